@@ -1,0 +1,65 @@
+"""Who is calling: a bearer token where one is sent, else the session cookie (open points, sections 1 and 2)."""
+
+import datetime as dt
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+from rest_framework import authentication, exceptions
+from rest_framework.request import Request
+
+from accounts.models import ApiToken, User
+from accounts.models.api_token import is_well_formed, token_digest
+from accounts.services.sessions import note_session_use
+
+_USE_RESOLUTION = dt.timedelta(minutes=1)
+
+
+class BearerAuthentication(authentication.BaseAuthentication):
+    """`Authorization: Bearer <API token>`. Any Authorization header is the only credential looked at."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        header = request.headers.get("Authorization", "")
+        if not header:
+            return None
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not is_well_formed(token.strip()):
+            raise exceptions.AuthenticationFailed("The API token is not valid.")
+        now = timezone.now()
+        row = (
+            ApiToken.unscoped.select_related("owner")
+            .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), digest=token_digest(token.strip()))
+            .filter(owner__is_active=True)
+            .first()
+        )
+        if row is None:
+            raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
+        self._note_use(row, now)
+        return row.owner, row
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def _note_use(self, row: ApiToken, now: dt.datetime) -> None:
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _USE_RESOLUTION)
+        if row.last_used_at is None or row.last_used_at < now - _USE_RESOLUTION:
+            ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
+
+
+class SessionAuthentication(authentication.SessionAuthentication):
+    """Django's session cookie with its CSRF check, which answers 403 `csrf`."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        try:
+            super().enforce_csrf(request)
+        except exceptions.PermissionDenied as error:
+            raise exceptions.PermissionDenied(str(error.detail), code="csrf") from None
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        if request.headers.get("Authorization"):
+            return None
+        found = super().authenticate(request)
+        key = request._request.session.session_key
+        if found is not None and key is not None:
+            note_session_use(session_key=key, now=timezone.now())
+        return found

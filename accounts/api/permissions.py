@@ -1,0 +1,33 @@
+"""What a caller may do: everything of its own; less with a read-only token."""
+
+from typing import Any
+
+from rest_framework import exceptions, permissions
+from rest_framework.request import Request
+
+from accounts.models import ApiToken
+
+
+class OwnData(permissions.BasePermission):
+    """The default of every endpoint: signed in, and a READ token only reads."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not request.user.is_authenticated:
+            raise exceptions.NotAuthenticated("Sign in, or send an API token.")
+        token = request.auth
+        if (
+            isinstance(token, ApiToken)
+            and token.scope == ApiToken.READ
+            and request.method not in permissions.SAFE_METHODS
+        ):
+            raise exceptions.PermissionDenied("This API token only reads.", code="read_only_token")
+        return True
+
+
+class SessionOnly(OwnData):
+    """For what a token must not do, such as making tokens."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if super().has_permission(request, view) and isinstance(request.auth, ApiToken):
+            raise exceptions.PermissionDenied("This needs a session, not an API token.", code="session_required")
+        return True

@@ -1,0 +1,122 @@
+"""PUT /api/user/<preference>: one table of all preferences, a view and its description made from each line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import URLPattern, path
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from accounts.api.serializers import user as shape
+from accounts.api.serializers.fields import TimeZone
+from accounts.languages import CODES
+from accounts.models import User
+from accounts.services.preferences import change_preferences
+from contacts_project.api.fields import Choice, Truth, Whole
+from contacts_project.api.schema import envelope
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a body: its name there, its field in the account, its name in the answer."""
+
+    name: str
+    column: str
+    answer: str
+    kind: type[serializers.Field[Any, Any, Any, Any]]
+    arguments: tuple[Any, ...] = ()
+
+    def field(self) -> "serializers.Field[Any, Any, Any, Any]":
+        """The strict field, bound to the account's column."""
+        options: dict[str, Any] = {} if self.column == self.name else {"source": self.column}
+        return self.kind(*self.arguments, required=True, **options)
+
+
+def choice(name: str, column: str, words: list[str]) -> Value:
+    return Value(name, column, name, Choice, (words,))
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One route. `flat` answers `{ success, <value> }` instead of `{ user: { id, <value> } }` (rule 1)."""
+
+    path: str
+    title: str
+    values: list[Value]
+    flat: bool = field(default=False)
+
+
+PREFERENCES = [
+    Preference("theme", "Theme", [choice("theme", "theme", shape.THEMES)]),
+    Preference("date-format", "DateFormat", [choice("dateFormat", "date_format", shape.DATE_FORMATS)]),
+    Preference("name-order", "NameOrder", [choice("nameOrder", "name_order", shape.NAME_ORDERS)]),
+    Preference(
+        "name-display-format",
+        "NameDisplayFormat",
+        [choice("nameDisplayFormat", "name_display_format", shape.NAME_DISPLAY_FORMATS)],
+    ),
+    Preference("graph-display", "GraphDisplay", [choice("graphMode", "graph_mode", shape.GRAPH_MODES)]),
+    Preference("geocoding", "Geocoding", [Value("geocodingEnabled", "geocoding_enabled", "geocodingEnabled", Truth)]),
+    Preference(
+        "reminder-lead-days",
+        "ReminderLeadDays",
+        [Value("days", "default_reminder_lead_days", "defaultReminderLeadDays", Whole, (0, 365))],
+    ),
+    Preference(
+        "weekly-digest",
+        "WeeklyDigest",
+        [
+            Value("enabled", "weekly_digest_enabled", "weeklyDigestEnabled", Truth),
+            Value("weekday", "weekly_digest_weekday", "weeklyDigestWeekday", Whole, (0, 6)),
+        ],
+    ),
+    Preference("timezone", "TimeZone", [Value("timezone", "time_zone", "timezone", TimeZone)]),
+    Preference("reminder-hour", "ReminderHour", [Value("hour", "reminder_hour", "reminderHour", Whole, (0, 23))]),
+    Preference("leap-day-rule", "LeapDayRule", [choice("leapDayRule", "leap_day_rule", shape.LEAP_DAY_RULES)]),
+    Preference("language", "Language", [choice("language", "language", CODES)], flat=True),
+]
+
+
+class PreferenceView(APIView):
+    """Stores one preference; subclasses are made by `preference_views`."""
+
+    preference: Preference
+    body: type[serializers.Serializer[Any]]
+
+    def put(self, request: Request) -> Response:
+        """Change this preference; the answer holds it alone, not the profile."""
+        body = self.body(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = change_preferences(user=caller(request), values=body.validated_data)
+        return Response(answer_of(self.preference, user))
+
+
+def answer_of(preference: Preference, user: User) -> dict[str, Any]:
+    """The id and the changed values, in the contract's shape."""
+    values = {value.answer: getattr(user, value.column) for value in preference.values}
+    return {"success": True, **values} if preference.flat else {"user": {"id": str(user.pk), **values}}
+
+
+def preference_views() -> Iterator[URLPattern]:
+    """A route below /api/user/ for each line of the table."""
+    for preference in PREFERENCES:
+        fields = {value.name: value.field() for value in preference.values}
+        body = type(f"{preference.title}Serializer", (serializers.Serializer,), fields)
+        made: Any = type(f"{preference.title}View", (PreferenceView,), {"preference": preference, "body": body})
+        described = extend_schema(
+            operation_id=f"set{preference.title}", tags=["preferences"], request=body, responses=_described(preference)
+        )
+        yield path(f"user/{preference.path}", extend_schema_view(put=described)(made).as_view())
+
+
+def _described(preference: Preference) -> "serializers.Serializer[Any]":
+    values = {value.answer: value.kind(*value.arguments) for value in preference.values}
+    if preference.flat:
+        return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
+    user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)
+    return envelope(f"{preference.title}Answer", user=user)

@@ -1,0 +1,1 @@
+"""The shape of what accounts take and answer."""

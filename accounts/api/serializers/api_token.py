@@ -1,0 +1,41 @@
+"""API tokens in bodies and answers."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from accounts.models import ApiToken
+from contacts_project.api.fields import Choice, Moment, Text
+
+SCOPES = [ApiToken.READ, ApiToken.READ_WRITE]
+
+
+class ApiTokenSerializer(serializers.Serializer[ApiToken]):
+    """A token as listed: never its text."""
+
+    id = serializers.UUIDField()
+    name = Text(100, required=True)
+    prefix = Text(12, required=True)
+    scope = Choice(SCOPES)
+    lastUsedAt = Moment(source="last_used_at", allow_null=True)
+    expiresAt = Moment(source="expires_at", allow_null=True)
+    createdAt = Moment(source="created_at")
+    updatedAt = Moment(source="updated_at")
+
+
+class NewApiTokenSerializer(ApiTokenSerializer):
+    """A token as answered once, when it is made."""
+
+    token = serializers.CharField()
+
+
+class ApiTokenBodySerializer(serializers.Serializer[Any]):
+    name = Text(100, required=True)
+    scope = Choice(SCOPES, required=False, default=ApiToken.READ_WRITE)
+    expiresAt = Moment(source="expires_at", required=False, allow_null=True)
+
+    def validate_expiresAt(self, value: Any) -> Any:  # noqa: N802 - DRF builds the name from the field's
+        if value is not None and value <= timezone.now():
+            raise serializers.ValidationError("This must be in the future.")
+        return value

@@ -1,0 +1,1 @@
+"""Endpoints below /api/auth/ and /api/user/."""

@@ -1,0 +1,111 @@
+"""Register, sign in, sign out, and who is signed in."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.middleware.csrf import get_token
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from accounts.api.permissions import SessionOnly
+from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
+from accounts.api.serializers.user import UserSerializer
+from accounts.api.views.open import OpenView
+from accounts.languages import best_language
+from accounts.models import User
+from accounts.services.registration import register_account, verification_is_mandatory
+from accounts.services.sessions import start_session
+from accounts.services.signing_in import check_credentials, remember_device
+from contacts_project.api.errors import FieldError
+from contacts_project.api.schema import envelope
+
+USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
+SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
+MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
+
+
+def check_password_rules(password: str, user: User, field: str = "password") -> None:
+    """Raise a FieldError that says all that the password lacks."""
+    try:
+        validate_password(password, user)
+    except DjangoValidationError as error:
+        raise FieldError(field, " ".join(error.messages)) from None
+
+
+class CsrfView(OpenView):
+    @extend_schema(
+        operation_id="getCsrfToken",
+        tags=["auth"],
+        responses=envelope("CsrfAnswer", csrfToken=serializers.CharField()),
+    )
+    def get(self, request: Request) -> Response:
+        """The token that session-authenticated writes send as X-CSRFToken, and its cookie."""
+        return Response({"csrfToken": get_token(request._request)})
+
+
+class RegisterView(OpenView):
+    @extend_schema(operation_id="register", tags=["auth"], request=RegistrationSerializer, responses={201: USER_ANSWER})
+    def post(self, request: Request) -> Response:
+        """Make an account; signs in unless e-mail verification is mandatory."""
+        body = RegistrationSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        data: dict[str, Any] = body.validated_data
+        profile = {key: data.get(key) for key in ("name", "surname", "nickname")}
+        check_password_rules(data["password"], User(email=data["email"], **profile))
+        registration = register_account(
+            email=data["email"],
+            password=data["password"],
+            time_zone=data.get("timezone") or settings.ACCOUNT_TIME_ZONE,
+            language=data.get("language") or best_language(request.headers.get("Accept-Language", "")),
+            **profile,
+        )
+        response = Response({"user": UserSerializer(registration.user).data}, status=status.HTTP_201_CREATED)
+        if not verification_is_mandatory():
+            start_session(request=request._request, user=registration.user)
+            remember_device(response, registration.user)
+        return response
+
+
+class LoginView(OpenView):
+    @extend_schema(operation_id="login", tags=["auth"], request=LoginSerializer, responses=USER_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Sign in by password, and by a TOTP or recovery code where the account asks for one."""
+        body = LoginSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        data = body.validated_data
+        user = check_credentials(
+            request=request._request,
+            email=data["email"],
+            password=data["password"],
+            code=data.get("code"),
+            now=timezone.now(),
+        )
+        start_session(request=request._request, user=user)
+        response = Response({"user": UserSerializer(user).data})
+        remember_device(response, user)
+        return response
+
+
+class LogoutView(APIView):
+    permission_classes = [SessionOnly]
+
+    @extend_schema(operation_id="logout", tags=["auth"], request=None, responses=SUCCESS_ANSWER)
+    def post(self, request: Request) -> Response:
+        """End this session."""
+        logout(request._request)
+        return Response({"success": True})
+
+
+class SessionView(APIView):
+    @extend_schema(operation_id="getSession", tags=["auth"], responses=USER_ANSWER)
+    def get(self, request: Request) -> Response:
+        """Who is signed in; 401 when nobody is."""
+        return Response({"user": UserSerializer(caller(request)).data})

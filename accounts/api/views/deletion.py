@@ -1,0 +1,44 @@
+"""Delete the account."""
+
+from typing import Any
+
+from django.contrib.auth import logout
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from accounts.api.serializers.fields import Secret
+from accounts.api.views.access import MESSAGE_ANSWER
+from accounts.services.deletion import check_deletion_password, delete_account
+from accounts.services.signing_in import proving
+
+CONFIRMATION = "DELETE"
+
+
+class DeletionSerializer(serializers.Serializer[Any]):
+    password = Secret(required=False, allow_null=True)
+    confirmationText = serializers.CharField(trim_whitespace=False)
+
+    def validate_confirmationText(self, value: str) -> str:  # noqa: N802 - DRF builds the name from the field's
+        if value != CONFIRMATION:
+            raise serializers.ValidationError(f"Type {CONFIRMATION} to confirm.")
+        return value
+
+
+class DeletionView(APIView):
+    @extend_schema(
+        operation_id="deleteAccount", tags=["user"], request=DeletionSerializer, responses={200: MESSAGE_ANSWER}
+    )
+    def delete(self, request: Request) -> Response:
+        """Delete the account with everything it owns, at once and for good."""
+        body = DeletionSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = caller(request)
+        with proving(user):
+            check_deletion_password(user, body.validated_data.get("password"))
+        delete_account(user=user)
+        logout(request._request)
+        return Response({"message": "The account and all its data have been deleted."})

@@ -1,0 +1,110 @@
+"""Two-factor sign-in: an authenticator app and recovery codes."""
+
+import datetime as dt
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from accounts.api.permissions import SessionOnly
+from accounts.api.serializers.fields import Secret
+from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.models import AccountSession, User
+from accounts.services import second_factor
+from accounts.services.signing_in import proving
+from contacts_project.api.errors import ApiError
+from contacts_project.api.schema import envelope
+
+FRESH = dt.timedelta(minutes=15)
+CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
+
+
+class ReauthenticationRequiredError(ApiError):
+    """A session that has been open for long does not change how the account is signed in to."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    code = "reauthentication_required"
+    message = "Sign in again, or send your password or a code of your authenticator app."
+
+
+class ProofSerializer(serializers.Serializer[Any]):
+    password = Secret(required=False, allow_null=True)
+    code = Secret(100, required=False, allow_null=True)
+
+
+class CodeSerializer(serializers.Serializer[Any]):
+    code = Secret(100, required=True)
+
+
+def check_fresh(request: Request) -> None:
+    """Pass who has just signed in, or proves again who it is. Raises ReauthenticationRequiredError."""
+    body = ProofSerializer(data=request.data if isinstance(request.data, dict) else {})
+    body.is_valid(raise_exception=True)
+    user, data = caller(request), body.validated_data
+    if data.get("password") or data.get("code"):
+        with proving(user):
+            if not _proves(user, data):
+                raise ReauthenticationRequiredError("The password or the code is wrong.")
+        return
+    key = request._request.session.session_key
+    recent = AccountSession.objects.owned_by(user).filter(session_key=key, created_at__gt=timezone.now() - FRESH)
+    if not recent.exists():
+        raise ReauthenticationRequiredError
+
+
+def _proves(user: User, data: dict[str, Any]) -> bool:
+    if password := data.get("password"):
+        return user.check_password(password)
+    return second_factor.spend_code(user=user, code=data["code"], now=timezone.now())
+
+
+class TotpView(APIView):
+    permission_classes = [SessionOnly]
+
+    @extend_schema(
+        operation_id="startTotp",
+        tags=["mfa"],
+        request=ProofSerializer,
+        responses=envelope("TotpAnswer", secret=serializers.CharField(), otpauthUrl=serializers.CharField()),
+    )
+    def post(self, request: Request) -> Response:
+        """Make a secret for an authenticator app. It counts once a code of the app has confirmed it."""
+        check_fresh(request)
+        secret, uri = second_factor.start_totp(user=caller(request))
+        return Response({"secret": secret, "otpauthUrl": uri})
+
+    @extend_schema(operation_id="stopTotp", tags=["mfa"], request=ProofSerializer, responses={200: SUCCESS_ANSWER})
+    def delete(self, request: Request) -> Response:
+        """Switch two-factor sign-in off. A session older than 15 minutes sends `password` or `code`."""
+        check_fresh(request)
+        second_factor.stop_totp(user=caller(request))
+        return Response({"success": True})
+
+
+class TotpConfirmView(APIView):
+    permission_classes = [SessionOnly]
+
+    @extend_schema(operation_id="confirmTotp", tags=["mfa"], request=CodeSerializer, responses=CODES_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Switch two-factor sign-in on. The recovery codes are in this answer and never again."""
+        body = CodeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = caller(request)
+        with proving(user):
+            codes = second_factor.confirm_totp(user=user, code=body.validated_data["code"], now=timezone.now())
+        return Response({"recoveryCodes": codes})
+
+
+class RecoveryCodesView(APIView):
+    permission_classes = [SessionOnly]
+
+    @extend_schema(operation_id="renewRecoveryCodes", tags=["mfa"], request=ProofSerializer, responses=CODES_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Replace all recovery codes by new ones, shown this once."""
+        check_fresh(request)
+        return Response({"recoveryCodes": second_factor.renew_recovery_codes(user=caller(request))})

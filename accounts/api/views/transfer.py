@@ -1,0 +1,78 @@
+"""The whole account as one document, out and in."""
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from accounts.transfer.exporting import export_document
+from accounts.transfer.importing import import_document
+from contacts_project.api.etags import conditional
+
+
+class ResultSerializer(serializers.Serializer[Any]):
+    section = serializers.CharField()
+    index = serializers.IntegerField()
+    id = serializers.UUIDField(required=False)
+    status = serializers.ChoiceField(["imported", "updated", "skipped", "error"])
+    newId = serializers.UUIDField(required=False)
+    reason = serializers.CharField(required=False)
+
+
+class TransferReceiptSerializer(serializers.Serializer[Any]):
+    """What became of each record of the document."""
+
+    success = serializers.BooleanField()
+    imported = serializers.IntegerField()
+    updated = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    errors = serializers.IntegerField()  # type: ignore[assignment]  # the contract's name; DRF takes fields out
+    errorMessages = serializers.ListField(child=serializers.CharField())
+    results = ResultSerializer(many=True)
+
+
+class ExportView(APIView):
+    @extend_schema(operation_id="exportAccount", tags=["transfer"], responses={200: OpenApiTypes.OBJECT})
+    @conditional
+    def get(self, request: Request) -> Any:
+        """Everything the account owns as one JSON document, photos and settings included, secrets not."""
+        now = timezone.now()
+        response = StreamingHttpResponse(export_document(caller(request), now), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="contacts-{now:%Y-%m-%d}.json"'
+        return response
+
+
+class ImportView(APIView):
+    max_body_bytes = "MAX_IMPORT_BYTES"
+
+    @extend_schema(
+        operation_id="importAccount",
+        tags=["transfer"],
+        request=OpenApiTypes.OBJECT,
+        responses=TransferReceiptSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Take an export into this account. What is there already stays; running it again changes nothing."""
+        return Response(import_document(owner=caller(request), document=request.data, now=timezone.now()))
+
+
+class ImportValidationView(APIView):
+    max_body_bytes = "MAX_IMPORT_BYTES"
+
+    @extend_schema(
+        operation_id="validateAccountImport",
+        tags=["transfer"],
+        request=OpenApiTypes.OBJECT,
+        responses=TransferReceiptSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Say what an import would do, and do nothing."""
+        receipt = import_document(owner=caller(request), document=request.data, now=timezone.now(), dry=True)
+        return Response(receipt)

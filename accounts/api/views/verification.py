@@ -1,0 +1,100 @@
+"""Verify an address, reset a password: by tokens that were mailed."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django_ratelimit.core import get_usage
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.serializers.fields import AccountEmail, Secret
+from accounts.api.views.access import MESSAGE_ANSWER, check_password_rules
+from accounts.api.views.open import OpenView
+from accounts.link_tokens import Purpose, read_token
+from accounts.models import MailKind
+from accounts.services.mail_orders import order_mail
+from accounts.services.verification import reset_password, verify_email
+from contacts_project.api.client_address import address_block, client_address
+from contacts_project.api.errors import RateLimitedError
+
+# Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
+_ORDERS_OF_ONE_ADDRESS = "100/15m"
+
+
+class TokenSerializer(serializers.Serializer[Any]):
+    token = Secret(required=True)
+
+
+class MailboxSerializer(serializers.Serializer[Any]):
+    email = AccountEmail(required=True)
+
+
+class ResetSerializer(TokenSerializer):
+    password = Secret(required=True)
+
+
+def validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The body, checked."""
+    body = serializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    data: dict[str, Any] = body.validated_data
+    return data
+
+
+def order(request: Request, kind: MailKind) -> None:
+    """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
+    email = validated(MailboxSerializer, request)["email"]
+    check_order_rate(request._request)
+    order_mail(kind=kind, address=email)
+
+
+def check_order_rate(request: HttpRequest) -> None:
+    """Count an order of this client address. Raises RateLimitedError."""
+    usage = get_usage(
+        request,
+        group="mail-orders",
+        key=lambda _, request: address_block(client_address(request)),
+        rate=_ORDERS_OF_ONE_ADDRESS,
+        increment=True,
+    )
+    if usage and usage["should_limit"]:
+        raise RateLimitedError(usage["time_left"])
+
+
+class VerifyEmailView(OpenView):
+    @extend_schema(operation_id="verifyEmail", tags=["auth"], request=TokenSerializer, responses=MESSAGE_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Verify the address that this token was mailed to."""
+        verify_email(token=validated(TokenSerializer, request)["token"], now=timezone.now())
+        return Response({"message": "The e-mail address has been verified."})
+
+
+class ResendVerificationView(OpenView):
+    @extend_schema(
+        operation_id="resendVerification", tags=["auth"], request=MailboxSerializer, responses=MESSAGE_ANSWER
+    )
+    def post(self, request: Request) -> Response:
+        """Mail the verification link again. The answer is the same for any address."""
+        order(request, MailKind.VERIFY)
+        return Response({"message": "If this address waits to be verified, a mail is on its way."})
+
+
+class ForgotPasswordView(OpenView):
+    @extend_schema(operation_id="forgotPassword", tags=["auth"], request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Mail a link to set a new password. The answer is the same for any address."""
+        order(request, MailKind.RESET)
+        return Response({"message": "If there is an account with this address, a mail is on its way."})
+
+
+class ResetPasswordView(OpenView):
+    @extend_schema(operation_id="resetPassword", tags=["auth"], request=ResetSerializer, responses=MESSAGE_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Set a new password by a mailed token; all sessions of the account end."""
+        data = validated(ResetSerializer, request)
+        check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
+        reset_password(token=data["token"], password=data["password"], now=timezone.now())
+        return Response({"message": "The password has been set. Sign in with it."})

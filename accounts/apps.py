@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"
+
+    def ready(self) -> None:
+        import accounts.api.schema  # noqa: PLC0415 - registers with drf-spectacular
+        import accounts.checks  # noqa: PLC0415 - registers the findings of doctor
+        import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
+        from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above
+
+        for label in ("ApiToken", "AccountSession", "TotpDevice", "RecoveryCode", "OidcIdentity"):
+            leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
+        leave_out("accounts.AccountMail", "A mail that this instance is about to send.")

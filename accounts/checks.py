@@ -1,0 +1,61 @@
+"""What `manage.py doctor` finds about accounts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Info, register
+from django.core.checks import Warning as Caution
+from django.db import DatabaseError
+
+from accounts.api.serializers.fields import time_zones
+from accounts.models import AccountMail, User
+
+TAG = "doctor"
+_CONSOLE = "django.core.mail.backends.console.EmailBackend"
+_MODES = {"REGISTRATION": ("open", "first", "closed"), "EMAIL_VERIFICATION": ("optional", "mandatory")}
+
+
+@register(TAG, deploy=True)
+def check_accounts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Who can get in, and whether the service can write to them."""
+    try:
+        return [*_settings(), *_registration(), *_mail()]
+    except DatabaseError:
+        return []  # told by check_parts
+
+
+def _settings() -> Iterator[CheckMessage]:
+    for name, words in _MODES.items():
+        if getattr(settings, name) not in words:
+            hint = f"Set it to one of {', '.join(words)}."
+            yield Error(f"{name} is {getattr(settings, name)!r}, which means nothing.", hint=hint, id="doctor.E030")
+    if settings.ACCOUNT_TIME_ZONE not in time_zones():
+        hint = "Name an IANA zone, such as Europe/Oslo."
+        yield Error(f"TIME_ZONE is {settings.ACCOUNT_TIME_ZONE!r}, which is no zone.", hint=hint, id="doctor.E037")
+    if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
+        yield Error("OIDC_ISSUER is set without OIDC_CLIENT_ID.", hint="Set both, or neither.", id="doctor.E031")
+
+
+def _registration() -> Iterator[CheckMessage]:
+    if not User.objects.exists():
+        hint = "Register now: the first account becomes the operator's."
+        yield Caution("There is no account yet.", hint=hint, id="doctor.W032")
+    elif not User.objects.filter(is_superuser=True, is_active=True).exists():
+        hint = "Make one: manage.py createsuperuser."
+        yield Caution("No active account is an operator's.", hint=hint, id="doctor.W033")
+    elif settings.REGISTRATION == "open":
+        hint = "If that is not meant, set REGISTRATION=closed."
+        yield Info("Anybody who reaches this service can register.", hint=hint, id="doctor.I034")
+
+
+def _mail() -> Iterator[CheckMessage]:
+    if settings.EMAIL_BACKEND == _CONSOLE:
+        level = Error if settings.EMAIL_VERIFICATION == "mandatory" else Caution
+        hint = "Set EMAIL_URL, for example smtp+tls://user:password@host:587."
+        yield level("Mails go to the console: nobody gets them.", hint=hint, id="doctor.W035")
+    stuck = AccountMail.objects.filter(tries__gte=2).count()
+    if stuck:
+        yield Caution(
+            f"{stuck} mails could not be sent so far.", hint="Look at EMAIL_URL and the log.", id="doctor.W036"
+        )

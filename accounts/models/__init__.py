@@ -1,0 +1,23 @@
+"""Accounts: who uses the service, how they sign in, and what they prefer."""
+
+from accounts.models.account_mail import AccountMail, MailKind
+from accounts.models.account_session import AccountSession
+from accounts.models.api_token import ApiToken
+from accounts.models.doomed_file import DoomedFile
+from accounts.models.oidc_identity import OidcIdentity
+from accounts.models.registration_turn import RegistrationTurn
+from accounts.models.second_factor import RecoveryCode, TotpDevice
+from accounts.models.user import User
+
+__all__ = [
+    "AccountMail",
+    "AccountSession",
+    "ApiToken",
+    "DoomedFile",
+    "MailKind",
+    "OidcIdentity",
+    "RecoveryCode",
+    "RegistrationTurn",
+    "TotpDevice",
+    "User",
+]

@@ -1,0 +1,20 @@
+"""Signed-in browsers: what the owner sees of a session, beside Django's own store of it."""
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+
+
+class AccountSession(OwnedModel):
+    """One sign-in. It lives as long as the row of Django's session store under `session_key`."""
+
+    session_key = models.CharField(max_length=40, unique=True)
+    user_agent = models.CharField(max_length=500, default="", blank=True)
+    ip = models.CharField(max_length=45, default="", blank=True)
+    last_used_at = models.DateTimeField()
+
+    unscoped = UnscopedManager["AccountSession", OwnedQuerySet["AccountSession"]](OwnedQuerySet)
+    objects = OwnedManager["AccountSession", OwnedQuerySet["AccountSession"]](OwnedQuerySet)
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "created_at"], name="account_session_owner")]

@@ -1,0 +1,57 @@
+"""API tokens: `cnt_` + 40 random base62 characters + 6 characters of checksum; only the SHA-256 is stored."""
+
+import hashlib
+import secrets
+import string
+import zlib
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+
+_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+
+
+class ApiToken(OwnedModel):
+    """A bearer credential of one account."""
+
+    READ = "READ"
+    READ_WRITE = "READ_WRITE"
+
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=10, default=READ_WRITE)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    unscoped = UnscopedManager["ApiToken", OwnedQuerySet["ApiToken"]](OwnedQuerySet)
+    objects = OwnedManager["ApiToken", OwnedQuerySet["ApiToken"]](OwnedQuerySet)
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "created_at"], name="api_token_owner")]
+
+
+def new_token() -> str:
+    """Return a fresh token, to be shown once."""
+    random = "".join(secrets.choice(_BASE62) for _ in range(40))
+    return f"cnt_{random}{_checksum(random)}"
+
+
+def token_digest(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def is_well_formed(token: str) -> bool:
+    """Whether the checksum fits: a mistyped token is refused without a query."""
+    body = token.removeprefix("cnt_")
+    return token.startswith("cnt_") and len(body) == 46 and body.isascii() and _checksum(body[:40]) == body[40:]
+
+
+def _checksum(text: str) -> str:
+    number, digits = zlib.crc32(text.encode()), ""
+    for _ in range(6):
+        number, digit = divmod(number, 62)
+        digits = _BASE62[digit] + digits
+    return digits

@@ -1,0 +1,156 @@
+"""One sign-in from its start to the provider's claims. What has to be remembered in between is in the browser's cookie.
+
+Authlib builds the requests and checks the claims; the door (contacts_project.outbound) carries them.
+"""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oidc.core import CodeIDToken
+from django.conf import settings
+from django.utils.crypto import constant_time_compare, get_random_string
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from requests import RequestException
+from rest_framework import status
+
+from accounts.oidc.provider import Provider, ProviderUnreachableError, load_keys, load_provider
+from contacts_project.api.errors import ApiError
+from contacts_project.crypto import keyring
+from contacts_project.outbound import OutboundError, check_status, configured_rules, guard
+
+CALLBACK_PATH = "/api/auth/oidc/callback"
+FLOW_SECONDS = 600
+_SCOPE = "openid email profile"
+# Only signatures that the provider alone can make: none of the HMAC kinds, and not `none`.
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"]
+_LEEWAY_SECONDS = 60
+
+
+class FlowError(ApiError):
+    """The callback does not belong to a sign-in that this browser began."""
+
+    code = "invalid_state"
+    message = "This sign-in has expired, or was begun elsewhere. Start it again."
+
+
+class ProviderRefusedError(ApiError):
+    """The provider says no, or says what cannot be believed."""
+
+    status_code = status.HTTP_401_UNAUTHORIZED
+    code = "oidc_refused"
+    message = "The sign-in provider did not confirm who you are."
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What the callback is checked against (RFC 6749 10.12, RFC 7636, OpenID Connect Core 3.1.2.1)."""
+
+    state: str
+    nonce: str
+    verifier: str
+    next_path: str
+    started_at: float
+
+    def seal(self) -> str:
+        """The cookie's value: encrypted, since who has the verifier can redeem the code."""
+        return keyring.encrypt(orjson.dumps(asdict(self)).decode())
+
+
+def begin(next_path: str) -> tuple[str, Flow]:
+    """Where to send the browser, and what to remember. Raises ProviderUnreachableError."""
+    provider = load_provider()
+    state, nonce, verifier = (get_random_string(48) for _ in range(3))
+    flow = Flow(state, nonce, verifier, next_path, started_at=time.time())
+    with _session(provider) as session:
+        url, _ = session.create_authorization_url(
+            provider.authorization_endpoint, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
+        )
+    return url, flow
+
+
+def unseal(cookie: str, state: str) -> Flow:
+    """The sign-in that this browser began and the provider answers. Raises FlowError."""
+    try:
+        flow = Flow(**orjson.loads(keyring.decrypt(cookie)))
+    except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
+        raise FlowError from None
+    if time.time() - flow.started_at > FLOW_SECONDS or not constant_time_compare(flow.state, state):
+        raise FlowError
+    return flow
+
+
+def finish(flow: Flow, code: str) -> dict[str, Any]:
+    """Redeem the code and return the claims about the user, checked. Raises ProviderRefusedError or as begin."""
+    provider = load_provider()
+    with _session(provider) as session:
+        try:
+            token = session.fetch_token(provider.token_endpoint, code=code, code_verifier=flow.verifier)
+        except (OutboundError, RequestException, ValueError, TypeError, AttributeError) as error:
+            raise ProviderUnreachableError from error  # the latter: JSON that is no object
+        except AuthlibBaseError as error:
+            raise ProviderRefusedError from error
+        claims = _checked_claims(provider, token, flow.nonce)
+        if "email" not in claims and provider.userinfo_endpoint:
+            claims = {**_userinfo(session, provider.userinfo_endpoint, claims["sub"]), **claims}
+    return claims
+
+
+def _session(provider: Provider) -> OAuth2Session:
+    session = OAuth2Session(
+        settings.OIDC_CLIENT_ID,
+        settings.OIDC_CLIENT_SECRET or None,
+        scope=_SCOPE,
+        redirect_uri=f"{settings.BASE_URL}{CALLBACK_PATH}",
+        token_endpoint_auth_method=provider.client_auth,
+        code_challenge_method="S256",
+    )
+    return guard(session, configured_rules(), raise_redirects=True)
+
+
+def _checked_claims(provider: Provider, token: dict[str, Any], nonce: str) -> dict[str, Any]:
+    """The ID token's claims (OpenID Connect Core, section 3.1.3.7)."""
+    id_token = token.get("id_token") if isinstance(token, dict) else None
+    if not isinstance(id_token, str):
+        raise ProviderRefusedError
+    try:
+        decoded = _decode(provider, id_token)
+        claims = CodeIDToken(
+            decoded.claims,
+            decoded.header,
+            {
+                "iss": {"essential": True, "value": provider.issuer},
+                "aud": {"essential": True, "value": settings.OIDC_CLIENT_ID},
+                "sub": {"essential": True},
+            },
+            {"nonce": nonce, "client_id": settings.OIDC_CLIENT_ID, "access_token": token.get("access_token")},
+        )
+        claims.validate(leeway=_LEEWAY_SECONDS)
+    except (JoseError, AuthlibBaseError, ValueError, TypeError, KeyError) as error:
+        raise ProviderRefusedError from error
+    return dict(claims)
+
+
+def _decode(provider: Provider, id_token: str) -> jwt.Token:
+    try:
+        return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider)), _ALGORITHMS)  # type: ignore[arg-type]
+    except (InvalidKeyIdError, ValueError):  # the provider has changed its keys since they were read
+        return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider, anew=True)), _ALGORITHMS)  # type: ignore[arg-type]
+
+
+def _userinfo(session: OAuth2Session, url: str, subject: str) -> dict[str, Any]:
+    """More claims about the same subject (section 5.3.4: another subject's must not be used)."""
+    try:
+        response = session.get(url)
+        check_status(response)
+        found = response.json()
+    except (OutboundError, RequestException, ValueError) as error:
+        raise ProviderUnreachableError from error
+    if not isinstance(found, dict) or found.get("sub") != subject:
+        raise ProviderRefusedError
+    return found

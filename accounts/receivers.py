@@ -1,0 +1,22 @@
+"""What follows from a sign-in or sign-out, wherever it happens."""
+
+from typing import Any
+
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.models import AccountSession, User
+from accounts.services.sessions import record_session
+
+
+@receiver(user_logged_in)
+def list_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
+    record_session(request=request, user=user, now=timezone.now())
+
+
+@receiver(user_logged_out)
+def unlist_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+    if key := request.session.session_key:
+        AccountSession.unscoped.rows().filter(session_key=key).delete()

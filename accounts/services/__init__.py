@@ -1,0 +1,1 @@
+"""What happens to an account: begun, signed in to, changed, ended."""

@@ -1,0 +1,25 @@
+"""Changing a password, with what hangs on it."""
+
+from django.contrib.auth.hashers import make_password
+
+from accounts.models import User
+from accounts.services.sessions import end_sessions
+from contacts_project.api.errors import FieldError
+from contacts_project.ownership.writing import account_write
+
+
+def change_password(*, user: User, current: str, new: str, keep_session: str | None) -> User:
+    """Set a new password and end every session but `keep_session`. Raises FieldError; returns the account as stored."""
+    if not user.has_usable_password():
+        raise FieldError("currentPassword", "This account has no password: it signs in through its provider.")
+    if not user.check_password(current):
+        raise FieldError("currentPassword", "This is not the password.")
+    hashed = make_password(new)
+    with account_write(user):
+        fresh = User.objects.get(pk=user.pk)
+        if fresh.password != user.password:  # somebody else's change came first
+            raise FieldError("currentPassword", "This is not the password.")
+        fresh.password = hashed
+        fresh.save(update_fields=["password", "updated_at"])
+        end_sessions(user=fresh, keep=keep_session)
+    return fresh

@@ -1,0 +1,28 @@
+"""Background work of accounts. Each task makes one service call and may run twice."""
+
+from uuid import UUID
+
+from celery import shared_task
+from django.utils import timezone
+
+from accounts.services.deletion import delete_doomed_files
+from accounts.services.mail import send_due_mails, send_mail
+from accounts.services.sessions import forget_dead_sessions
+
+
+@shared_task
+def send_account_mail(mail_id: str) -> None:
+    send_mail(mail_id=UUID(mail_id), now=timezone.now())
+
+
+@shared_task
+def sweep_account_mails() -> None:
+    """Every minute: what a crash or a mail server's pause left."""
+    send_due_mails(now=timezone.now())
+
+
+@shared_task
+def sweep_accounts() -> None:
+    """Once a day: what sessions that expired and accounts that ended have left."""
+    forget_dead_sessions(now=timezone.now())
+    delete_doomed_files()

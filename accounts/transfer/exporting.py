@@ -1,0 +1,33 @@
+"""Writes the document, record by record, so that no address book is too big for the memory."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+from accounts.models import User
+from accounts.transfer.sections import sections
+from contacts_project.api.json import dumps, timestamp
+
+FORMAT, VERSION = "contact-network", 1
+_CHUNK = 64 * 1024
+
+
+def export_document(owner: User, now: dt.datetime) -> Iterator[bytes]:
+    """The whole account as JSON, in chunks of some 64 KiB."""
+    chunk = bytearray()
+    for piece in _pieces(owner, now):
+        chunk += piece
+        if len(chunk) >= _CHUNK:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)
+
+
+def _pieces(owner: User, now: dt.datetime) -> Iterator[bytes]:
+    head = {"format": FORMAT, "version": VERSION, "exportedAt": timestamp(now)}
+    yield dumps(head)[:-1]
+    for section in sections():
+        yield b"," + dumps(section.name) + b":["
+        for number, record in enumerate(section.export(owner)):
+            yield (b"," if number else b"") + dumps(record)
+        yield b"]"
+    yield b"}"

@@ -1,0 +1,26 @@
+"""When a record was made and deleted, as the document says it."""
+
+import datetime as dt
+from typing import Any
+
+from rest_framework import serializers
+
+from contacts_project.api.fields import Moment
+
+_EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class Times(serializers.Serializer[Any]):
+    """The times that every record has; without them it counts as made now."""
+
+    createdAt = Moment(source="created_at", required=False, allow_null=True)
+    deletedAt = Moment(source="deleted_at", required=False, allow_null=True)
+
+
+def times_of(data: dict[str, Any], now: dt.datetime) -> dict[str, Any]:
+    """The columns of a row that can be deleted; nothing was made in the future, or before there were computers."""
+    deleted_at = data.get("deleted_at")
+    return {
+        "created_at": max(_EARLIEST, min(data.get("created_at") or now, now)),
+        "deleted_at": max(_EARLIEST, min(deleted_at, now)) if deleted_at else None,
+    }

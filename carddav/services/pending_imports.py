@@ -1,0 +1,88 @@
+"""Uploaded cards become pending imports: looked at first, imported when somebody says so."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from accounts.models import User
+from carddav.models import PendingImport
+from contacts_project.ownership.writing import account_write
+from people.models import Person
+from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
+from people.vcard import CardResult
+
+_BATCH = 200
+
+
+def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[Outcome]:
+    """Keeps each card as a pending import, in short transactions. The same card twice, or a contact by UID, is skipped.
+
+    A card with the UID of an uploaded one replaces it. Group cards are nobody's contact and are skipped.
+    """
+    stream = iter(cards)
+    uids: set[str] = set()
+    while batch := list(islice(stream, _BATCH)):
+        yield from _Batch(owner, batch, now, uids).store()
+
+
+class _Batch:
+    """Up to 200 cards, against what is pending already. `taken` are the UIDs that stood in the file before."""
+
+    def __init__(self, owner: User, cards: list[CardResult], now: dt.datetime, taken: set[str]) -> None:
+        self.owner, self.cards, self.now, self.taken = owner, cards, now, taken
+        self.made: list[PendingImport] = []
+        self.replaced: list[PendingImport] = []
+
+    def store(self) -> list[Outcome]:
+        with account_write(self.owner):
+            uids = {card.card.uid for card in self.cards if card.card and card.card.uid}
+            pending = PendingImport.objects.owned_by(self.owner)
+            self.by_uid = {row.uid: row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
+            digests = [_digest(card.text) for card in self.cards]
+            self.digests = set(pending.filter(digest__in=digests).values_list("digest", flat=True))
+            people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
+            self.contacts = dict(people.values_list("uid", "pk"))
+            outcomes = [self._store(card) for card in self.cards]
+            PendingImport.objects.bulk_create(self.made)
+            pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
+        return outcomes
+
+    def _store(self, result: CardResult) -> Outcome:
+        card = result.card
+        if card is None:
+            return Outcome(result.index, result.name, ERROR, reason=result.error)
+        digest = _digest(result.text)
+        if card.is_group:
+            return Outcome(result.index, result.name, SKIPPED, reason="a group, not a contact")
+        if digest in self.digests:
+            return Outcome(result.index, result.name, SKIPPED, reason="this card is pending already")
+        if person_id := self.contacts.get(card.uid):
+            return Outcome(result.index, result.name, SKIPPED, person_id, "already a contact")
+        self.digests.add(digest)
+        known = self.by_uid.get(card.uid) if card.uid not in self.taken else None
+        self.taken.update(filter(None, [card.uid]))
+        reason = "; ".join(result.warnings) or None
+        if known:
+            known.display_name, known.raw, known.digest, known.discovered_at = (
+                result.name,
+                result.text,
+                digest,
+                self.now,
+            )
+            self.replaced.append(known)
+            return Outcome(result.index, result.name, UPDATED, reason=reason)
+        row = PendingImport(
+            owner=self.owner,
+            uid=card.uid,
+            display_name=result.name[:500],
+            raw=result.text,
+            digest=digest,
+            discovered_at=self.now,
+        )
+        self.made.append(row)
+        return Outcome(result.index, result.name, IMPORTED, reason=reason)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

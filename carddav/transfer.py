@@ -1,0 +1,66 @@
+"""Pending imports in the document of an account (accounts.transfer)."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.sections import Section, register_section
+from accounts.transfer.times import Times
+from carddav.models import PendingImport
+from contacts_project.api.fields import Moment, Text
+
+
+class PendingImportShape(Times):
+    uid = Text(255)
+    displayName = Text(500, source="display_name", required=True)
+    raw = serializers.CharField(max_length=10 * 1024 * 1024, trim_whitespace=False)
+    discoveredAt = Moment(source="discovered_at", required=False, allow_null=True)
+
+
+class PendingImportSection(Section):
+    """Found again by id, else by the card itself."""
+
+    name, order, models = "pendingImports", 90, (PendingImport,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in PendingImport.objects.owned_by(owner).order_by("pk").iterator(chunk_size=100):
+            yield {
+                "id": str(row.pk),
+                "uid": row.uid,
+                "displayName": row.display_name,
+                "raw": row.raw,
+                "discoveredAt": row.discovered_at,
+            }
+
+    def shape(self) -> PendingImportShape:
+        return PendingImportShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        known = run.known(PendingImport, items)
+        rows = PendingImport.objects.owned_by(run.owner).defer("raw")
+        digests = {row.digest: row for row in rows}
+        new = []
+        for item in items:
+            digest = hashlib.sha256(item.data["raw"].encode()).hexdigest()
+            found = known.get(item.source_id)
+            if found := found or digests.get(digest):
+                run.skipped(item, found)
+                continue
+            columns = {column: item.data.get(column) for column in ("uid", "display_name", "raw")}
+            found_at = min(item.data.get("discovered_at") or run.now, run.now)
+            row = PendingImport(
+                pk=run.new_id(item.source_id), owner=run.owner, digest=digest, discovered_at=found_at, **columns
+            )
+            digests[digest] = row
+            new.append(row)
+            run.imported(item, row)
+        PendingImport.objects.bulk_create(new, batch_size=100)
+
+
+def register_transfer() -> None:
+    """Register what this app carries; once."""
+    register_section(PendingImportSection())

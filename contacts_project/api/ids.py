@@ -1,0 +1,20 @@
+"""Ids of records: UUIDv7 (RFC 9562, section 5.7), so that new rows stand together in every index."""
+
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+
+def new_id() -> UUID:
+    """Return a new time-ordered id."""
+    return uuid7()
+
+
+def parse_id(text: object) -> UUID | None:
+    """Return the id that `text` spells, None when it spells none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return UUID(text) if len(text) == 36 else None
+    except ValueError:
+        return None

@@ -1,0 +1,64 @@
+"""JSON in and out by orjson: strict input (RFC 8259, no lone surrogates, bounded depth), fast output."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import IO, Any
+
+import orjson
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
+
+
+def timestamp(moment: dt.datetime | None) -> str | None:
+    """Format a moment as the contract wants it: UTC, milliseconds, `Z`."""
+    if moment is None:
+        return None
+    return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _encode_other(value: Any) -> Any:
+    if isinstance(value, dt.datetime):
+        return timestamp(value)
+    if isinstance(value, ReturnDict):
+        return dict(value)
+    if isinstance(value, ReturnList | tuple | set | frozenset):
+        return list(value)
+    return str(value)
+
+
+def dumps(value: Any) -> bytes:
+    """Encode to JSON; datetimes as `timestamp` does, ids and lazy texts as text."""
+    return orjson.dumps(value, _encode_other, orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS)
+
+
+class JSONParser(BaseParser):
+    """The only parser of JSON endpoints. Anything that is not one JSON document is a 400."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        body = stream.read()
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from None
+
+
+class JSONRenderer(BaseRenderer):
+    """Encodes every answer of the API."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return b"" if data is None else dumps(data)

@@ -1,0 +1,20 @@
+"""The roof as a Django app: its commands, and what must be there after every migration."""
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class ContactsProjectConfig(AppConfig):
+    name = "contacts_project"
+
+    def ready(self) -> None:
+        # Imported for its effect too: every process that enqueues needs the Celery application.
+        import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
+        from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
+        from contacts_project.outbound import checks  # noqa: F401, PLC0415 - registers them
+        from contacts_project.ownership.triggers import install_owner_triggers  # noqa: PLC0415 - as above
+        from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps
+
+        compile_stale()
+        post_migrate.connect(install_owner_triggers, sender=self)
+        post_migrate.connect(seed_schedule, sender=self)

@@ -1,0 +1,31 @@
+"""Keys of an instance that sets none: made once, kept in DATA_DIR, readable by its owner alone."""
+
+import base64
+import json
+import os
+import secrets
+from pathlib import Path
+
+
+def load_or_make_keys(path: Path) -> dict[str, str]:
+    """Return SECRET_KEY and ENCRYPTION_KEY from `path`, making the file when it is not there.
+
+    Of two processes that start at once exactly one writes the file; both return what it holds.
+    """
+    if not path.exists():
+        keys = {
+            "SECRET_KEY": secrets.token_urlsafe(50),
+            "ENCRYPTION_KEY": base64.urlsafe_b64encode(os.urandom(32)).decode(),
+        }
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(keys, file, indent=2)
+        try:
+            os.link(draft, path)  # fails when another process was first: its keys count
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    loaded: dict[str, str] = json.loads(path.read_text())
+    return loaded

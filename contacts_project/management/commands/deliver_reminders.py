@@ -1,0 +1,29 @@
+"""`manage.py deliver_reminders`: what the worker does each minute, here and now."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
+
+from contacts_project.management.moment import add_now, moment_of
+from notifications.disabling import send_disabled_notices
+from notifications.models.heartbeat import note_beat
+from notifications.services.running import plan_reminders, replan_stale, send_due
+
+
+class Command(BaseCommand):
+    help = "Plans and sends every reminder that is due, and tries again what is waiting. May be run at any time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_now(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now = moment_of(options)
+        replan_stale(now=timezone.now())
+        planned = plan_reminders(now=now)
+        counts = send_due(now=now)
+        send_disabled_notices()
+        if not options.get("now"):
+            note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
+        ended = f"{counts['sent']} sent, {counts['failed']} failed, {counts['skipped']} not wanted any more"
+        self.stdout.write(f"{planned} planned, {ended}")

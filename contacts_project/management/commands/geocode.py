@@ -1,0 +1,18 @@
+"""`manage.py geocode`: what the worker does with addresses, here and now."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from people.geocoding.running import Run, geocode_due
+
+
+class Command(BaseCommand):
+    help = "Look up every address that waits, at the provider's pace. May be run at any time, beside the worker too."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.GEOCODER_URL:
+            self.stdout.write("GEOCODER_URL is not set: no address leaves this instance.")
+        counts = geocode_due(Run())
+        self.stdout.write(f"{counts['done']} found, {counts['failed']} not found, {counts['later']} to be tried again")

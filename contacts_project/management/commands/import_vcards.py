@@ -1,0 +1,57 @@
+"""`manage.py import_vcards FILE --user EMAIL`: the vCard import on the command line, with a progress bar."""
+
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from accounts.models import User
+from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.services.vcard_import import import_cards
+from people.vcard import read_cards
+
+
+class Command(BaseCommand):
+    help = "Imports a file of vCards (2.1, 3.0, 4.0) into an account. Running it again changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        owner = User.objects.filter(email__iexact=options["user"]).first()
+        if owner is None:
+            raise CommandError(f"There is no account {options['user']}.")
+        path: Path = options["file"]
+        if not path.is_file():
+            raise CommandError(f"There is no file {path}.")
+        counts: Counter[str] = Counter()
+        with (
+            path.open("rb") as file,
+            tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
+        ):
+            source = _Counted(file, bar)
+            for outcome in import_cards(owner=owner, cards=read_cards(source), now=timezone.now()):
+                counts[outcome.status] += 1
+                if outcome.status == ERROR:
+                    bar.write(outcome.message(), file=self.stderr)
+        told = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
+        self.stdout.write(f"{told}, {counts[ERROR]} errors")
+        if counts[ERROR] and counts[ERROR] == counts.total():
+            raise CommandError("No card could be imported.")
+
+
+class _Counted:
+    """A file that tells the progress bar what was read of it."""
+
+    def __init__(self, file: Any, bar: Any) -> None:
+        self.file, self.bar = file, bar
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self.file.read(size)
+        self.bar.update(len(data))
+        return data

@@ -1,0 +1,21 @@
+"""`manage.py purge_deleted`: the daily purge, now or as of another moment."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from contacts_project.management.moment import add_now, moment_of
+from notifications.services.history import purge_history
+from people.services.purge import purge_deleted
+
+
+class Command(BaseCommand):
+    help = "Remove for good what was deleted longer ago than the retention period."
+
+    def add_arguments(self, parser: Any) -> None:
+        add_now(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now = moment_of(options)
+        removed = {**purge_deleted(now=now), "deliveries": purge_history(now=now)}
+        self.stdout.write(", ".join(f"{name}: {count}" for name, count in removed.items()))

@@ -1,0 +1,30 @@
+"""`manage.py seed_demo`: a demo account with a lively network."""
+
+import secrets
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from contacts_project.management.demo.seeding import EMAIL, Seeding, make_account
+
+
+class Command(BaseCommand):
+    help = f"Make the account {EMAIL} and fill it with people who know each other. Run again, it adds what is missing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--people", type=int, default=60, metavar="N", help="how many people (60)")
+        parser.add_argument("--password", help="the password of a new account; else one is made up and shown")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["people"] < 0:
+            raise CommandError("--people: at least 0.")
+        password = options["password"] or secrets.token_urlsafe(12)
+        owner, is_new = make_account(password)
+        with tqdm(total=options["people"], unit=" people", disable=None) as bar:
+            for done in Seeding(owner, options["people"]).run():
+                bar.update(done)
+        if is_new:
+            self.stdout.write(f"Sign in as {EMAIL} with the password {password}")
+        else:
+            self.stdout.write(f"{EMAIL} was there already; its password stays.")

@@ -1,0 +1,24 @@
+"""`manage.py send_digests`: the weekly digests that are due, here and now."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
+
+from contacts_project.management.moment import add_now, moment_of
+from notifications.notices import NoticeKind
+from notifications.services.running import plan_all_digests, replan_stale, send_due
+
+
+class Command(BaseCommand):
+    help = "Sends every weekly digest that is due, once an ISO week and account. May be run at any time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_now(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now = moment_of(options)
+        replan_stale(now=timezone.now())
+        planned = plan_all_digests(now=now)
+        counts = send_due(now=now, kinds=[NoticeKind.DIGEST])
+        self.stdout.write(f"{planned} planned, {counts['sent']} sent, {counts['failed']} failed")

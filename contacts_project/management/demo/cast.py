@@ -1,0 +1,148 @@
+"""Who the demo account knows: the n-th person is the same in every run and on every machine."""
+
+import datetime as dt
+import random
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+HOUSEHOLD = 4
+
+_GIVEN_NAMES = """
+Amara Anton Beatriz Björn Chidi Clara Daichi Elif Esra Farid Freya Gustav Hana Henri Ida Inés Ivo Jada Jonas Kaito
+Kwame Lea Leila Luca Maja Malik Mei Mika Nadia Nils Noor Olga Oskar Paula Priya Rafael Rania Rui Sanna Sora Stella
+Tariq Thea Tomás Ulla Vera Wei Yara Yusuf Zoë
+"""
+_FAMILY_NAMES = """
+Andersen Bauer Castillo Dubois Eriksen Fischer García Haddad Ivanova Jansen Kowalski Larsen Moreau Nakamura Okafor
+Petrov Quist Rossi Sato Tanaka Ueda Vogel Weber Xu Yılmaz Zhang
+"""
+_GIVEN, _SURNAMES = _GIVEN_NAMES.split(), _FAMILY_NAMES.split()
+_CITIES = (
+    ("Oslo", "Norway", 59.91, 10.75),
+    ("Berlin", "Germany", 52.52, 13.40),
+    ("Lyon", "France", 45.76, 4.84),
+    ("Kyoto", "Japan", 35.01, 135.77),
+    ("Sevilla", "Spain", 37.39, -5.99),
+    ("Leeds", "United Kingdom", 53.80, -1.55),
+    ("Toronto", "Canada", 43.65, -79.38),
+    ("Accra", "Ghana", 5.60, -0.19),
+)
+_COMPANIES = ("Nordlicht Optik", "Tall Ships Bakery", "Meridian Maps", "Blue Door Press", "Kintsugi Works")
+_JOBS = ("Nurse", "Engineer", "Teacher", "Baker", "Translator", "Carpenter", "Editor", "Cartographer", "Physicist")
+_NOTES = (
+    "Met on the night train. *Still owes me a coffee.*",
+    "Allergic to walnuts.",
+    "Knows everything about lighthouses.",
+    "Ask about the **garden** next time.",
+)
+GROUPS = ("Family", "Friends", "Work", "Choir", "Book club", "Neighbours")
+TO_USER = ("FRIEND", "COLLEAGUE", "RELATIVE", "ACQUAINTANCE", "SIBLING")
+
+
+@dataclass
+class Part:
+    """One person of the cast. `ties` are (number of an earlier person, what this one is to them)."""
+
+    number: int
+    data: dict[str, Any]
+    groups: list[str]
+    to_user: str | None
+    ties: list[tuple[int, str]] = field(default_factory=list)
+    has_photo: bool = False
+    shirt: str | None = None
+    is_vegetarian: bool | None = None
+
+    @property
+    def uid(self) -> str:
+        return uid_of(self.number)
+
+
+def uid_of(number: int) -> str:
+    """The vCard UID by which a later run knows the person again."""
+    return uuid5(NAMESPACE_URL, f"https://demo.example/people/{number}").urn
+
+
+def part(number: int, today: dt.date) -> Part:
+    """The n-th person. Four make a household: two who are married and their two children."""
+    dice = random.Random(number)  # noqa: S311 - a demo, not a secret
+    place, family = number % HOUSEHOLD, random.Random(f"family {number // HOUSEHOLD}")  # noqa: S311 - as above
+    surname, city = family.choice(_SURNAMES), family.choice(_CITIES)
+    street, is_child = f"{family.choice(_SURNAMES)}gata {family.randint(1, 90)}", place >= 2
+    name = dice.choice(_GIVEN)
+    data = {
+        "name": name,
+        "surname": surname,
+        "nickname": name[:3] if dice.random() < 0.2 else None,
+        "uid": uid_of(number),
+        "addresses": [{"type": "home", "streetLine1": street, "locality": city[0], "country": city[1]}],
+        "important_dates": [_birthday(dice, today, is_child=is_child)],
+        "notes": dice.choice(_NOTES) if dice.random() < 0.3 else None,
+    }
+    if not is_child:
+        data |= _adult(dice, number, name, surname, today)
+    if place == 0:
+        near = [round(value + dice.uniform(-0.05, 0.05), 5) for value in city[2:]]
+        data["locations"] = [{"type": "home", "latitude": near[0], "longitude": near[1], "label": street}]
+    return Part(
+        number,
+        data,
+        groups=sorted({dice.choice(GROUPS) for _ in range(dice.randint(0, 2))}),
+        to_user=_to_user(dice, number),
+        ties=_ties(dice, number),
+        has_photo=dice.random() < 0.4,
+        shirt=dice.choice(("S", "M", "L")) if dice.random() < 0.3 else None,
+        is_vegetarian=dice.random() < 0.5 if dice.random() < 0.3 else None,
+    )
+
+
+def _birthday(dice: random.Random, today: dt.date, *, is_child: bool) -> dict[str, Any]:
+    years = dice.randint(1, 17) if is_child else dice.randint(25, 80)
+    born = today - dt.timedelta(days=365 * years + dice.randint(0, 364))
+    unknown = dice.random() < 0.2
+    reminded = dice.random() < 0.6
+    return {
+        "type": "BIRTHDAY",
+        "title": None,
+        "date": born.replace(year=1604) if unknown else born,
+        "year_unknown": unknown,
+        "reminder_enabled": reminded,
+        "reminder_type": "RECURRING" if reminded else None,
+        "reminder_interval": 1 if reminded else None,
+        "reminder_interval_unit": "YEARS" if reminded else None,
+        "reminder_lead_days": None,
+    }
+
+
+def _adult(dice: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
+    keeps_touch = dice.random() < 0.25
+    return {
+        "emails": [{"type": "home", "email": f"person{number}@demo.example"}],
+        "phone_numbers": [{"type": "mobile", "number": f"+47 4{number:07d}"}],
+        "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if dice.random() < 0.2 else [],
+        "organization": dice.choice(_COMPANIES) if dice.random() < 0.7 else None,
+        "job_title": dice.choice(_JOBS),
+        "last_contact": today - dt.timedelta(days=dice.randint(0, 120)),
+        "contact_reminder_enabled": keeps_touch,
+        "contact_reminder_interval": dice.randint(1, 6) if keeps_touch else None,
+        "contact_reminder_interval_unit": "MONTHS" if keeps_touch else None,
+    }
+
+
+def _to_user(dice: random.Random, number: int) -> str | None:
+    """What the person is to the user: of each household one at most, and of one in four nobody."""
+    if number and (number % HOUSEHOLD or dice.random() < 0.25):
+        return None
+    return dice.choice(TO_USER)
+
+
+def _ties(dice: random.Random, number: int) -> list[tuple[int, str]]:
+    """The family, and friends in earlier households, so that everybody is connected."""
+    place, head = number % HOUSEHOLD, number - number % HOUSEHOLD
+    ties = [(head, "SPOUSE")] if place == 1 else []
+    if place >= 2:
+        ties += [(head, "CHILD"), (head + 1, "CHILD")]
+    if place == 3:
+        ties.append((number - 1, "SIBLING"))
+    friends = int(head > 0 and (place == 0 or dice.random() < 0.5))
+    return ties + [(dice.randrange(head), "FRIEND") for _ in range(friends)]

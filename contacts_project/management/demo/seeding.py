@@ -1,0 +1,118 @@
+"""Writes the demo account through the services, so that everything is as if it had been typed in."""
+
+import datetime as dt
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+from django.utils import timezone
+from PIL import Image, ImageDraw, ImageFont
+
+from accounts.lifecycle import start_account
+from accounts.models import User
+from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
+from contacts_project.ownership.writing import account_write
+from people.models import CustomFieldTemplate, Group, Person
+from people.palette import pick_color
+from people.photos import make_photo, store_photo
+from people.services.custom_templates import create_template
+from people.services.group_lifecycle import create_group
+from people.services.people import create_person
+from relationships.models import RelationshipType
+from relationships.services.relationships import create_relationship
+
+EMAIL = "demo@example.org"
+BATCH = 50
+
+_TEMPLATES: dict[str, dict[str, Any]] = {
+    "Shirt size": {"type": "SELECT", "options": ["S", "M", "L"]},
+    "Vegetarian": {"type": "BOOLEAN"},
+}
+
+
+def make_account(password: str) -> tuple[User, bool]:
+    """The demo account, and whether it is new: only then it gets the password."""
+    user = User.objects.filter(email=EMAIL).first()
+    if user:
+        return user, False
+    now = timezone.now()
+    user = User.objects.create_user(EMAIL, password, name="Demo", email_verified_at=now)
+    with account_write(user):
+        start_account(user)
+    return user, True
+
+
+class Seeding:
+    """Fills an account with the first `size` people of the cast, leaving out those that were there before."""
+
+    def __init__(self, owner: User, size: int) -> None:
+        self.owner, self.size = owner, size
+        self.now = timezone.now()
+        self.people: dict[str, Person] = {}
+
+    def run(self) -> Iterator[int]:
+        """Yields after each batch how many people were looked at."""
+        self._load()
+        for start in range(0, self.size, BATCH):
+            numbers = range(start, min(start + BATCH, self.size))
+            parts = [part(number, self.now.date()) for number in numbers if uid_of(number) not in self.known]
+            jpegs = {one.number: make_photo(_portrait(one)) for one in parts if one.has_photo}
+            with account_write(self.owner):
+                for one in parts:
+                    self._add(one, jpegs.get(one.number))
+            yield len(numbers)
+
+    def _load(self) -> None:
+        rows = Person.objects.owned_by(self.owner).exclude(uid=None)
+        self.known = set(rows.values_list("uid", flat=True))
+        self.people = {str(person.uid): person for person in rows.active()}
+        self.types = {row.name: row for row in RelationshipType.objects.owned_by(self.owner).active()}
+        self.groups = {row.name: row for row in Group.objects.owned_by(self.owner).active()}
+        for name in GROUPS:
+            if name not in self.groups:
+                data = {"name": name, "color": pick_color(name)}
+                self.groups[name] = create_group(owner=self.owner, data=data, people=[], now=self.now)
+        self.templates = {row.name: row for row in CustomFieldTemplate.objects.owned_by(self.owner).active()}
+        for name, template in _TEMPLATES.items():
+            if name not in self.templates:
+                data = {"name": name, **template}
+                self.templates[name] = create_template(owner=self.owner, data=data, now=self.now)
+
+    def _add(self, one: Part, jpeg: bytes | None) -> None:
+        data: dict[str, Any] = {
+            **one.data,
+            "groups": [self.groups[name] for name in one.groups],
+            "relationship_to_user": self.types.get(one.to_user or ""),
+            "custom_field_values": self._values(one),
+        }
+        person = create_person(owner=self.owner, data=data, now=self.now - dt.timedelta(seconds=self.size - one.number))
+        if jpeg:
+            person.photo = store_photo(owner_id=self.owner.pk, jpeg=jpeg)
+            person.save()
+        self.people[one.uid] = person
+        for number, kind in one.ties:
+            if other := self.people.get(uid_of(number)):
+                create_relationship(
+                    owner=self.owner,
+                    person=person,
+                    related_person=other,
+                    relationship_type=self.types.get(kind),
+                    notes=None,
+                    now=self.now,
+                )
+
+    def _values(self, one: Part) -> list[dict[str, Any]]:
+        values = {"Shirt size": one.shirt, "Vegetarian": one.is_vegetarian}
+        return [{"template": self.templates[name], "value": value} for name, value in values.items()]
+
+
+def _portrait(one: Part) -> bytes:
+    """A disc with initials, for want of a face."""
+    image = Image.new("RGB", (256, 256), "#ECEFF1")
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((16, 16, 240, 240), fill=pick_color(one.uid))
+    initials = one.data["name"][0] + one.data["surname"][0]
+    draw.text((128, 128), initials, fill="white", anchor="mm", font=ImageFont.load_default(96))
+    out = BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()

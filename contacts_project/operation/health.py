@@ -1,0 +1,74 @@
+"""Whether the service is fit to serve: asked by load balancers, container engines and operators."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from contacts_project.celery import app
+from notifications.models.heartbeat import last_beat
+
+STARTED_AT = timezone.now()
+# The due scan runs each minute; a scheduler that has been silent for this long is not working.
+SCHEDULER_LAG_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Check:
+    """One part: whether it is fit, and what the answer shows of it."""
+
+    fit: bool
+    shown: Any
+
+
+def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
+    """Return whether all parts are fit, and the answer's `checks`."""
+    parts = {
+        "database": check_database(),
+        "migrations": check_migrations(),
+        "broker": check_broker(),
+        "scheduler": check_scheduler(now),
+    }
+    return all(part.fit for part in parts.values()), {name: part.shown for name, part in parts.items()}
+
+
+def _word(fit: bool) -> Check:
+    return Check(fit, "ok" if fit else "failed")
+
+
+def check_database() -> Check:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return _word(False)
+    return _word(True)
+
+
+def check_migrations() -> Check:
+    try:
+        executor = MigrationExecutor(connection)
+        return _word(not executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return _word(False)
+
+
+def check_broker() -> Check:
+    try:
+        with app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=0, timeout=2)
+    except Exception:  # noqa: BLE001 - kombu raises whatever its transport raises, all of it means unfit
+        return _word(False)
+    return _word(True)
+
+
+def check_scheduler(now: dt.datetime) -> Check:
+    """The time since the due scan last ran; null, and fit, while a new instance has not had its first."""
+    last = last_beat("due_scan")
+    since = (now - (last or STARTED_AT)).total_seconds()
+    lag = None if last is None else max(0, round(since))
+    fit = since < SCHEDULER_LAG_SECONDS
+    return Check(fit, {"status": "ok" if fit else "failed", "lagSeconds": lag})

@@ -1,0 +1,190 @@
+"""The one door to the network: a requests Session under the outbound policy.
+
+    with open_door(schemes=Schemes.HTTPS_ONLY) as door:
+        check_status(door.request("POST", url, json=body))
+
+No redirects, no proxy from the environment, no cookies kept; one deadline for everything, connect included;
+the body is read whole, up to a cap. What goes wrong on the way is an OutboundError with its code; an
+answer, whatever its status, is returned. A Door is a Session, so pywebpush takes one; `guard` puts any
+other Session behind it.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any, TypeVar
+
+import requests
+import urllib3
+from django.conf import settings
+from requests.adapters import HTTPAdapter
+
+from contacts_project.outbound import sockets
+from contacts_project.outbound.failures import Code, OutboundError, classify
+from contacts_project.outbound.policy import Policy, Refused, Schemes, Target, check_url
+from contacts_project.outbound.sockets import (
+    CURRENT_CALL,
+    Call,
+    CheckedHTTPPool,
+    CheckedHTTPSPool,
+    Deadline,
+    Resolver,
+)
+from contacts_project.outbound.tls import tls_context
+
+DEADLINE_SECONDS = 10.0
+RESPONSE_BYTES = 64 * 1024
+CHUNK_BYTES = 16 * 1024
+USER_AGENT = "contact-network/1"
+
+AnySession = TypeVar("AnySession", bound=requests.Session)
+_max_bytes: ContextVar[int | None] = ContextVar("outbound_max_bytes", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a door allows. `seconds` is for a whole call; a body over `max_bytes` is an error, or with
+    `truncate` simply cut."""
+
+    policy: Policy = field(default_factory=Policy)
+    schemes: Schemes = Schemes.HTTP_OR_HTTPS
+    seconds: float = DEADLINE_SECONDS
+    max_bytes: int = RESPONSE_BYTES
+    truncate: bool = False
+    resolve: Resolver | None = None
+    ca_file: str | None = None
+
+    def check_url(self, url: str) -> Target:
+        """The URL's target, or OutboundError `blocked` with the reason."""
+        try:
+            return check_url(url, self.policy, self.schemes)
+        except Refused as refused:
+            raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
+
+    def call(self, url: str, seconds: float | None = None) -> Call:
+        """A call to the URL whose clock starts now."""
+        # Looked up here and not as a default, so that a test can put another system resolver in place.
+        resolve = self.resolve or sockets.system_resolve
+        deadline = Deadline(self.seconds if seconds is None else seconds)
+        return Call(self.check_url(url), self.policy, self.schemes, resolve, deadline)
+
+
+class DoorAdapter(HTTPAdapter):
+    """The transport of requests under the rules; answers come back with their body read."""
+
+    def __init__(self, rules: Rules, *, raise_redirects: bool = False) -> None:
+        self.rules = rules
+        self.raise_redirects = raise_redirects
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
+        """Pools of checked connections only."""
+        super().init_poolmanager(connections, maxsize, block, ssl_context=tls_context(self.rules.ca_file), **kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": CheckedHTTPPool, "https": CheckedHTTPSPool}
+
+    def cert_verify(self, *args: Any, **kwargs: Any) -> None:
+        """Leaves the authorities to the TLS context: requests would read its own bundle each time."""
+
+    def send(
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: Any = True,
+        cert: Any = None,
+        proxies: Any = None,
+    ) -> requests.Response:
+        """Sends within the deadline (`timeout`, in all). stream, verify, cert and proxies are not heeded."""
+        call = self.rules.call(request.url or "", sum(timeout) if isinstance(timeout, tuple) else timeout)
+        request.url = call.target.url
+        token = CURRENT_CALL.set(call)
+        try:
+            with _mapped_failures():
+                response = super().send(request, stream=True, timeout=call.deadline.remaining())
+                _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
+        finally:
+            CURRENT_CALL.reset(token)
+        if self.raise_redirects and 300 <= response.status_code < 400:
+            raise OutboundError(Code.REDIRECT, status=response.status_code)
+        return response
+
+
+class Door(requests.Session):
+    """A Session that can only go where the rules allow."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__()
+        self.rules = rules
+        self.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
+        guard(self, rules)
+
+    def check(self, url: str) -> Target:
+        """Judges the URL and every address of its host now, without connecting."""
+        call = self.rules.call(url)
+        with _mapped_failures():
+            call.addresses()
+        return call.target
+
+    def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
+        """As requests, with `timeout` as the deadline of the whole and `max_bytes` for this call alone."""
+        token = _max_bytes.set(kwargs.pop("max_bytes", None))
+        try:
+            return super().request(method, self.rules.check_url(str(url)).url, *args, **kwargs)
+        finally:
+            _max_bytes.reset(token)
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """No redirect is followed; whoever wants to reads Location and asks again, checked anew."""
+
+
+def guard(session: AnySession, rules: Rules, *, raise_redirects: bool = False) -> AnySession:
+    """Puts a Session, Authlib's say, behind the door; with `raise_redirects` a 3xx is an OutboundError."""
+    session.trust_env = False
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    session.adapters.clear()
+    adapter = DoorAdapter(rules, raise_redirects=raise_redirects)
+    for prefix in ("http://", "https://"):
+        session.mount(prefix, adapter)
+    return session
+
+
+def configured_rules(**changes: Any) -> Rules:
+    """The rules with the operator's settings; `changes` are fields of Rules."""
+    policy = Policy.parse(_setting("OUTBOUND_ALLOWED_NETWORKS"), _setting("OUTBOUND_ALLOWED_PORTS"))
+    ca_file = getattr(settings, "OUTBOUND_CA_FILE", None)
+    return Rules(**{"policy": policy, "ca_file": str(ca_file) if ca_file else None, **changes})
+
+
+def open_door(**changes: Any) -> Door:
+    """A Door under the operator's settings; `changes` are fields of Rules. Close it after use."""
+    return Door(configured_rules(**changes))
+
+
+def _setting(name: str) -> str | Iterable[str]:
+    value: str | Iterable[str] | None = getattr(settings, name, None)
+    return value or ()
+
+
+def _read_body(response: requests.Response, max_bytes: int, *, truncate: bool) -> None:
+    body = bytearray()
+    for chunk in response.iter_content(CHUNK_BYTES):
+        body += chunk
+        if len(body) > max_bytes:
+            response.close()
+            if not truncate:
+                raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is too long.")
+            break
+    # The two fields by which requests remembers a body that was read.
+    vars(response).update(_content=bytes(body[:max_bytes]), _content_consumed=True)
+
+
+@contextmanager
+def _mapped_failures() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, HTTPException, urllib3.exceptions.HTTPError) as error:
+        code = classify(error)
+        raise OutboundError(code, f"The request failed ({code}).") from error

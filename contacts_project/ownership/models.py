@@ -1,0 +1,133 @@
+"""What every owned table has, and the one way to query it."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from contacts_project.api.ids import new_id, parse_id
+
+M = TypeVar("M", bound=models.Model)
+Q = TypeVar("Q")
+
+
+class UnscopedQueryError(Exception):
+    """A query on owned rows that names no owner. Jobs over all accounts say `Model.unscoped`."""
+
+
+class OwnedQuerySet(models.QuerySet[M, M]):
+    """Rows of owned models."""
+
+    def owned_by(self, owner: Any) -> Self:
+        """The rows of `owner`: a user or the id of one."""
+        return self.filter(owner_id=getattr(owner, "pk", owner))
+
+    def with_id(self, key: object) -> Self:
+        """The row with the id that `key` is or spells; none where it spells none."""
+        row_id = key if isinstance(key, UUID) else parse_id(key)
+        return self.none() if row_id is None else self.filter(pk=row_id)
+
+
+class TrashQuerySet(OwnedQuerySet[M]):
+    """Rows that can be soft-deleted."""
+
+    def active(self) -> Self:
+        return self.filter(deleted_at__isnull=True)
+
+    def deleted(self) -> Self:
+        return self.filter(deleted_at__isnull=False)
+
+    def within_retention(self, now: dt.datetime) -> Self:
+        """Active rows, and those deleted so lately that they can still be restored."""
+        return self.exclude(deleted_at__lt=retention_cutoff(now))
+
+
+class UnscopedManager(models.Manager[M], Generic[M, Q]):
+    """`Model.unscoped`: rows of all accounts, for jobs, the admin and Django itself; never for a request's data."""
+
+    def __init__(self, queryset: type[Q] | None = None) -> None:
+        super().__init__()
+        self.queryset = queryset
+
+    def get_queryset(self) -> Any:
+        default: Any = self.model._default_manager  # related managers are made without arguments
+        queryset: Any = self.queryset or default.queryset
+        return queryset(self.model, using=self._db)
+
+    def rows(self) -> Any:
+        """All rows, as the model's own queryset; typed Any, since the mypy plugin loses a manager's second type."""
+        return self.get_queryset()
+
+
+class OwnedManager(Generic[M, Q]):
+    """`Model.objects`: takes nothing but `owned_by(owner)` and inserts; all else raises UnscopedQueryError.
+
+    No subclass of Django's Manager: nothing leaks in from there, and `owned_by` keeps the type of the queryset.
+    """
+
+    model: type[M]
+
+    def __init__(self, queryset: type[Q]) -> None:
+        self.queryset = queryset
+
+    def contribute_to_class(self, model: type[M], name: str) -> None:
+        """Called by Django as it builds the model."""
+        self.model = model
+        setattr(model, name, self)
+
+    def owned_by(self, owner: Any) -> Q:
+        """The rows of `owner` (a user or the id of one), as the model's own queryset."""
+        return cast("Q", self._rows().filter(owner_id=getattr(owner, "pk", owner)))
+
+    def create(self, **kwargs: Any) -> M:
+        return cast("M", self._rows().create(**kwargs))
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        return cast("list[M]", self._rows().bulk_create(objs, *args, **kwargs))
+
+    def _rows(self) -> Any:
+        queryset: Any = self.queryset
+        return queryset(self.model)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise UnscopedQueryError(f"{self.model.__name__}.objects needs owned_by(owner); jobs use .unscoped.")
+
+
+class OwnedModel(models.Model):
+    """A row of one account. Subclasses declare `unscoped` (first: Django's default) and `objects` of their queryset."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    owner_id: UUID
+
+    class Meta:
+        abstract = True
+
+
+class TrashModel(OwnedModel):
+    """An owned row that is soft-deleted first: in the trash from `deleted_at` for the retention period."""
+
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.deleted_at is not None
+
+
+def retention_cutoff(now: dt.datetime) -> dt.datetime:
+    """The moment before which deleted rows are beyond restoring."""
+    return now - dt.timedelta(days=settings.RETENTION_DAYS)

@@ -1,0 +1,271 @@
+"""Settings of the whole service, each an environment variable or a line of .env; nothing has to be set.
+
+docs/settings.md lists them all. Keys that must stay secret are made in DATA_DIR at the first start.
+"""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+
+from contacts_project.broker import broker_url
+from contacts_project.crypto.bootstrap import load_or_make_keys
+
+VERSION = "0.1.0"
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+DEBUG = env.bool("DEBUG", default=False)
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+BASE_URL = env.str("BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+_keys = load_or_make_keys(DATA_DIR / "keys.json")
+SECRET_KEY = env.str("SECRET_KEY", default=_keys["SECRET_KEY"])
+ENCRYPTION_KEYS: list[str] = env.list("ENCRYPTION_KEYS", default=[_keys["ENCRYPTION_KEY"]])
+
+_base = urlsplit(BASE_URL)
+ALLOWED_HOSTS = sorted(
+    {_base.hostname or "localhost", "127.0.0.1", "localhost", "[::1]", *env.list("ALLOWED_HOSTS", default=[])}
+)
+CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *env.list("CORS_ALLOWED_ORIGINS", default=[])})
+CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_ALLOW_CREDENTIALS = True
+TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+_https = _base.scheme == "https"
+if TRUSTED_PROXY_COUNT:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "corsheaders",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_celery_beat",
+    "contacts_project",
+    "accounts",
+    "people",
+    "relationships",
+    "carddav",
+    "notifications",
+]
+
+MIDDLEWARE = [
+    "contacts_project.api.request_ids.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "contacts_project.api.limits.BodyLimitMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "contacts_project.urls"
+WSGI_APPLICATION = "contacts_project.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Storage -------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'contacts.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # Any atomic() takes the write lock at once and waits its turn: no "database is locked" half way.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL", default="")
+if REDIS_URL:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+else:
+    # The embedded service is one web process with threads: its memory is the shared cache.
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
+
+MEDIA_ROOT = DATA_DIR / "media"
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+# --- Accounts and sessions -----------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
+    {"NAME": "accounts.passwords.CharacterKindsValidator"},
+]
+SESSION_COOKIE_SECURE = _https
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = _https
+CSRF_FAILURE_VIEW = "contacts_project.api.errors.csrf_failure"
+REGISTRATION = env.str("REGISTRATION", default="open")
+EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", default="optional")
+SAAS_MODE = env.bool("SAAS_MODE", default=False)
+PLAN_LIMITS: dict[str, dict[str, int | None]] = env.json(
+    "PLAN_LIMITS",
+    default={
+        "FREE": {"people": 50, "groups": 10, "reminders": 5, "templates": 1},
+        "PERSONAL": {"people": 1000, "groups": 500, "reminders": 100, "templates": 20},
+        "PRO": {},
+    },
+)
+
+# --- Language, time, mail ------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [
+    ("en", "English"),
+    ("es-ES", "Español"),
+    ("ja-JP", "日本語"),
+    ("nb-NO", "Norsk bokmål"),
+    ("de-DE", "Deutsch"),
+    ("fr-FR", "Français"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+ACCOUNT_TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+
+vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"contacts@{_base.hostname or 'localhost'}")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+EMAIL_TIMEOUT = 10
+
+# --- Background work -----------------------------------------------------------------------------
+
+REMINDER_CATCH_UP_DAYS = env.int("REMINDER_CATCH_UP_DAYS", default=3)
+REMINDER_LATE_MINUTES = env.int("REMINDER_LATE_MINUTES", default=60)
+DELIVERY_LEASE_SECONDS = env.int("DELIVERY_LEASE_SECONDS", default=60)
+DELIVERY_HISTORY_DAYS = env.int("DELIVERY_HISTORY_DAYS", default=90)
+CRON_SECRET = env.str("CRON_SECRET", default="")
+RETENTION_DAYS = env.int("RETENTION_DAYS", default=30)
+CELERY_TIMEZONE = "UTC"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BROKER_URL = REDIS_URL or broker_url(DATA_DIR / "broker.sqlite3")
+
+# --- The network beyond this machine -------------------------------------------------------------
+
+OUTBOUND_ALLOWED_NETWORKS: list[str] = env.list("OUTBOUND_ALLOWED_NETWORKS", default=[])
+OUTBOUND_ALLOWED_PORTS: list[str] = env.list("OUTBOUND_ALLOWED_PORTS", default=[])
+OUTBOUND_CA_FILE = env.str("OUTBOUND_CA_FILE", default="")
+VAPID_PUBLIC_KEY = env.str("VAPID_PUBLIC_KEY", default="")
+VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
+VAPID_SUBJECT = env.str("VAPID_SUBJECT", default="")
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("OIDC_NAME", default="")
+GEOCODER_URL = env.str("GEOCODER_URL", default="").rstrip("/")
+# At most one request a second, as the receiver sees it: a little more than a second as we send them.
+GEOCODER_INTERVAL_SECONDS = env.float("GEOCODER_INTERVAL_SECONDS", default=1.05)
+
+# --- The API -------------------------------------------------------------------------------------
+
+MAX_JSON_BYTES = env.int("MAX_JSON_BYTES", default=1024 * 1024)
+MAX_IMPORT_BYTES = env.int("MAX_IMPORT_BYTES", default=20 * 1024 * 1024)
+MAX_VCARD_BYTES = env.int("MAX_VCARD_BYTES", default=10 * 1024 * 1024)
+MAX_PHOTO_BYTES = env.int("MAX_PHOTO_BYTES", default=20 * 1024 * 1024)
+# The middleware bounds every body by what its view takes; Django's own limit must not cut lower.
+DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES) + 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.api.authentication.BearerAuthentication",
+        "accounts.api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.permissions.OwnData"],
+    "DEFAULT_RENDERER_CLASSES": ["contacts_project.api.json.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["contacts_project.api.json.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "contacts_project.api.schema.ContractSchema",
+    "EXCEPTION_HANDLER": "contacts_project.api.errors.answer_exception",
+    "DATETIME_FORMAT": None,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "TEST_REQUEST_RENDERER_CLASSES": [
+        "rest_framework.renderers.JSONRenderer",
+        "rest_framework.renderers.MultiPartRenderer",
+    ],
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Contact network service",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "contacts_project.api.schema.add_error_answers",
+        "contacts_project.api.examples.add_examples",
+    ],
+}
+
+# --- Logs ----------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "contacts_project.api.request_ids.RequestIdFilter"}},
+    "formatters": {
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s",
+        },
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request_id"]},
+    },
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"level": "ERROR"},  # each request has a line of its own already
+    },
+}

@@ -1,0 +1,20 @@
+"""All routes. Paths carry no trailing slash."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+handler400 = "contacts_project.api.errors.bad_request"
+handler403 = "contacts_project.api.errors.forbidden"
+handler404 = "contacts_project.api.errors.not_found"
+handler500 = "contacts_project.api.errors.server_error"
+
+urlpatterns = [
+    path("api/", include("accounts.api.urls")),
+    path("api/", include("relationships.api.urls")),
+    path("api/", include("notifications.api.urls")),
+    path("api/", include("carddav.api.urls")),
+    path("api/", include("people.api.urls")),
+    path("api/", include("contacts_project.operation.urls")),
+    path("account/", include("accounts.page_urls")),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,139 @@
+"""GET /api/reminders/upcoming and GET /api/notifications/deliveries."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.json import timestamp
+from contacts_project.api.schema import envelope
+from notifications.models import Delivery, DeliveryState
+from notifications.notices import NoticeKind
+from notifications.services.explaining import upcoming_reminders
+from notifications.services.history import remembered_since
+from notifications.services.running import replan
+from people.api.people import PaginationSerializer
+from people.api.person_query import read_page
+from people.api.upcoming import DAYS, days_of
+
+_KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
+
+
+class ReminderDestinationSerializer(serializers.Serializer[object]):
+    """Where a reminder goes; `reason` says why nothing goes there now."""
+
+    channel = serializers.CharField()
+    id = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # hides Field.label, which no field needs
+    willSend = serializers.BooleanField()
+    reason = serializers.CharField(allow_null=True)
+
+
+class UpcomingReminderSerializer(serializers.Serializer[object]):
+    """One thing that has its turn; `reason` says why it is not sent."""
+
+    kind = serializers.ChoiceField(_KINDS)
+    date = serializers.DateField()
+    sendAt = serializers.DateTimeField(allow_null=True)
+    willSend = serializers.BooleanField()
+    reason = serializers.CharField(allow_null=True)
+    destinations = ReminderDestinationSerializer(many=True)
+    importantDateId = serializers.UUIDField(allow_null=True)
+    personId = serializers.UUIDField(allow_null=True)
+    personName = serializers.CharField(allow_null=True)
+    type = serializers.CharField(allow_null=True)
+    title = serializers.CharField(allow_null=True)
+    turns = serializers.IntegerField(allow_null=True, required=False)
+
+
+class UpcomingRemindersView(APIView):
+    """What will be sent."""
+
+    @extend_schema(
+        parameters=[DAYS],
+        responses={200: envelope("UpcomingRemindersAnswer", reminders=UpcomingReminderSerializer(many=True))},
+    )
+    def get(self, request: Request) -> Response:
+        """What will be sent in the coming days, when, over which channel, and if not, why."""
+        owner, now, days = caller(request), timezone.now(), days_of(request)
+        if owner.reminders_stale:  # the worker has yet to follow the change of a preference
+            replan(owner_id=owner.pk, now=now)
+        reminders = upcoming_reminders(owner, now=now, days=days)
+        return Response({"reminders": reminders})
+
+
+class DeliverySerializer(serializers.Serializer[object]):
+    """One row of the ledger. `code` is the last failure, or why nothing was sent."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(_KINDS)
+    status = serializers.ChoiceField([state.value for state in DeliveryState])
+    code = serializers.CharField(allow_null=True)
+    channel = serializers.CharField(allow_null=True)
+    destinationId = serializers.CharField(allow_null=True)
+    destination = serializers.CharField(allow_null=True)
+    personId = serializers.UUIDField(allow_null=True)
+    personName = serializers.CharField(allow_null=True)
+    importantDateId = serializers.UUIDField(allow_null=True)
+    type = serializers.CharField(allow_null=True)
+    title = serializers.CharField(allow_null=True)
+    date = serializers.DateField()
+    late = serializers.BooleanField()
+    attempts = serializers.IntegerField()
+    dueAt = serializers.DateTimeField()
+    nextTryAt = serializers.DateTimeField(allow_null=True)
+    endedAt = serializers.DateTimeField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+def delivery_answer(row: Delivery) -> dict[str, Any]:
+    """One row as the history shows it."""
+    content = row.content
+    return {
+        "id": str(row.pk),
+        "kind": row.kind,
+        "status": row.state,
+        "code": row.code or None,
+        "channel": row.channel or None,
+        "destinationId": row.target_key or None,
+        "destination": row.label or None,
+        **{key: content.get(key) for key in ("personId", "personName", "importantDateId", "type", "title")},
+        "date": row.occurrence_on.isoformat(),
+        "late": row.late,
+        "attempts": row.attempts,
+        "dueAt": timestamp(row.due_at),
+        "nextTryAt": timestamp(row.next_try_at),
+        "endedAt": timestamp(row.ended_at),
+        "createdAt": timestamp(row.created_at),
+        "updatedAt": timestamp(row.updated_at),
+    }
+
+
+class DeliveriesView(APIView):
+    """The history."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("limit", int, description="1 and more, default 100; above 500 counts as 500."),
+            OpenApiParameter("offset", int, description="Deliveries to skip, default 0."),
+        ],
+        responses={
+            200: envelope(
+                "DeliveriesAnswer", deliveries=DeliverySerializer(many=True), pagination=PaginationSerializer()
+            )
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """What was sent over which channel, and what could not be, newest first, 90 days back."""
+        limit, offset = read_page(request.query_params)
+        rows = Delivery.objects.owned_by(caller(request)).filter(planned_at__gte=remembered_since(timezone.now()))
+        page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
+        total = rows.count()
+        pagination = {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
+        return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": pagination})

@@ -1,0 +1,164 @@
+"""Bodies and answers of the notification endpoints."""
+
+import re
+from typing import Any
+
+from rest_framework import serializers
+
+from contacts_project.api.fields import Choice, Text, Truth
+from contacts_project.outbound import OutboundError, Reason, Schemes, configured_rules, open_door
+from notifications.models import Destination, DestinationType
+from notifications.models.destination import MAX_URL_LENGTH
+from notifications.services.destinations import Changes
+
+MAX_ENDPOINT_BYTES = 2000
+MAX_KEY_LENGTH = 255
+MAX_TOKEN_LENGTH = 255
+TOKEN = re.compile(r"[!-~]+")
+READ_URL_LENGTH = 1_000_000
+
+
+class DestinationAnswer(serializers.ModelSerializer[Destination]):
+    """A destination as it is told; never with a secret."""
+
+    consecutiveFailures = serializers.IntegerField(source="consecutive_failures")
+    lastSuccessAt = serializers.DateTimeField(source="last_success_at", allow_null=True)
+    lastFailureAt = serializers.DateTimeField(source="last_failure_at", allow_null=True)
+    lastFailureCode = serializers.SerializerMethodField()
+    autoDisabledAt = serializers.DateTimeField(source="auto_disabled_at", allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
+
+    class Meta:
+        model = Destination
+        fields = (
+            "id",
+            "type",
+            "label",
+            "url",
+            "enabled",
+            "consecutiveFailures",
+            "lastSuccessAt",
+            "lastFailureAt",
+            "lastFailureCode",
+            "autoDisabledAt",
+            "createdAt",
+            "updatedAt",
+        )
+
+    def get_lastFailureCode(self, row: Destination) -> str | None:  # noqa: N802 - DRF derives it
+        return row.last_failure_code or None
+
+
+def check_token(value: str | None) -> str | None:
+    """Visible ASCII: an Authorization header carries nothing else (RFC 6750, section 2.1)."""
+    if value and not TOKEN.fullmatch(value):
+        raise serializers.ValidationError("A token is made of visible ASCII characters, without spaces.")
+    return value
+
+
+class UrlText(Text):
+    """A URL. `max_length` is for the description: what is too long is said later, with a code of its own."""
+
+    def to_internal_value(self, data: Any) -> str | None:
+        return Text(READ_URL_LENGTH, required=True).to_internal_value(data)
+
+
+class CreateDestination(serializers.Serializer[Any]):
+    """Body of POST endpoints."""
+
+    type = Choice(list(DestinationType.values))
+    label = Text(60, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    url = UrlText(MAX_URL_LENGTH, required=True)
+    token = Text(MAX_TOKEN_LENGTH)
+
+    def validate_token(self, value: str | None) -> str | None:
+        """What an Authorization header can carry."""
+        return check_token(value)
+
+    def validate(self, attrs: Any) -> Any:
+        """A token is an ntfy topic's; a webhook has a signing secret that we make."""
+        if attrs["type"] == DestinationType.WEBHOOK and attrs.get("token"):
+            raise serializers.ValidationError({"token": ["Only an NTFY destination has a token."]})
+        return attrs
+
+
+class UpdateDestination(serializers.Serializer[Any]):
+    """Body of PUT endpoints/{id}; the context holds the destination's type."""
+
+    label = Text(60, required=False, allow_null=False)  # type: ignore[assignment]  # as above
+    enabled = Truth(required=False)
+    url = UrlText(MAX_URL_LENGTH, required=False, allow_null=False)
+    token = Text(MAX_TOKEN_LENGTH)
+    rotateSecret = Truth(required=False)
+
+    def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name
+        """The contract knows only true."""
+        if not value:
+            raise serializers.ValidationError("This is true or left out.")
+        return value
+
+    def validate_token(self, value: str | None) -> str | None:
+        """As at creation."""
+        return check_token(value)
+
+    def validate(self, attrs: Any) -> Any:
+        """Each type has its own kind of secret."""
+        is_webhook = self.context["type"] == DestinationType.WEBHOOK
+        if is_webhook and attrs.get("token"):
+            raise serializers.ValidationError({"token": ["Only an NTFY destination has a token."]})
+        if not is_webhook and "rotateSecret" in attrs:
+            raise serializers.ValidationError({"rotateSecret": ["Only a WEBHOOK destination has a signing secret."]})
+        return attrs
+
+    @property
+    def changes(self) -> Changes:
+        """What is asked for. A null token asks for its removal."""
+        data: dict[str, Any] = self.validated_data
+        removes_token = "token" in data and self.context["type"] == DestinationType.NTFY
+        return Changes(
+            label=data.get("label"),
+            enabled=data.get("enabled"),
+            url=data.get("url"),
+            token=(data["token"] or "") if removes_token else None,
+            rotate_secret="rotateSecret" in data,
+        )
+
+
+class SwitchEmail(serializers.Serializer[Any]):
+    """Body of PUT email."""
+
+    enabled = Truth()
+
+
+class PushKeys(serializers.Serializer[Any]):
+    """The device's keys, as the browser gives them."""
+
+    p256dh = Text(MAX_KEY_LENGTH, required=True)
+    auth = Text(MAX_KEY_LENGTH, required=True)
+
+
+class Subscribe(serializers.Serializer[Any]):
+    """Body of POST push/subscribe."""
+
+    endpoint = UrlText(MAX_ENDPOINT_BYTES, required=True)
+    keys = PushKeys()
+
+    def validate_endpoint(self, value: str) -> str:
+        """https, but for a push service inside the networks that the operator has opened.
+
+        Whether the address may be reached is judged when something is sent: a policy changes, a device stays.
+        """
+        if len(value.encode()) > MAX_ENDPOINT_BYTES:
+            raise serializers.ValidationError(f"At most {MAX_ENDPOINT_BYTES} bytes in UTF-8.")
+        try:
+            if value.startswith("https://"):
+                configured_rules().check_url(value)
+            else:
+                with open_door(schemes=Schemes.HTTPS_ONLY) as door:
+                    door.check(value)
+        except OutboundError as error:
+            if value.startswith("https://") and error.reason in {Reason.ADDRESS, Reason.PORT}:
+                return value
+            raise serializers.ValidationError(str(error)) from error
+        return value

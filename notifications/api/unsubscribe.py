@@ -1,0 +1,70 @@
+"""The page behind List-Unsubscribe: GET asks, POST acts (RFC 8058). The token is the credential."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils import translation
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from contacts_project.api.errors import ApiError
+from notifications.unsubscribing import BadTokenError, read_token, unsubscribe
+
+TOKEN = OpenApiParameter("token", str, required=True, description="From the mail's List-Unsubscribe header.")
+PAGE = {(200, "text/html"): OpenApiTypes.STR}
+
+
+class UnknownTokenError(ApiError):
+    """The link was not made here, or its account is no more."""
+
+    message = "This link is not valid."
+    code = "invalid_token"
+
+
+class AnyAccept(BaseContentNegotiation):
+    """A mailbox or a browser may ask for anything: it gets the page."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class Unsubscribe(APIView):
+    """Open to whoever holds the link. A mailbox posts to it without a person, a cookie or a CSRF token."""
+
+    authentication_classes = ()
+    content_negotiation_class = AnyAccept
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="askUnsubscribe", parameters=[TOKEN], responses=PAGE, auth=[])
+    def get(self, request: Request) -> HttpResponse:
+        """A page that asks, and changes nothing: links are opened by scanners too."""
+        return _page(request, acts=False)
+
+    @extend_schema(operation_id="unsubscribe", parameters=[TOKEN], request=None, responses=PAGE, auth=[])
+    def post(self, request: Request) -> HttpResponse:
+        """Switch the mails off."""
+        return _page(request, acts=True)
+
+
+def _page(request: Request, *, acts: bool) -> HttpResponse:
+    try:
+        owner, subject = read_token(request.query_params.get("token", ""))
+        if acts:
+            unsubscribe(owner, subject)
+    except BadTokenError as error:
+        raise UnknownTokenError from error
+    with translation.override(owner.language):
+        context = {"subject": subject.value, "email": owner.email, "done": acts, "language": owner.language}
+        page = render_to_string("unsubscribe/page.html", context)
+    response = HttpResponse(page)
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
+    return response

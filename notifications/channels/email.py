@@ -1,0 +1,77 @@
+"""E-mail through the instance's mail server (EMAIL_URL): text and HTML, with a way out that works in one click."""
+
+import smtplib
+import socket
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from accounts.models import User
+from contacts_project.outbound import Code, OutboundError
+from contacts_project.outbound.failures import classify
+from notifications.channels.interface import REMINDERS, Channel, Target
+from notifications.notices import Notice, NoticeKind
+from notifications.unsubscribing import Subject, unsubscribe_url
+from notifications.wording import word
+
+EMAIL_KEY = "email"
+
+
+class EmailChannel(Channel):
+    """Writes to the account's address."""
+
+    name = "email"
+    kinds = REMINDERS | {NoticeKind.DIGEST}
+
+    def targets(self, owner: User) -> list[Target]:
+        """The account's one address."""
+        return [Target(self.name, EMAIL_KEY, owner.email, off=_why_off(owner))]
+
+    def deliver(self, key: str, notice: Notice) -> None:
+        """Hand the message to the mail server."""
+        try:
+            message_of(notice).send()
+        except (smtplib.SMTPException, OSError) as error:
+            raise OutboundError(_code(error), "The mail server did not take the message.") from error
+
+
+def message_of(notice: Notice) -> EmailMultiAlternatives:
+    """The message, complete with the headers of RFC 2369 and RFC 8058."""
+    owner = notice.owner
+    subject = Subject.DIGEST if notice.kind is NoticeKind.DIGEST else Subject.REMINDERS
+    wording = word(notice)
+    link = unsubscribe_url(owner, subject)
+    with translation.override(owner.language):
+        context = {"wording": wording, "unsubscribe_url": link, "language": owner.language, "subject": subject.value}
+        text = render_to_string("email/notice.txt", context)
+        html = render_to_string("email/notice.html", context)
+    headers = {
+        # The same at every try, so that a mailbox may see a doubled one for what it is.
+        "Message-ID": f"<{notice.id}@{_domain()}>",
+        "List-Unsubscribe": f"<{link}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Auto-Submitted": "auto-generated",
+    }
+    message = EmailMultiAlternatives(wording.title, text, None, [owner.email], headers=headers)
+    message.attach_alternative(html, "text/html")
+    return message
+
+
+def _domain() -> str:
+    return settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
+
+
+def _why_off(owner: User) -> str | None:
+    if settings.EMAIL_VERIFICATION == "mandatory" and owner.email_verified_at is None:
+        return "email_unverified"
+    return None if owner.email_reminders_enabled else "email_disabled"
+
+
+def _code(error: Exception) -> Code:
+    if isinstance(error, socket.gaierror):
+        return Code.DNS
+    if isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPRecipientsRefused):
+        return Code.UNEXPECTED_RESPONSE
+    return classify(error)

@@ -1,0 +1,60 @@
+"""What the channels of notification destinations have in common: their rows, and the count of failures."""
+
+import datetime as dt
+from typing import ClassVar
+
+from django.db import transaction
+
+from accounts.models import User
+from contacts_project.outbound import Code
+from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
+from notifications.disabling import send_disabled_notices
+from notifications.models.destination import Destination, DestinationType
+from notifications.notices import Notice
+
+
+class EndpointChannel(Channel):
+    """A channel whose targets are Destination rows of one type."""
+
+    type: ClassVar[DestinationType]
+
+    def deliver_to(self, destination: Destination, notice: Notice) -> None:
+        """Send to one destination, returning once it has confirmed. Raises OutboundError."""
+        raise NotImplementedError
+
+    def targets(self, owner: User) -> list[Target]:
+        """The account's destinations of this type, oldest first."""
+        rows = Destination.objects.owned_by(owner).of_type(self.type).order_by("id")
+        return [Target(self.name, str(row.id), row.label, off=_why_off(row, owner)) for row in rows]
+
+    def deliver(self, key: str, notice: Notice) -> None:
+        """Send to the destination with the id `key`."""
+        destination = Destination.objects.owned_by(notice.owner).of_type(self.type).with_id(key).first()
+        if destination is None:
+            raise TargetMissingError(key)
+        self.deliver_to(destination, notice)
+
+    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+        """Count the outcome; after it a destination may be off, and its owner waiting to be told."""
+        rows = Destination.objects.owned_by(owner).of_type(self.type)
+        # Locked where the database can; SQLite has one writer at a time in any case.
+        destination = rows.select_for_update().with_id(key).first()
+        if destination is None:
+            return
+        if outcome.code is None:
+            destination.record_success(now)
+        else:
+            counts = not outcome.is_ours and outcome.code != Code.HTTP_429
+            destination.record_failure(outcome.code, now, counts=counts, is_gone=outcome.is_gone)
+        destination.save()
+        if destination.disable_notice_due:
+            # At once; should it fail, or we with it, the scheduler's next run does it.
+            transaction.on_commit(send_disabled_notices, robust=True)
+
+
+def _why_off(destination: Destination, owner: User) -> str | None:
+    if destination.needs_pro and owner.effective_plan != "PRO":
+        return "plan"
+    if destination.enabled:
+        return None
+    return "auto_disabled" if destination.auto_disabled_at else "disabled"

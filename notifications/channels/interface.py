@@ -1,0 +1,95 @@
+"""What a channel is. The ledger (notifications.services) decides when, how often and how long; a channel sends once."""
+
+import datetime as dt
+import logging
+from dataclasses import dataclass
+from typing import ClassVar
+
+from accounts.models import User
+from contacts_project.outbound import Code, OutboundError
+from notifications.notices import Notice, NoticeKind
+
+log = logging.getLogger(__name__)
+
+REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT})
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where one account may be told something.
+
+    `key` is stable and unique within the account and channel (the row's id; "email"). `off` says why nothing goes
+    there now, as a word of snake_case (`email_disabled`, `disabled`, `auto_disabled`, `plan`); None: it is on.
+    """
+
+    channel: str
+    key: str
+    label: str
+    off: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one try ended. `code` is one of the contract's failure codes; None: the destination confirmed.
+
+    `retry_after`: seconds the destination asked us to wait. `is_final`: trying again is pointless (410, a refused
+    address, a destination that is gone). `is_gone`: the destination itself said that it is no more (410, and 404 of a
+    push service). `is_ours`: we failed before anything was asked of the destination; never counted against it.
+    """
+
+    code: str | None = None
+    retry_after: int | None = None
+    is_final: bool = False
+    is_gone: bool = False
+    is_ours: bool = False
+
+    @property
+    def is_ok(self) -> bool:
+        return self.code is None
+
+    @classmethod
+    def failed(cls, error: OutboundError, *, gone_statuses: frozenset[int]) -> "Outcome":
+        """What a failure at the outbound door means."""
+        is_gone = error.status in gone_statuses
+        return cls(
+            code=error.code.value,
+            retry_after=error.retry_after,
+            is_final=is_gone or error.code is Code.BLOCKED,
+            is_gone=is_gone,
+        )
+
+
+class TargetMissingError(Exception):
+    """The target was removed after the delivery had been planned."""
+
+
+class Channel:
+    """One way to tell somebody. Stateless; one instance serves every thread. A subclass says name, targets, deliver."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[NoticeKind]] = REMINDERS
+    gone_statuses: ClassVar[frozenset[int]] = frozenset({410})
+
+    def targets(self, owner: User) -> list[Target]:
+        """Every target of the account, those that are off too."""
+        raise NotImplementedError
+
+    def deliver(self, key: str, notice: Notice) -> None:
+        """Send, returning once the destination has confirmed. Raises OutboundError or TargetMissingError."""
+        raise NotImplementedError
+
+    def send(self, key: str, notice: Notice) -> Outcome:
+        """Try once, within the door's deadline, outside any transaction. Failures are an Outcome, never raised."""
+        try:
+            self.deliver(key, notice)
+        except OutboundError as error:
+            return Outcome.failed(error, gone_statuses=self.gone_statuses)
+        except TargetMissingError:
+            return Outcome(code=Code.UNKNOWN.value, is_final=True, is_ours=True)
+        except Exception:
+            log.exception("sending over %s failed on our side", self.name, extra={"notice": str(notice.id)})
+            return Outcome(code=Code.UNKNOWN.value, is_ours=True)
+        return Outcome()
+
+    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+        """A delivery ended: confirmed, or given up with the last outcome. Runs inside the ledger's transaction."""

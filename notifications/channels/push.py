@@ -1,0 +1,104 @@
+"""Browser push (RFC 8030) with VAPID (RFC 8292); the payload is encrypted for the device alone (RFC 8291)."""
+
+import datetime as dt
+from typing import Any
+
+from django.conf import settings
+from pywebpush import WebPushException, webpush
+
+from accounts.models import User
+from contacts_project.api.json import dumps
+from contacts_project.outbound import Code, OutboundError, Schemes, check_status, open_door
+from contacts_project.outbound.door import DEADLINE_SECONDS
+from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
+from notifications.channels.ntfy import cut_bytes
+from notifications.models.push_subscription import PushSubscription
+from notifications.notices import Notice
+from notifications.vapid import read_private_key
+from notifications.wording import word
+
+# What every push service takes (RFC 8030, section 7.2), less the header and tag of aes128gcm.
+MAX_PAYLOAD_BYTES = 4096 - 86 - 17
+NOT_CONFIGURED = "push_not_configured"
+
+
+class PushChannel(Channel):
+    """Sends to each device. A push service that answers 404 or 410 has forgotten the device, and so do we."""
+
+    name = "push"
+    gone_statuses = frozenset({404, 410})
+
+    def targets(self, owner: User) -> list[Target]:
+        """The account's devices, oldest first."""
+        off = None if is_configured() else NOT_CONFIGURED
+        rows = PushSubscription.objects.owned_by(owner).order_by("id")
+        return [Target(self.name, str(row.id), _service(row), off=off) for row in rows]
+
+    def deliver(self, key: str, notice: Notice) -> None:
+        """Push to the device with the id `key`."""
+        # By owner too: an endpoint moves when somebody else signs in on the device.
+        device = PushSubscription.objects.owned_by(notice.owner).with_id(key).first()
+        if device is None:
+            raise TargetMissingError(key)
+        try:
+            vapid = read_private_key(settings.VAPID_PRIVATE_KEY)
+            with open_door(schemes=Schemes.HTTPS_ONLY, truncate=True) as door:
+                response = webpush(
+                    {"endpoint": device.endpoint, "keys": {"p256dh": device.p256dh, "auth": device.auth}},
+                    data=payload_of(notice),
+                    vapid_private_key=vapid,
+                    vapid_claims={"sub": vapid_subject()},
+                    ttl=_seconds_left(notice),
+                    headers={"Topic": notice.id.hex, "Urgency": "normal"},
+                    timeout=DEADLINE_SECONDS,
+                    requests_session=door,
+                )
+            check_status(response)
+        except WebPushException as failure:
+            _raise_outbound(failure)
+
+    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+        """Forget a device that is gone."""
+        if outcome.is_gone:
+            PushSubscription.objects.owned_by(owner).with_id(key).delete()
+
+
+def is_configured() -> bool:
+    """Whether the instance has VAPID keys."""
+    return bool(settings.VAPID_PUBLIC_KEY and settings.VAPID_PRIVATE_KEY)
+
+
+def vapid_subject() -> str:
+    """Whom a push service may write to."""
+    subject: str = settings.VAPID_SUBJECT or f"mailto:{settings.DEFAULT_FROM_EMAIL}"
+    return subject
+
+
+def payload_of(notice: Notice) -> str:
+    """`{ title, body, url, tag }`, the body cut so that the whole fits."""
+    wording = word(notice)
+    message = {"title": cut_bytes(wording.title, 500), "body": "", "url": wording.url, "tag": str(notice.id)}
+    room = MAX_PAYLOAD_BYTES - len(dumps(message))
+    body = cut_bytes(wording.text, room)
+    while len(dumps({**message, "body": body})) > MAX_PAYLOAD_BYTES:
+        # Characters that JSON escapes take more room than they have bytes.
+        body = cut_bytes(body, len(body.encode()) * 3 // 4)
+    return dumps({**message, "body": body}).decode()
+
+
+def _seconds_left(notice: Notice) -> int:
+    """The time to live: to the end of the account's day. At least a minute, for the sake of one that is at its end."""
+    return max(60, int((notice.expires_at - notice.sent_at).total_seconds()))
+
+
+def _raise_outbound(failure: WebPushException) -> None:
+    """pywebpush raises for a status, and for keys that are none: those can never be sent to."""
+    response: Any = failure.response
+    if response is None:
+        raise OutboundError(Code.UNEXPECTED_RESPONSE, "The device's keys cannot be used.") from failure
+    check_status(response)
+    raise OutboundError(Code.UNEXPECTED_RESPONSE, status=response.status_code) from failure
+
+
+def _service(device: PushSubscription) -> str:
+    return device.endpoint.split("/")[2]

@@ -1,0 +1,54 @@
+"""Tells owners, by mail, of destinations that were switched off for failing."""
+
+import logging
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from notifications.models import Destination
+
+log = logging.getLogger(__name__)
+
+
+def send_disabled_notices() -> int:
+    """Send every mail that is due; how many. Safe to run at any time and twice: each row is claimed before.
+
+    A mail that the server does not take stays due, for the next run.
+    """
+    due = Destination.unscoped.rows().filter(disable_notice_due=True).select_related("owner")
+    return sum(_tell_owner(destination) for destination in due)
+
+
+def _tell_owner(destination: Destination) -> bool:
+    row = Destination.unscoped.rows().filter(pk=destination.pk)
+    if not row.filter(disable_notice_due=True).update(disable_notice_due=False):
+        return False
+    try:
+        message_of(destination).send()
+    except OSError:  # SMTPException is one
+        log.warning("the mail about a disabled destination was not taken", extra={"destination": str(destination.pk)})
+        row.update(disable_notice_due=True)
+        return False
+    return True
+
+
+def message_of(destination: Destination) -> EmailMessage:
+    """The mail, in the owner's language."""
+    owner = destination.owner
+    values = {
+        "label": " ".join(destination.label.split()),
+        "host": destination.url.split("/")[2],
+        "code": destination.last_failure_code,
+        "url": settings.BASE_URL,
+    }
+    with translation.override(owner.language):
+        subject = _("The destination “%(label)s” has been switched off") % values
+        paragraphs = [
+            _("Notifications to “%(label)s” (%(host)s) could not be delivered. The last failure was: %(code)s.")
+            % values,
+            _("Nothing more is sent there until you switch it on again: %(url)s") % values,
+        ]
+    headers = {"Auto-Submitted": "auto-generated"}
+    return EmailMessage(subject, "\n\n".join(paragraphs) + "\n", None, [owner.email], headers=headers)

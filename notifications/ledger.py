@@ -1,0 +1,157 @@
+"""Rows of the ledger: what is planned for an account, over which of its destinations."""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts.models import User
+from notifications.channels import channels
+from notifications.channels.interface import Target
+from notifications.models import Delivery, DeliveryState
+from notifications.notices import NoticeKind
+from people import schedule
+from people.recurrence import end_of_day
+
+Key = tuple[UUID, dt.date, str]
+NO_CHANNEL, MISSED = "no_channel", "missed"
+
+
+def catch_up_window() -> dt.timedelta:
+    """How late a run that was missed is still made up for."""
+    return dt.timedelta(days=settings.REMINDER_CATCH_UP_DAYS)
+
+
+def is_late(due_at: dt.datetime, now: dt.datetime) -> bool:
+    return now - due_at > dt.timedelta(minutes=settings.REMINDER_LATE_MINUTES)
+
+
+def is_missed(due_at: dt.datetime, now: dt.datetime) -> bool:
+    """Whether it is too late to make up for it."""
+    return now - due_at > catch_up_window()
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One thing that is due, before it is spread over destinations."""
+
+    kind: NoticeKind
+    source_id: UUID
+    occurrence_on: dt.date
+    due_at: dt.datetime
+    content: Mapping[str, Any]
+    person_id: UUID | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.source_id, self.occurrence_on, self.kind.value
+
+
+@dataclass
+class AccountPlan:
+    """Collects what is due for one account inside its turn, and writes it at the end, at most once each."""
+
+    owner: User
+    now: dt.datetime
+    planned: list[Planned] = field(default_factory=list)
+    _targets: dict[NoticeKind, list[Target]] = field(default_factory=dict)
+
+    @cached_property
+    def calendar(self) -> schedule.Calendar:
+        return schedule.calendar_of(self.owner)
+
+    @cached_property
+    def today(self) -> dt.date:
+        """The account's day."""
+        return self.calendar.today(self.now)
+
+    @cached_property
+    def expires_at(self) -> dt.datetime:
+        """Its end."""
+        return end_of_day(self.today, self.calendar.zone)
+
+    def targets(self, kind: NoticeKind) -> list[Target]:
+        """Where this kind goes now."""
+        if kind not in self._targets:
+            self._targets[kind] = [target for target in targets_of(self.owner, kind) if target.off is None]
+        return self._targets[kind]
+
+    def add(self, planned: Planned) -> None:
+        self.planned.append(planned)
+
+    def write(self) -> int:
+        """Insert the rows of what has not been planned before; returns how many.
+
+        What was written down as missed may still be planned by a run for an earlier moment.
+        """
+        known = self._known()
+        rows = [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
+        Delivery.objects.bulk_create(rows, batch_size=200)
+        return len(rows)
+
+    def _known(self) -> dict[Key, set[str]]:
+        """The codes of the rows that there are."""
+        rows = Delivery.objects.owned_by(self.owner).filter(source_id__in={item.source_id for item in self.planned})
+        known: dict[Key, set[str]] = defaultdict(set)
+        for source_id, occurrence_on, kind, code in rows.values_list("source_id", "occurrence_on", "kind", "code"):
+            known[source_id, occurrence_on, kind].add(code)
+        return known
+
+    def _is_new(self, planned: Planned, known: Mapping[Key, set[str]]) -> bool:
+        found = known.get(planned.key)
+        return not found or (found == {MISSED} and not is_missed(planned.due_at, self.now))
+
+    def _rows(self, planned: Planned) -> Iterable[Delivery]:
+        targets = self.targets(planned.kind)
+        if is_missed(planned.due_at, self.now):
+            yield self._row(planned, state=DeliveryState.SKIPPED, code=MISSED, ended_at=self.now)
+        elif not targets:
+            yield self._row(planned, state=DeliveryState.SKIPPED, code=NO_CHANNEL, ended_at=self.now)
+        for target in targets if not is_missed(planned.due_at, self.now) else ():
+            yield self._row(
+                planned,
+                channel=target.channel,
+                target_key=target.key,
+                label=target.label,
+                next_try_at=self.now,
+            )
+
+    def _row(self, planned: Planned, **fields: Any) -> Delivery:
+        late = is_late(planned.due_at, self.now)
+        return Delivery(
+            owner=self.owner,
+            kind=planned.kind,
+            source_id=planned.source_id,
+            person_id=planned.person_id,
+            occurrence_on=planned.occurrence_on,
+            content={**planned.content, **told_on(self.today, planned.kind, planned.occurrence_on, late=late)},
+            late=late,
+            due_at=planned.due_at,
+            planned_at=self.now,
+            expires_at=self.expires_at,
+            **fields,
+        )
+
+
+def told_on(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
+    """What a notice says of the day on which it is first sent."""
+    days = {} if kind is NoticeKind.DIGEST else {"daysUntil": (occurrence_on - today).days}
+    return {**days, "late": late}
+
+
+def targets_of(owner: User, kind: NoticeKind, name: str | None = None) -> Iterator[Target]:
+    """Every destination of the account (over the channel `name`) that takes this kind, those that are off too.
+
+    Switching e-mail off for reminders leaves the digest alone: it has a switch of its own.
+    """
+    for channel in channels().values():
+        if kind not in channel.kinds or name not in {None, channel.name}:
+            continue
+        for target in channel.targets(owner):
+            is_digest_mail = kind is NoticeKind.DIGEST and target.off == "email_disabled"
+            yield Target(target.channel, target.key, target.label) if is_digest_mail else target

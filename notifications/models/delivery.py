@@ -1,0 +1,89 @@
+"""The ledger: one row for each thing that was told, or could not be, over one destination."""
+
+import datetime as dt
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+
+from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from notifications.notices import NoticeKind
+from people.models import Person
+
+
+class DeliveryState(models.TextChoices):
+    """PENDING waits for its (next) try and alone has `next_try_at`, SENDING is being tried, the others are ends."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class DeliveryQuerySet(OwnedQuerySet["Delivery"]):
+    """Deliveries."""
+
+    def waiting(self, now: dt.datetime) -> "DeliveryQuerySet":
+        """Those whose next try is due at `now`."""
+        return self.filter(next_try_at__lte=now)
+
+    def abandoned(self, clock: dt.datetime) -> "DeliveryQuerySet":
+        """Those whose sender died: its lease has run out by the machine's clock."""
+        return self.filter(state=DeliveryState.SENDING, held_until__lte=clock)
+
+    def free(self, clock: dt.datetime) -> "DeliveryQuerySet":
+        """Those that no queue was given lately."""
+        return self.filter(Q(held_until=None) | Q(held_until__lte=clock))
+
+
+class Delivery(OwnedModel):
+    """One (source, occurrence, kind, destination), made when it is due; the database has it once.
+
+    The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
+    occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
+    at the first try. `code` is the last failure or the reason of a skip. `held_until` is the lease of who sends it,
+    or of the queue that was given it; `claim` tells one holder from the next, `claims` counts them. Times of the plan
+    (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the machine's.
+    """
+
+    kind = models.CharField(max_length=30, choices=NoticeKind.choices)
+    source_id = models.UUIDField()
+    person = models.ForeignKey(Person, null=True, on_delete=models.CASCADE, related_name="+")
+    occurrence_on = models.DateField()
+    channel = models.CharField(max_length=10, blank=True)
+    target_key = models.CharField(max_length=64, blank=True)
+    label = models.CharField(max_length=254, blank=True)
+    content = models.JSONField(default=dict)
+
+    state = models.CharField(max_length=7, choices=DeliveryState.choices, default=DeliveryState.PENDING)
+    code = models.CharField(max_length=30, blank=True)
+    late = models.BooleanField(default=False)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claims = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    planned_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    first_tried_at = models.DateTimeField(null=True, blank=True)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    held_until = models.DateTimeField(null=True, blank=True)
+    claim = models.UUIDField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    person_id: UUID | None
+
+    unscoped = UnscopedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
+    objects = OwnedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["source_id", "occurrence_on", "kind", "channel", "target_key"], name="delivery_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["next_try_at"], name="delivery_waiting", condition=Q(next_try_at__isnull=False)),
+            models.Index(fields=["held_until"], name="delivery_held", condition=Q(held_until__isnull=False)),
+            models.Index(fields=["owner", "planned_at", "id"], name="delivery_history"),
+        ]

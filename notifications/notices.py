@@ -1,0 +1,45 @@
+"""What there is to tell: the same facts for every channel, each of which words them its own way."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import TextChoices
+
+from accounts.models import User
+
+
+class NoticeKind(TextChoices):
+    """The contract's words (open points, section 9), as they stand in a webhook's `type`."""
+
+    IMPORTANT_DATE = "reminder.important_date"
+    IMPORTANT_DATE_LEAD = "reminder.important_date_lead"
+    CONTACT = "reminder.contact"
+    DIGEST = "digest.weekly"
+    TEST = "test"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One thing to tell one account over one destination.
+
+    `id` is the same over every try (webhook-id, push topic, ntfy sequence). `expires_at` is the end of the account's
+    day. `made_at` is when it was first due to be sent, `sent_at` the moment of this try, which a run for another moment
+    (`--now`) sets. `content` is JSON, fixed when the delivery was made:
+
+    - reminders: `personId`, `personName`, `date` (the occurrence, YYYY-MM-DD), `daysUntil`, `late`; those of important
+      dates add `importantDateId`, `type`, `title` (null with a type), `yearUnknown`, `turns`; those of contact add
+      `lastContact` (or null), `interval`, `intervalUnit`.
+    - digest: `from`, `to`, `events` as GET /api/upcoming lists them, `late`.
+    - test: nothing.
+    """
+
+    id: UUID
+    kind: NoticeKind
+    owner: User
+    content: Mapping[str, Any]
+    made_at: dt.datetime
+    sent_at: dt.datetime
+    expires_at: dt.datetime

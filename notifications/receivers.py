@@ -1,0 +1,17 @@
+"""News of the apps below: receivers only enqueue."""
+
+from typing import Any
+from uuid import UUID
+
+from django.dispatch import receiver
+
+from accounts.models import User
+from accounts.signals import preferences_changed
+from notifications.tasks import replan
+
+
+@receiver(preferences_changed, sender=User)
+def replan_reminders(user_id: UUID, **kwargs: Any) -> None:
+    """The account's clock may have changed. Should the queue lose this, the minute scan sees the mark."""
+    if User.objects.filter(pk=user_id, reminders_stale=True).exists():
+        replan.delay(str(user_id))

@@ -1,0 +1,1 @@
+"""What notifications do: destinations and devices, the ledger, the digest."""

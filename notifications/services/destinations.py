@@ -1,0 +1,217 @@
+"""Destinations: made, changed and tested. Check, then the network, then checked again inside a short transaction."""
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+
+from accounts.models import User
+from accounts.models.user import Plan
+from contacts_project.api.errors import ApiError, PlanLimitError
+from contacts_project.api.ids import new_id
+from contacts_project.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
+from contacts_project.ownership.writing import account_write
+from notifications.channels import channels
+from notifications.channels.interface import Outcome
+from notifications.channels.ntfy import find_server, topic_of
+from notifications.channels.webhook import new_secret
+from notifications.models import Destination, DestinationType
+from notifications.models.destination import MAX_URL_LENGTH, url_key
+from notifications.notices import Notice, NoticeKind
+from notifications.services.budgets import CREATION, OUTBOUND, draw
+
+MAX_DESTINATIONS = 5
+TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
+URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"}
+SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
+
+
+class UrlRefusedError(ApiError):
+    """The URL cannot be used; `code` says why (policy, dns, invalid, too_long, not_ntfy, credentials_in_url)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message, code=code, field="url")
+
+
+class DuplicateUrlError(ApiError):
+    """The account has this URL already."""
+
+    status_code: int = status.HTTP_409_CONFLICT
+    code = "duplicate"
+    message = "This URL is already one of your destinations."
+
+
+class TooManyDestinationsError(ApiError):
+    """The account has as many destinations as one may have."""
+
+    status_code: int = status.HTTP_409_CONFLICT
+    message = f"An account has at most {MAX_DESTINATIONS} destinations: delete one first."
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What an update asks for; None: not asked for. A token of "" removes the saved one."""
+
+    label: str | None = None
+    enabled: bool | None = None
+    url: str | None = None
+    token: str | None = None
+    rotate_secret: bool = False
+
+
+def create_destination(
+    *, owner: User, type_: DestinationType, label: str, url: str, token: str, now: dt.datetime
+) -> tuple[Destination, str | None]:
+    """Make a destination; a webhook's signing secret comes with it, this once.
+
+    Raises UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError. An attempt
+    counts against the budget once nothing but the network can say whether the URL is usable.
+    """
+    destination = Destination(owner=owner, type=type_, label=label)
+    _check_plan(owner, destination)
+    check_url(type_, url)
+    with account_write(owner):
+        draw(owner=owner, budget=CREATION, now=now)
+    _check_room(owner, url)
+    destination.point_to(url, ask_network(type_, url))
+    secret = new_secret() if type_ == DestinationType.WEBHOOK else None
+    destination.secret = secret or token
+    with account_write(owner):
+        _check_room(owner, url)
+        destination.save(force_insert=True)
+    return destination, secret
+
+
+def update_destination(*, destination: Destination, changes: Changes, now: dt.datetime) -> str | None:
+    """Change a destination; returns the new signing secret when one was asked for.
+
+    Raises as create_destination does, and NotFound when the row went away meanwhile. A URL that is the one it has is
+    no change. A new URL or credential clears the failures; switching on clears the automatic switching-off too.
+    """
+    owner = destination.owner
+    new_url = changes.url if changes.url not in {None, destination.url} else None
+    if new_url or changes.rotate_secret or (changes.enabled and not destination.enabled):
+        _check_plan(owner, destination)
+    server_url = _check_new_url(destination, new_url, now) if new_url else ""
+    secret = new_secret() if changes.rotate_secret else None
+    with account_write(owner):
+        row = _own(owner, destination)
+        if new_url:
+            _check_duplicate(owner, new_url, besides=row)
+            row.point_to(new_url, server_url)
+        _apply(row, changes, secret, now)
+        if new_url or secret or changes.token is not None:
+            row.forget_failures()
+        row.save()
+    return secret
+
+
+def delete_destination(*, destination: Destination) -> None:
+    """Remove a destination for good. Raises NotFound when it is gone already."""
+    with account_write(destination.owner):
+        _own(destination.owner, destination).delete()
+
+
+def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
+    """Send a sample now, whether the destination is on or off; the outcome counts nowhere.
+
+    Raises PlanLimitError, RateLimitedError.
+    """
+    owner = destination.owner
+    _check_plan(owner, destination)
+    with account_write(owner):
+        draw(owner=owner, budget=OUTBOUND, now=now, subject=destination.pk)
+    ends_at = now + dt.timedelta(days=1)
+    notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
+    return channels()[destination.type.lower()].send(str(destination.pk), notice)
+
+
+def check_url(type_: DestinationType, url: str) -> None:
+    """Refuse what can be refused without the network. Raises UrlRefusedError."""
+    if len(url) > MAX_URL_LENGTH:
+        raise UrlRefusedError("too_long", f"At most {MAX_URL_LENGTH} characters, this has {len(url)}.")
+    try:
+        configured_rules(schemes=SCHEMES[type_]).check_url(url)
+    except OutboundError as error:
+        raise _refusal(error) from error
+    if type_ == DestinationType.NTFY:
+        if "auth" in parse_qs(urlsplit(url).query):
+            raise UrlRefusedError("credentials_in_url", "The URL embeds credentials: send them as token.")
+        if not TOPIC.fullmatch(topic_of(url)):
+            raise UrlRefusedError("invalid", "The URL names no ntfy topic.")
+
+
+def ask_network(type_: DestinationType, url: str) -> str:
+    """Resolve the host, and for ntfy find the server behind the topic; returns its root. Raises UrlRefusedError."""
+    try:
+        if type_ == DestinationType.WEBHOOK:
+            with open_door(schemes=SCHEMES[type_]) as door:
+                door.check(url)
+            return ""
+        server_url = find_server(url)
+    except OutboundError as error:
+        raise _refusal(error) from error
+    if server_url is None:
+        raise UrlRefusedError("not_ntfy", "The server does not answer as an ntfy server does.")
+    return server_url
+
+
+def _refusal(error: OutboundError) -> UrlRefusedError:
+    if error.code is Code.BLOCKED:
+        code = URL_CODES.get(error.reason, "policy") if error.reason else "policy"
+        return UrlRefusedError(code, str(error))
+    if error.code is Code.DNS:
+        return UrlRefusedError("dns", "The host name does not resolve.")
+    return UrlRefusedError("not_ntfy", f"The server does not answer as an ntfy server does ({error.code}).")
+
+
+def _check_new_url(destination: Destination, url: str, now: dt.datetime) -> str:
+    type_ = DestinationType(destination.type)
+    check_url(type_, url)
+    with account_write(destination.owner):
+        draw(owner=destination.owner, budget=OUTBOUND, now=now)
+    _check_duplicate(destination.owner, url, besides=destination)
+    return ask_network(type_, url)
+
+
+def _apply(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:
+    if changes.label is not None:
+        row.label = changes.label
+    if secret:
+        row.rotate_secret(secret, now)
+    if changes.token is not None:
+        row.secret = changes.token
+    if changes.enabled and not row.enabled:
+        row.enable()
+    elif changes.enabled is False:
+        row.enabled = False
+
+
+def _own(owner: User, destination: Destination) -> Destination:
+    # Locked where the database can: a delivery may be counting its failure at this moment.
+    row = Destination.objects.owned_by(owner).select_for_update().filter(pk=destination.pk).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _check_room(owner: User, url: str) -> None:
+    _check_duplicate(owner, url)
+    if Destination.objects.owned_by(owner).count() >= MAX_DESTINATIONS:
+        raise TooManyDestinationsError
+
+
+def _check_duplicate(owner: User, url: str, besides: Destination | None = None) -> None:
+    same = Destination.objects.owned_by(owner).filter(url_key=url_key(url))
+    if besides is not None:
+        same = same.exclude(pk=besides.pk)
+    if same.exists():
+        raise DuplicateUrlError(field="url")
+
+
+def _check_plan(owner: User, destination: Destination) -> None:
+    if destination.needs_pro and owner.effective_plan != Plan.PRO:
+        raise PlanLimitError("Webhooks need a Pro subscription.")

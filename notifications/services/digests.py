@@ -1,0 +1,98 @@
+"""The weekly digest: when it is due, and that it is sent once an ISO week, with something in it."""
+
+import datetime as dt
+import logging
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.ownership.writing import AccountGoneError, account_pause
+from notifications.ledger import AccountPlan, Planned, is_missed
+from notifications.models import DigestSchedule
+from notifications.notices import NoticeKind
+from people import schedule
+from people.upcoming import upcoming_events
+
+log = logging.getLogger(__name__)
+
+DAYS = 7
+_ACCOUNTS = 200
+
+
+def schedule_digest(owner: User, *, now: dt.datetime) -> None:
+    """Note when the account's next digest is due, today's at once if its hour has passed. In the account's turn.
+
+    One that waits to be planned stays as it is.
+    """
+    if not owner.weekly_digest_enabled:
+        DigestSchedule.objects.filter(owner=owner).delete()
+        return
+    if DigestSchedule.objects.filter(owner=owner, next_due_at__lte=now).exists():
+        return
+    clock = schedule.calendar_of(owner)
+    _store(owner, digest_day(clock.today(now), owner.weekly_digest_weekday), clock, earliest=now)
+
+
+def aim_digest(owner: User, *, since: dt.date) -> None:
+    """Set the account's digest to the first on `since` or later, past or not."""
+    if owner.weekly_digest_enabled:
+        clock = schedule.calendar_of(owner)
+        _store(owner, digest_day(since, owner.weekly_digest_weekday), clock)
+
+
+def plan_digests(*, now: dt.datetime) -> int:
+    """Make the deliveries of every digest that is due; returns how many. Safe to run twice, and anywhere."""
+    made, broken = 0, set[UUID]()
+    due = DigestSchedule.objects.filter(next_due_at__lte=now).order_by("next_due_at")
+    while owners := list(due.exclude(owner_id__in=broken).values_list("owner_id", flat=True)[:_ACCOUNTS]):
+        for owner_id in owners:
+            try:
+                made += plan_digest(owner_id=owner_id, now=now)
+            except Exception:
+                log.exception("the digest of an account could not be planned", extra={"owner": str(owner_id)})
+                broken.add(owner_id)
+    return made
+
+
+def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
+    """Make one account's digest if it is due, and note when the next is."""
+    try:
+        with account_pause(owner_id):
+            plan = AccountPlan(User.objects.get(pk=owner_id), now)
+            row = DigestSchedule.objects.filter(owner_id=owner_id, next_due_at__lte=now).first()
+            if row is None:
+                return 0
+            if not plan.owner.weekly_digest_enabled:
+                row.delete()
+                return 0
+            if not is_missed(row.next_due_at, now) and plan.owner.is_active:
+                _plan(row, plan)
+            today = plan.calendar.today(now)
+            following = digest_day(max(today, row.next_on + dt.timedelta(1)), plan.owner.weekly_digest_weekday)
+            _store(plan.owner, following, plan.calendar)
+            return plan.write()
+    except AccountGoneError:
+        return 0
+
+
+def digest_day(start: dt.date, weekday: int) -> dt.date:
+    """The first such weekday on `start` or later; 0 is Sunday."""
+    return start + dt.timedelta((weekday - start.isoweekday()) % 7)
+
+
+def _plan(row: DigestSchedule, plan: AccountPlan) -> None:
+    today = plan.calendar.today(plan.now)
+    events = upcoming_events(plan.owner, start=today, days=DAYS)
+    if not events:
+        return
+    monday = row.next_on - dt.timedelta(row.next_on.weekday())
+    until = today + dt.timedelta(DAYS)
+    content = {"from": today.isoformat(), "to": until.isoformat(), "events": events}
+    plan.add(Planned(NoticeKind.DIGEST, plan.owner.pk, monday, row.next_due_at, content))
+
+
+def _store(owner: User, day: dt.date, clock: schedule.Calendar, earliest: dt.datetime | None = None) -> None:
+    due_at = clock.instant(day)
+    if due_at is None:
+        return
+    values = {"next_due_at": max(due_at, earliest) if earliest else due_at, "next_on": day}
+    DigestSchedule.objects.update_or_create(owner=owner, defaults=values)

@@ -1,0 +1,148 @@
+"""What will be sent, when, over which channel, and if not, why (GET /api/reminders/upcoming)."""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.models import User
+from contacts_project.api.json import timestamp
+from notifications.ledger import NO_CHANNEL, targets_of
+from notifications.models import DigestSchedule
+from notifications.notices import NoticeKind
+from notifications.services.digests import DAYS as DIGEST_DAYS
+from people import schedule
+from people.models import ImportantDate, Person
+from people.recurrence import Kind, Reminder, ReminderRule, turns
+from people.upcoming import event_rule, name_of, upcoming_events
+
+REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
+_KINDS = {Kind.DAY: NoticeKind.IMPORTANT_DATE, Kind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
+_OF_DOCUMENTS = tuple(f"person__{column}" for column in Person.DOCUMENTS)
+
+
+@dataclass(frozen=True)
+class View:
+    """One account's outlook from `now` to the end of the day `until`."""
+
+    owner: User
+    clock: schedule.Calendar
+    now: dt.datetime
+    until: dt.date
+    destinations: dict[NoticeKind, list[dict[str, Any]]]
+
+    @property
+    def today(self) -> dt.date:
+        return self.clock.today(self.now)
+
+    def entry(
+        self, kind: NoticeKind, day: dt.date | None, send_at: dt.datetime | None, why_not: str | None, **facts: Any
+    ) -> dict[str, Any]:
+        """One line of the answer; nothing is sent where there is a reason against it or no destination is on."""
+        destinations = self.destinations[kind]
+        if why_not is None and not any(line["willSend"] for line in destinations):
+            why_not = NO_CHANNEL
+        return {
+            "kind": kind.value,
+            "date": day.isoformat() if day else None,
+            "sendAt": timestamp(send_at) if why_not is None else None,
+            "willSend": why_not is None,
+            "reason": why_not,
+            "destinations": destinations if why_not in {None, NO_CHANNEL} else [],
+            "importantDateId": None,
+            "personId": None,
+            "personName": None,
+            "type": None,
+            "title": None,
+            **facts,
+        }
+
+
+def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict[str, Any]]:
+    """Everything that has its turn in the coming days, in that order; what is not sent comes on its day."""
+    clock = schedule.calendar_of(owner)
+    destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
+    view = View(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)
+    entries = [*_dates(view), *_contacts(view), *_digest(view)]
+    return sorted(
+        entries, key=lambda entry: (entry["sendAt"] or entry["date"], entry["personName"] or "", entry["kind"])
+    )
+
+
+def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
+    return [
+        {
+            "channel": target.channel,
+            "id": target.key,
+            "label": target.label,
+            "willSend": target.off is None,
+            "reason": target.off,
+        }
+        for target in targets_of(owner, kind)
+    ]
+
+
+def _dates(view: View) -> Iterator[dict[str, Any]]:
+    rows = ImportantDate.objects.owned_by(view.owner).active().filter(person__deleted_at=None)
+    for row in rows.select_related("person").defer("person__notes", *_OF_DOCUMENTS):
+        rule, facts = schedule.date_rule(row, view.clock), _facts(row, view)
+        if rule is None:
+            for day in event_rule(row, view.clock).between(view.today, view.until):
+                yield view.entry(NoticeKind.IMPORTANT_DATE, day, None, REMINDER_OFF, **facts)
+            continue
+        for reminder, send_at in _chain(row, rule, view):
+            age = None if row.year_unknown else turns(row.date, reminder.occurrence, view.clock.leap_day)
+            yield view.entry(_KINDS[reminder.kind], reminder.occurrence, send_at, None, **facts, turns=age)
+        yield from _notices_left_out(row, rule, view, facts)
+
+
+def _chain(row: ImportantDate, rule: ReminderRule, view: View) -> Iterator[tuple[Reminder, dt.datetime]]:
+    """What the row waits for, and what follows it."""
+    reminder, send_at = schedule.reminder_of(row), row.next_due_at
+    while reminder is not None and send_at is not None and view.clock.today(send_at) <= view.until:
+        yield reminder, send_at
+        reminder = rule.following(reminder)
+        send_at = view.clock.instant(reminder.day) if reminder else None
+
+
+def _notices_left_out(
+    row: ImportantDate, rule: ReminderRule, view: View, facts: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Advance notices that the account or the date asks for, and that would not lie after the previous occurrence."""
+    if not rule.lead_days:
+        return
+    end = view.until + dt.timedelta(rule.lead_days)
+    for day in rule.recurrence.between(view.today + dt.timedelta(1), end):
+        if rule.recurrence.lead_day(day, rule.lead_days) is None and day <= view.until:
+            yield view.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
+
+
+def _facts(row: ImportantDate, view: View) -> dict[str, Any]:
+    return {
+        "importantDateId": str(row.pk),
+        "personId": str(row.person_id),
+        "personName": name_of(row.person, view.owner),
+        "type": row.type,
+        "title": row.title,
+    }
+
+
+def _contacts(view: View) -> Iterator[dict[str, Any]]:
+    people = Person.objects.owned_by(view.owner).active().filter(contact_reminder_enabled=True)
+    for person in people.defer("notes", *Person.DOCUMENTS):
+        rule, day, send_at = schedule.contact_rule(person, view.clock), person.contact_due_on, person.contact_due_at
+        facts = {"personId": str(person.pk), "personName": name_of(person, view.owner)}
+        while rule and day and send_at and view.clock.today(send_at) <= view.until:
+            yield view.entry(NoticeKind.CONTACT, day, send_at, None, **facts)
+            day = rule.after(day)
+            send_at = view.clock.instant(day) if day else None
+
+
+def _digest(view: View) -> Iterator[dict[str, Any]]:
+    row = DigestSchedule.objects.filter(owner=view.owner).first()
+    day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
+    while day and send_at and day <= view.until:
+        why_not = None if upcoming_events(view.owner, start=day, days=DIGEST_DAYS) else NO_EVENTS
+        yield view.entry(NoticeKind.DIGEST, day, send_at, why_not)
+        day += dt.timedelta(7)
+        send_at = view.clock.instant(day)

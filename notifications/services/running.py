@@ -1,0 +1,104 @@
+"""What the scheduler and the commands run: look what is due, plan it, hand it to workers or send it here."""
+
+import datetime as dt
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.ownership.writing import AccountGoneError, account_pause
+from notifications.models import Delivery
+from notifications.notices import NoticeKind
+from notifications.services.digests import plan_digest, plan_digests, schedule_digest
+from notifications.services.planning import plan_due, plan_whole_account
+from notifications.services.rewinding import is_past, plan_past
+from notifications.services.sending import send_delivery
+from people.services.reminders import replan_account
+
+log = logging.getLogger(__name__)
+
+_HANDED_OUT_AT_ONCE = 5000
+
+
+def scan(*, now: dt.datetime) -> int:
+    """Plan everything that is due; returns how many deliveries were made."""
+    replan_stale(now=now)
+    return plan_due(now=now) + plan_digests(now=now)
+
+
+def plan_reminders(*, now: dt.datetime) -> int:
+    """Plan the reminders due at any moment, a past one too; returns how many deliveries were made."""
+    return plan_past(now=now, plan=plan_whole_account) if is_past(now) else plan_due(now=now)
+
+
+def plan_all_digests(*, now: dt.datetime) -> int:
+    """The same for the digests."""
+    if not is_past(now):
+        return plan_digests(now=now)
+    return plan_past(now=now, plan=lambda owner_id, moment: plan_digest(owner_id=owner_id, now=moment))
+
+
+def replan_stale(*, now: dt.datetime) -> int:
+    """Replan every account whose clock changed since its rows were planned."""
+    stale = list(User.objects.filter(reminders_stale=True).values_list("pk", flat=True))
+    for owner_id in stale:
+        try:
+            replan(owner_id=owner_id, now=now)
+        except Exception:
+            log.exception("an account could not be replanned", extra={"owner": str(owner_id)})
+    return len(stale)
+
+
+def replan(*, owner_id: UUID, now: dt.datetime) -> None:
+    """Compute one account's due instants anew, its digest's too, in one turn."""
+    try:
+        with account_pause(owner_id):
+            replan_account(owner_id=owner_id, now=now)
+            schedule_digest(User.objects.get(pk=owner_id), now=now)
+    except AccountGoneError:
+        return
+
+
+def hand_out(enqueue: Callable[[str], object]) -> int:
+    """Give `enqueue` the id of each delivery that is due and that no queue has; returns how many.
+
+    The queue may lose them: after two leases they are handed out again.
+    """
+    clock = timezone.now()
+    handed = 0
+    for delivery_id in due_ids(clock, limit=_HANDED_OUT_AT_ONCE):
+        until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
+        row = Delivery.unscoped.rows().filter(pk=delivery_id)
+        if row.waiting(clock).free(clock).update(held_until=until) or row.abandoned(clock).exists():
+            enqueue(str(delivery_id))
+            handed += 1
+    return handed
+
+
+def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
+    """Deliveries to be tried at `now` that no queue has, or whose sender died, the oldest first."""
+    clock = timezone.now()
+    waiting = Delivery.unscoped.rows().waiting(now).free(clock).order_by("next_try_at", "id")
+    abandoned = Delivery.unscoped.rows().abandoned(clock).order_by("held_until", "id")
+    return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
+
+
+def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[str]:
+    """Try everything that is due here, one after the other; returns how many were sent, failed, or skipped."""
+    counts: Counter[str] = Counter()
+    while ids := _due_here(now, kinds):
+        for delivery_id in ids:
+            outcome = send_delivery(delivery_id=delivery_id, now=now)
+            counts["skipped" if outcome is None else "sent" if outcome.is_ok else "failed"] += 1
+    return counts
+
+
+def _due_here(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[UUID]:
+    """As due_ids, those that wait in a queue included: whoever claims one first sends it."""
+    rows, clock = Delivery.unscoped.rows().filter(kind__in=kinds), timezone.now()
+    waiting = rows.waiting(now).order_by("next_try_at", "id").values_list("pk", flat=True)
+    return list(waiting[:_HANDED_OUT_AT_ONCE]) or list(rows.abandoned(clock).values_list("pk", flat=True))

@@ -1,0 +1,166 @@
+"""One delivery: claim it, send it, record how it ended. Each step survives a kill -9 between it and the next."""
+
+import datetime as dt
+import logging
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import DateTimeField, F, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from notifications.channels import channels
+from notifications.channels.interface import Outcome
+from notifications.ledger import MISSED, is_late, is_missed, told_on
+from notifications.models import Delivery, DeliveryState
+from notifications.notices import Notice, NoticeKind
+from notifications.services.wanted import why_unwanted
+from people import schedule
+from people.models import Person
+from people.recurrence import end_of_day
+
+log = logging.getLogger(__name__)
+
+TRY_AFTER = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
+"""Seconds from the first try to each of the tries."""
+_MIN_PAUSE = 30
+_UNREAD = tuple(f"person__{column}" for column in ("notes", *Person.DOCUMENTS))
+_MOST_CLAIMS_PER_TRY = 5
+
+
+def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Outcome | None:
+    """Try one delivery that is due; None where it was not ours to send or is not wanted any more."""
+    delivery = claim(delivery_id=delivery_id, now=now)
+    if delivery is None:
+        return None
+    if delivery.attempts and now >= delivery.expires_at:
+        give_up(delivery, now)
+        return None
+    if reason := _why_not(delivery, now):
+        _end(delivery, DeliveryState.SKIPPED, reason, now)
+        return None
+    if not delivery.attempts and is_later_than_told(delivery, now):
+        tell_late(delivery, now)
+    outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
+    record(delivery, outcome, now=now)
+    return outcome
+
+
+def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
+    """Take the delivery for as long as the lease lasts; None when it is not due or somebody else has it."""
+    clock, token = timezone.now(), uuid4()
+    row = Delivery.unscoped.rows().filter(pk=delivery_id)
+    lease = clock + dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS)
+    taking = {
+        "state": DeliveryState.SENDING,
+        "next_try_at": None,
+        "held_until": lease,
+        "claim": token,
+        "claims": F("claims") + 1,
+        "first_tried_at": Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
+        "updated_at": clock,
+    }
+    if not (row.waiting(now).update(**taking) or row.abandoned(clock).update(**taking)):
+        return None
+    ours = Delivery.unscoped.select_related("owner", "person").defer(*_UNREAD).filter(pk=delivery_id, claim=token)
+    return ours.first()
+
+
+def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
+    if is_missed(delivery.due_at, now):
+        return MISSED
+    if delivery.claims > _MOST_CLAIMS_PER_TRY * (delivery.attempts + 1):
+        return "crashed"  # whoever tries it dies of it
+    return why_unwanted(delivery)
+
+
+def is_later_than_told(delivery: Delivery, now: dt.datetime) -> bool:
+    """Whether the day or the lateness that the content names is not that of `now`."""
+    return now >= delivery.expires_at or (is_late(delivery.due_at, now) and not delivery.late)
+
+
+def tell_late(delivery: Delivery, now: dt.datetime) -> None:
+    """Where the first try comes later than planned, say so; every further try says the same."""
+    clock = schedule.calendar_of(delivery.owner)
+    today = clock.today(now)
+    if now >= delivery.expires_at:
+        delivery.expires_at = end_of_day(today, clock.zone)
+    delivery.late = True
+    told = told_on(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
+    delivery.content = {**delivery.content, **told}
+    _update(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
+
+
+def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
+    """What the channel is handed at the try of `now`."""
+    return Notice(
+        id=delivery.pk,
+        kind=NoticeKind(delivery.kind),
+        owner=delivery.owner,
+        content=delivery.content,
+        made_at=delivery.planned_at,
+        sent_at=now,
+        expires_at=delivery.expires_at,
+    )
+
+
+def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
+    """Write down how a try ended: sent, to be tried again, or given up."""
+    delivery.attempts += 1
+    if outcome.is_ok:
+        _end(delivery, DeliveryState.SENT, "", now, outcome)
+        return
+    again_at = next_try_at(delivery, outcome, now)
+    if again_at is None:
+        _end(delivery, DeliveryState.FAILED, outcome.code or "unknown", now, outcome)
+    else:
+        _update(
+            delivery,
+            state=DeliveryState.PENDING,
+            code=outcome.code,
+            attempts=delivery.attempts,
+            next_try_at=again_at,
+            held_until=None,
+        )
+
+
+def give_up(delivery: Delivery, now: dt.datetime) -> None:
+    """The account's day is over, and the tries made on it have failed."""
+    code = delivery.code or "unknown"
+    _end(delivery, DeliveryState.FAILED, code, now, Outcome(code=code))
+
+
+def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.datetime | None:
+    """When to try again after `delivery.attempts` tries; None: not any more, or not on the account's day."""
+    if outcome.is_final or delivery.attempts >= len(TRY_AFTER):
+        return None
+    first = delivery.first_tried_at or now
+    spread = 1 + ((delivery.pk.int + delivery.attempts * 7919) % 2001 - 1000) / 10_000
+    planned = first + dt.timedelta(seconds=TRY_AFTER[delivery.attempts] * spread)
+    pause = max(_MIN_PAUSE, outcome.retry_after or 0)
+    again_at = max(planned, now + dt.timedelta(seconds=pause))
+    return again_at if again_at < delivery.expires_at else None
+
+
+def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
+    """End the delivery; with an `outcome` its destination hears of it, in the same transaction."""
+    with transaction.atomic():
+        ended = _update(
+            delivery,
+            state=state,
+            code=code,
+            attempts=delivery.attempts,
+            ended_at=now,
+            next_try_at=None,
+            held_until=None,
+        )
+        if ended and outcome is not None:
+            channels()[delivery.channel].settle(delivery.target_key, outcome, owner=delivery.owner, now=now)
+
+
+def _update(delivery: Delivery, **fields: Any) -> int:
+    """Write to the row while it is still ours: whoever took it over after our lease records its own outcome."""
+    rows = Delivery.unscoped.filter(pk=delivery.pk, claim=delivery.claim, state=DeliveryState.SENDING)
+    return rows.update(updated_at=timezone.now(), **fields)

@@ -1,0 +1,98 @@
+"""Notification destinations in the document of an account (accounts.transfer). Their secrets are not."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.models.user import Plan
+from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.sections import Section, leave_out, register_section
+from accounts.transfer.times import Times, times_of
+from contacts_project.api.fields import Choice, Text, Truth
+from notifications.channels.webhook import new_secret
+from notifications.models import Destination, DestinationType
+from notifications.models.destination import MAX_URL_LENGTH, url_key
+from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
+
+
+class DestinationShape(Times):
+    type = Choice(list(DestinationType.values))
+    label = Text(60, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    url = Text(MAX_URL_LENGTH, required=True)
+    serverUrl = Text(MAX_URL_LENGTH)
+    enabled = Truth(required=False, default=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            check_url(DestinationType(attrs["type"]), attrs["url"])
+        except UrlRefusedError as error:
+            raise serializers.ValidationError({"url": [error.message]}) from None
+        server, url = attrs.get("serverUrl"), attrs["url"]
+        if server and urlsplit(server)[:2] != urlsplit(url)[:2]:
+            raise serializers.ValidationError({"serverUrl": ["This is not where the topic is."]})
+        return attrs
+
+
+class DestinationSection(Section):
+    """Found again by id, else by URL. A webhook gets a new signing secret: rotateSecret shows one."""
+
+    name, order, models = "notificationDestinations", 80, (Destination,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in Destination.objects.owned_by(owner).order_by("pk").iterator():
+            yield {
+                "id": str(row.pk),
+                "type": row.type,
+                "label": row.label,
+                "url": row.url,
+                "serverUrl": row.server_url or None,
+                "enabled": row.enabled,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> DestinationShape:
+        return DestinationShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        known = run.known(Destination, items)
+        by_url = {row.url_key: row for row in Destination.objects.owned_by(run.owner)}
+        for item in items:
+            found = known.get(item.source_id)
+            if found := found or by_url.get(url_key(item.data["url"])):
+                run.skipped(item, found)
+            elif len(by_url) >= MAX_DESTINATIONS:
+                run.failed(item, f"An account has at most {MAX_DESTINATIONS} destinations.")
+            else:
+                row = _row(run, item)
+                if row.needs_pro and run.owner.effective_plan != Plan.PRO:
+                    run.failed(item, "Webhooks need a Pro subscription.")
+                    continue
+                row.save(force_insert=True)
+                by_url[row.url_key] = row
+                run.imported(item, row)
+
+
+def _row(run: ImportRun, item: Item) -> Destination:
+    data = item.data
+    made = times_of(data, run.now)["created_at"]
+    row = Destination(
+        pk=run.new_id(item.source_id),
+        owner=run.owner,
+        created_at=made,
+        **{column: data[column] for column in ("type", "label", "enabled")},
+    )
+    row.point_to(data["url"], data.get("serverUrl") or "")
+    row.secret = new_secret() if row.type == DestinationType.WEBHOOK else ""
+    return row
+
+
+def register_transfer() -> None:
+    """Register what notifications carry; once."""
+    register_section(DestinationSection())
+    leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")
+    leave_out("notifications.BudgetDraw", "What was used of a budget here in the last hour.")
+    leave_out("notifications.Delivery", "What this instance has sent; elsewhere nothing was.")
+    leave_out("notifications.DigestSchedule", "When this instance sends next, made anew from the preferences.")

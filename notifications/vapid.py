@@ -1,0 +1,46 @@
+"""VAPID keys (RFC 8292): the pair by which push services know this instance."""
+
+import base64
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from pywebpush import Vapid
+
+
+@dataclass(frozen=True)
+class VapidKeys:
+    """Both keys as base64url without padding: the public point, the private number."""
+
+    public: str
+    private: str
+
+
+def make_keys() -> VapidKeys:
+    """A fresh pair."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    number = private.private_numbers().private_value.to_bytes(32, "big")
+    return VapidKeys(public=_point(private.public_key()), private=_encode(number))
+
+
+def read_private_key(text: str) -> Vapid:
+    """A private key from any form in use: base64url of the number or of DER, or PEM. Raises ValueError."""
+    try:
+        if text.lstrip().startswith("-----BEGIN"):
+            return Vapid.from_pem(text.replace("\\n", "\n").encode())
+        return Vapid.from_string(text)
+    except Exception as error:  # py_vapid lets its libraries' own errors through
+        raise ValueError("This is no VAPID private key.") from error
+
+
+def public_key_of(private: str) -> str:
+    """The public key that belongs to a private one. Raises ValueError when it is none."""
+    return _point(read_private_key(private).public_key)
+
+
+def _point(key: ec.EllipticCurvePublicKey) -> str:
+    return _encode(key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint))
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

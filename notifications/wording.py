@@ -1,0 +1,136 @@
+"""A notice in the account's language and formats: what e-mail, push and ntfy show. Webhooks carry the facts instead."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from notifications.notices import Notice, NoticeKind
+
+DATE_PATTERNS = {"MDY": "%m/%d/%Y", "DMY": "%d/%m/%Y", "YMD": "%Y-%m-%d"}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One notice in words: a title for a line, the lines below it, where a click leads."""
+
+    title: str
+    lines: tuple[str, ...]
+    url: str
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+
+def word(notice: Notice) -> Wording:
+    """The notice in its owner's language."""
+    with translation.override(notice.owner.language):
+        wording = _WORDINGS[notice.kind](notice)
+    # Names may hold line breaks; titles become headers.
+    return replace(wording, title=" ".join(wording.title.split()))
+
+
+def occasion(type_: str | None, title: str | None) -> str:
+    """What is celebrated, in the active language: the predefined type's name or the owner's own title."""
+    names = {
+        "BIRTHDAY": _("Birthday"),
+        "ANNIVERSARY": _("Anniversary"),
+        "NAMEDAY": _("Name day"),
+        "MEMORIAL": _("Memorial day"),
+    }
+    return names.get(type_ or "") or title or _("Important date")
+
+
+def format_day(day: str, notice: Notice) -> str:
+    """`YYYY-MM-DD` in the account's date format."""
+    return dt.date.fromisoformat(day[:10]).strftime(DATE_PATTERNS[notice.owner.date_format])
+
+
+def _word_important_date(notice: Notice) -> Wording:
+    content = notice.content
+    name = content["personName"]
+    lines = [_when(content["daysUntil"], format_day(content["date"], notice)), *_age(content)]
+    if content.get("late"):
+        lines.append(_("This reminder comes late: it could not be sent in time."))
+    title = _("%(occasion)s: %(name)s") % {
+        "occasion": occasion(content.get("type"), content.get("title")),
+        "name": name,
+    }
+    return Wording(title, tuple(lines), _person_url(content))
+
+
+def _word_contact(notice: Notice) -> Wording:
+    content = notice.content
+    last = content.get("lastContact")
+    line = (
+        _("Your last contact was on %(date)s.") % {"date": format_day(last, notice)}
+        if last
+        else _("No contact has been noted yet.")
+    )
+    title = _("Get in touch with %(name)s") % {"name": content["personName"]}
+    return Wording(title, (line,), _person_url(content))
+
+
+def _word_digest(notice: Notice) -> Wording:
+    events = notice.content["events"]
+    title = ngettext("%(count)d event in the coming week", "%(count)d events in the coming week", len(events)) % {
+        "count": len(events)
+    }
+    return Wording(title, tuple(_word_event(event, notice) for event in events), settings.BASE_URL)
+
+
+def _word_event(event: Mapping[str, Any], notice: Notice) -> str:
+    what = (
+        _("Get in touch with %(name)s") % {"name": event["personName"]}
+        if event["kind"] == "contact"
+        else _("%(occasion)s: %(name)s")
+        % {"occasion": occasion(event.get("type"), event.get("title")), "name": event["personName"]}
+    )
+    day = format_day(event["date"], notice)
+    return " ".join([_("%(date)s: %(event)s.") % {"date": day, "event": what}, *_age(event)])
+
+
+def _word_test(notice: Notice) -> Wording:
+    return Wording(
+        _("Test notification"), (_("This works: reminders will arrive here like this one."),), settings.BASE_URL
+    )
+
+
+def _when(days_until: int, day: str) -> str:
+    if days_until < 0:
+        return _("It was on %(date)s.") % {"date": day}
+    if days_until == 0:
+        return _("It is today, %(date)s.") % {"date": day}
+    if days_until == 1:
+        return _("It is tomorrow, %(date)s.") % {"date": day}
+    text = ngettext("It is in %(days)d day, on %(date)s.", "It is in %(days)d days, on %(date)s.", days_until)
+    return text % {"days": days_until, "date": day}
+
+
+def _age(content: Mapping[str, Any]) -> list[str]:
+    years = content.get("turns")
+    if not years or years < 0:
+        return []
+    if content.get("type") == "BIRTHDAY":
+        return [_("%(name)s turns %(years)d.") % {"name": content["personName"], "years": years}]
+    return [ngettext("%(years)d year.", "%(years)d years.", years) % {"years": years}]
+
+
+def _person_url(content: Mapping[str, Any]) -> str:
+    return f"{settings.BASE_URL}/people/{content['personId']}"
+
+
+_WORDINGS = {
+    NoticeKind.IMPORTANT_DATE: _word_important_date,
+    NoticeKind.IMPORTANT_DATE_LEAD: _word_important_date,
+    NoticeKind.CONTACT: _word_contact,
+    NoticeKind.DIGEST: _word_digest,
+    NoticeKind.TEST: _word_test,
+}

@@ -1,0 +1,165 @@
+"""Custom field templates: fields, answers, routes."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.callers import caller
+from contacts_project.api.fields import Choice, OwnedListField, Text, Whole
+from contacts_project.api.ids import parse_id
+from contacts_project.api.schema import envelope
+from people.custom_values import TYPES
+from people.models import CustomFieldTemplate
+from people.services import custom_templates as service
+from people.template_answers import listed_templates, template_answer
+
+MAX_OPTIONS = 50
+
+
+@extend_schema_field({"type": "array", "maxItems": MAX_OPTIONS, "items": {"type": "string", "maxLength": 100}})
+class OptionsField(serializers.Field[Any, Any, Any, Any]):
+    """The options of a SELECT field: 1 to 50 different texts. An empty list is for the other types."""
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError("This must be a list of texts.")
+        if len(data) > MAX_OPTIONS:
+            raise serializers.ValidationError(f"At most {MAX_OPTIONS} options.")
+        text = Text(100, required=True)
+        options: list[str] = []
+        problems: dict[str, Any] = {}
+        for index, item in enumerate(data):
+            try:
+                option = str(text.run_validation(item))
+            except serializers.ValidationError as error:
+                problems[str(index)] = error.detail
+                continue
+            if option in options:
+                problems[str(index)] = ["This option is there already."]
+            options.append(option)
+        if problems:
+            raise serializers.ValidationError(problems)
+        return options
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class TemplateChangeSerializer(serializers.Serializer[Any]):
+    """The body of a change: what it leaves out stays. Slug and type never change."""
+
+    name = Text(60, required=False, allow_null=False)
+    options = OptionsField(required=False, allow_null=True)
+    order = Whole(0, 1_000_000, required=False, source="position")
+
+
+class TemplateCreateSerializer(TemplateChangeSerializer):
+    """The body of a new template."""
+
+    name = Text(60, required=True)
+    type = Choice(TYPES)
+
+
+class TemplateSerializer(serializers.Serializer[Any]):
+    """A template in an answer."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    type = Choice(TYPES)
+    options = OptionsField()
+    order = serializers.IntegerField()
+    deletedAt = serializers.DateTimeField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+class TemplateOrderSerializer(serializers.Serializer[Any]):
+    ids = OwnedListField("people.CustomFieldTemplate", allow_empty=False)
+
+
+_ONE = envelope("CustomFieldTemplateAnswer", customFieldTemplate=TemplateSerializer())
+_LIST = envelope("CustomFieldTemplatesAnswer", customFieldTemplates=TemplateSerializer(many=True))
+_MESSAGE = envelope("CustomFieldTemplateDeleted", message=serializers.CharField())
+_SUCCESS = envelope("CustomFieldTemplateRemoved", success=serializers.BooleanField())
+
+
+class CustomFieldTemplateViewSet(ViewSet):
+    """The caller's custom field templates."""
+
+    def active(self, template_id: str) -> CustomFieldTemplate:
+        return _found(CustomFieldTemplate.objects.owned_by(self.request.user).active(), template_id)
+
+    def any(self, template_id: str) -> CustomFieldTemplate:
+        """In the trash or not."""
+        return _found(service.restorable(self.request.user, timezone.now()), template_id)
+
+    def body(self, of: type["serializers.Serializer[Any]"]) -> dict[str, Any]:
+        serializer = of(data=self.request.data, context={"request": self.request})
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+    @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)
+    def read_all(self, request: Request) -> Response:
+        """Every template, in the account's order."""
+        return Response({"customFieldTemplates": listed_templates(caller(request))})
+
+    @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
+    def create(self, request: Request) -> Response:
+        """Define a field. Its slug comes from its name, and like its type never changes."""
+        data = self.body(TemplateCreateSerializer)
+        template = service.create_template(owner=caller(request), data=data, now=timezone.now())
+        return _answer(template, 201)
+
+    @extend_schema(operation_id="getCustomFieldTemplate", responses=_ONE)
+    def read(self, request: Request, template_id: str) -> Response:
+        """One template."""
+        return _answer(self.active(template_id))
+
+    @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _ONE})
+    def update(self, request: Request, template_id: str) -> Response:
+        """Change name, options or order; what the body leaves out stays. A renamed option renames stored values."""
+        template = self.active(template_id)
+        data = self.body(TemplateChangeSerializer)
+        return _answer(service.update_template(template=template, data=data))
+
+    @extend_schema(operation_id="deleteCustomFieldTemplate", responses={200: _MESSAGE})
+    def destroy(self, request: Request, template_id: str) -> Response:
+        """Move a template to the trash; its values hide until it is restored."""
+        service.delete_template(template=self.active(template_id), now=timezone.now())
+        return Response({"message": "The custom field was deleted."})
+
+    @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
+    def restore(self, request: Request, template_id: str) -> Response:
+        """Take a template out of the trash, with its values."""
+        return _answer(service.restore_template(template=self.any(template_id)))
+
+    @extend_schema(operation_id="removeCustomFieldTemplate", responses={200: _SUCCESS})
+    def permanent(self, request: Request, template_id: str) -> Response:
+        """Remove a deleted template and its values for good."""
+        service.remove_template(template=self.any(template_id))
+        return Response({"success": True})
+
+    @extend_schema(operation_id="reorderCustomFieldTemplates", request=TemplateOrderSerializer, responses={200: _LIST})
+    def reorder(self, request: Request) -> Response:
+        """Put templates in the order of their ids; those not named follow."""
+        service.reorder_templates(owner=caller(request), templates=self.body(TemplateOrderSerializer)["ids"])
+        return Response({"customFieldTemplates": listed_templates(caller(request))})
+
+
+def _answer(template: CustomFieldTemplate, status: int = 200) -> Response:
+    return Response({"customFieldTemplate": template_answer(template)}, status)
+
+
+def _found(rows: Any, template_id: str) -> CustomFieldTemplate:
+    key = parse_id(template_id)
+    template: CustomFieldTemplate | None = rows.filter(pk=key).first() if key else None
+    if template is None:
+        raise Http404
+    return template

@@ -1,0 +1,49 @@
+"""GET /api/deleted: what is in the trash, one kind at a time."""
+
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.errors import FieldError
+from contacts_project.api.json import timestamp
+from contacts_project.api.schema import envelope
+from contacts_project.ownership.models import retention_cutoff
+from people.trash import trash_kinds
+
+KINDS = ["people", "groups", "relationships", "relationshipTypes", "importantDates", "customFieldTemplates"]
+
+_ANSWER: Any = envelope(
+    "DeletedAnswer",
+    deleted=serializers.ListField(child=serializers.DictField(), help_text="Records of the kind, newest first."),
+    retentionDays=serializers.IntegerField(),
+    cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
+)
+
+
+class DeletedView(APIView):
+    """The trash of the caller."""
+
+    @extend_schema(
+        operation_id="listDeleted",
+        parameters=[OpenApiParameter("type", str, required=True, enum=KINDS)],
+        responses=_ANSWER,
+    )
+    def get(self, request: Request) -> Response:
+        """The deleted records of one kind that can still be restored."""
+        kind = trash_kinds().get(request.query_params.get("type", ""))
+        if kind is None:
+            raise FieldError("type", f"This must be one of {', '.join(KINDS)}.")
+        return Response(
+            {
+                "deleted": kind.project(caller(request).pk),
+                "retentionDays": settings.RETENTION_DAYS,
+                "cutoffDate": timestamp(retention_cutoff(timezone.now())),
+            }
+        )

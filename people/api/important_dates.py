@@ -1,0 +1,183 @@
+"""Important dates of a person: fields, answers, routes."""
+
+import datetime as dt
+import re
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from contacts_project.api.fields import Choice, Text, Truth, Whole
+from contacts_project.api.ids import parse_id
+from contacts_project.api.schema import envelope
+from people.date_answers import important_date_answer
+from people.models import ImportantDate, Person
+from people.recurrence import YEAR_UNKNOWN, Unit
+from people.services import important_dates as service
+
+TYPES = ["BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]
+
+
+class AnyDay(serializers.Field[dt.date, Any, str, Any]):
+    """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
+
+    PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII)
+
+    def to_internal_value(self, data: Any) -> dt.date:
+        if not isinstance(data, str) or not self.PATTERN.match(data):
+            raise serializers.ValidationError("This must be a date, YYYY-MM-DD, or an ISO datetime.")
+        try:
+            dt.time.fromisoformat(data[11:19].rstrip("Z") or "00:00")
+            day = dt.date.fromisoformat(data[:10])
+        except ValueError:
+            raise serializers.ValidationError("There is no such day.") from None
+        if day.year < 1000:
+            raise serializers.ValidationError("The year must be between 1000 and 9999.")
+        return day
+
+    def to_representation(self, value: dt.date) -> str:
+        return f"{value.isoformat()}T00:00:00.000Z"
+
+
+class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
+    """The body of one important date, and its answer."""
+
+    id = serializers.UUIDField(read_only=True)
+    type = Choice(TYPES, fold=True, required=False, allow_null=True)
+    title = Text(100)
+    date = AnyDay()
+    yearUnknown = Truth(source="year_unknown", required=False)
+    reminderEnabled = Truth(source="reminder_enabled", required=False)
+    reminderType = Choice(["ONCE", "RECURRING"], source="reminder_type", required=False, allow_null=True)
+    reminderInterval = Whole(1, 99, source="reminder_interval", required=False, allow_null=True)
+    reminderIntervalUnit = Choice(
+        [unit.value for unit in Unit], source="reminder_interval_unit", required=False, allow_null=True
+    )
+    reminderLeadDays = Whole(0, 365, source="reminder_lead_days", required=False, allow_null=True)
+    deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at", read_only=True)
+    updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The whole row, defaults filled in: what the body leaves out is not kept."""
+        if not attrs.get("type") and not attrs.get("title"):
+            raise serializers.ValidationError({"title": ["A date without a type needs a title."]})
+        attrs["year_unknown"] = attrs.get("year_unknown", False)
+        if attrs["year_unknown"]:
+            attrs["date"] = attrs["date"].replace(year=YEAR_UNKNOWN)
+        attrs["reminder_enabled"] = attrs.get("reminder_enabled", False)
+        return {**attrs, **_reminder(attrs)}
+
+    def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
+        return important_date_answer(instance)
+
+
+class ImportantDateEntrySerializer(ImportantDateSerializer):
+    """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        values: dict[str, Any] = super().to_internal_value(data)
+        if data.get("id") is not None:
+            key = parse_id(data["id"])
+            if key is None:
+                raise serializers.ValidationError({"id": ["There is no such record."]})
+            values["id"] = key
+        return values
+
+
+def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
+    if not attrs["reminder_enabled"]:
+        kind = interval = unit = lead = None
+    else:
+        kind, lead = attrs.get("reminder_type") or "RECURRING", attrs.get("reminder_lead_days")
+        interval, unit = attrs.get("reminder_interval") or 1, attrs.get("reminder_interval_unit") or Unit.YEARS.value
+        if kind == "ONCE":
+            interval = unit = None
+    return {
+        "reminder_type": kind,
+        "reminder_interval": interval,
+        "reminder_interval_unit": unit,
+        "reminder_lead_days": lead,
+    }
+
+
+_ONE = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
+_LIST = envelope("ImportantDatesAnswer", importantDates=ImportantDateSerializer(many=True))
+_MESSAGE = envelope("ImportantDateDeleted", message=serializers.CharField())
+_SUCCESS = envelope("ImportantDateRemoved", success=serializers.BooleanField())
+
+
+class ImportantDateViewSet(ViewSet):
+    """Important dates of one own, active person."""
+
+    def person(self, person_id: str) -> Person:
+        key = parse_id(person_id)
+        people = Person.objects.owned_by(self.request.user).active()
+        person: Person | None = people.filter(pk=key).first() if key else None
+        if person is None:
+            raise Http404
+        return person
+
+    def active(self, person_id: str, date_id: str) -> ImportantDate:
+        return self._found(ImportantDate.objects.owned_by(self.request.user).active(), person_id, date_id)
+
+    def any(self, person_id: str, date_id: str) -> ImportantDate:
+        """In the trash or not."""
+        person, now = self.person(person_id), timezone.now()
+        return self._found(service.restorable(person, now), person_id, date_id)
+
+    def _found(self, rows: Any, person_id: str, date_id: str) -> ImportantDate:
+        person, key = self.person(person_id), parse_id(date_id)
+        row: ImportantDate | None = rows.filter(person=person, pk=key).first() if key else None
+        if row is None:
+            raise Http404
+        return row
+
+    def body(self, request: Request) -> dict[str, Any]:
+        serializer = ImportantDateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+    @extend_schema(responses=_LIST)
+    def read_all(self, request: Request, person_id: str) -> Response:
+        """The person's important dates, in the order they were added."""
+        rows = ImportantDate.objects.owned_by(request.user).active().filter(person=self.person(person_id))
+        answers = [important_date_answer(row) for row in rows.order_by("created_at", "id")]
+        return Response({"importantDates": answers})
+
+    @extend_schema(request=ImportantDateSerializer, responses={200: _ONE})
+    def create(self, request: Request, person_id: str) -> Response:
+        """Add an important date."""
+        person = self.person(person_id)
+        row = service.create_date(person=person, data=self.body(request), now=timezone.now())
+        return Response({"importantDate": important_date_answer(row)})
+
+    @extend_schema(request=ImportantDateSerializer, responses={200: _ONE})
+    def update(self, request: Request, person_id: str, date_id: str) -> Response:
+        """Replace an important date: what the body leaves out is not kept."""
+        row = self.active(person_id, date_id)
+        row = service.update_date(row=row, data=self.body(request), now=timezone.now())
+        return Response({"importantDate": important_date_answer(row)})
+
+    @extend_schema(responses={200: _MESSAGE})
+    def destroy(self, request: Request, person_id: str, date_id: str) -> Response:
+        """Move an important date to the trash."""
+        service.delete_date(row=self.active(person_id, date_id), now=timezone.now())
+        return Response({"message": "The important date was deleted."})
+
+    @extend_schema(request=None, responses={200: _ONE})
+    def restore(self, request: Request, person_id: str, date_id: str) -> Response:
+        """Take an important date out of the trash."""
+        row = service.restore_date(row=self.any(person_id, date_id), now=timezone.now())
+        return Response({"importantDate": important_date_answer(row)})
+
+    @extend_schema(responses={200: _SUCCESS})
+    def permanent(self, request: Request, person_id: str, date_id: str) -> Response:
+        """Remove a deleted important date for good."""
+        service.remove_date(row=self.any(person_id, date_id))
+        return Response({"success": True})

@@ -1,0 +1,90 @@
+"""The routes of merging: two people into one, and back."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.fields import OwnedField
+from contacts_project.api.ids import parse_id
+from contacts_project.api.schema import envelope
+from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
+from people.merging.scalars import OVERRIDABLE
+from people.models import MergeRecord
+from people.projection import person_answers
+from people.services.merge import merge_people, undo_merge
+
+
+@extend_schema_field(
+    {"type": "object", "additionalProperties": True, "example": {"surname": "Lovelace", "notes": None}}
+)
+class FieldOverridesField(serializers.Field[dict[str, Any], Any, Any, Any]):
+    """Single-valued Person fields with the values that the merged person is to have; null clears."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("This must be an object of fields and values.")
+        unknown = {key: ["This field cannot be overridden."] for key in data if key not in OVERRIDABLE}
+        if unknown:
+            raise serializers.ValidationError(unknown)
+        person = PersonChangeSerializer(data=data, context=self.context)
+        person.is_valid(raise_exception=True)
+        return dict(person.validated_data)
+
+
+class MergeSerializer(serializers.Serializer[Any]):
+    """The secondary goes into the primary."""
+
+    primaryId = OwnedField("people.Person", source="primary")
+    secondaryId = OwnedField("people.Person", source="secondary")
+    fieldOverrides = FieldOverridesField(required=False, allow_null=True, source="overrides")
+
+
+def _merged(request: Request, record: MergeRecord) -> tuple[Any, Any]:
+    answers = person_answers(caller(request), [key for key in (record.primary_id, record.secondary_id) if key])
+    return answers[0], answers[1]
+
+
+class MergeView(APIView):
+    @extend_schema(
+        operation_id="mergePeople",
+        request=MergeSerializer,
+        responses=envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.CharField()),
+        tags=["duplicates"],
+    )
+    def post(self, request: Request) -> Response:
+        """Merge the secondary into the primary. The secondary goes to the trash; `mergeId` undoes it all."""
+        serializer = MergeSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        record = merge_people(
+            owner=caller(request),
+            primary_id=data["primary"].pk,
+            secondary_id=data["secondary"].pk,
+            overrides=data.get("overrides") or {},
+            now=timezone.now(),
+        )
+        return Response({"person": _merged(request, record)[0], "mergeId": str(record.pk)})
+
+
+class UndoMergeView(APIView):
+    @extend_schema(
+        operation_id="undoMerge",
+        request=None,
+        responses=envelope("UndoMergeAnswer", person=PersonSerializer(), secondary=PersonSerializer()),
+        tags=["duplicates"],
+    )
+    def post(self, request: Request, merge_id: str) -> Response:
+        """Put both people back as they were before the merge: `person` is the primary again."""
+        key = parse_id(merge_id)
+        if key is None:
+            raise Http404
+        record = undo_merge(owner=caller(request), merge_id=key, now=timezone.now())
+        primary, secondary = _merged(request, record)
+        return Response({"person": primary, "secondary": secondary})

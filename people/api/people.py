@@ -1,0 +1,206 @@
+"""The routes of people."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.callers import caller
+from contacts_project.api.errors import NotDeletedError
+from contacts_project.api.etags import conditional
+from contacts_project.api.fields import Truth
+from contacts_project.api.ids import parse_id
+from contacts_project.api.json import dumps
+from contacts_project.api.schema import envelope
+from contacts_project.ownership.models import retention_cutoff
+from people.api.person_query import PeopleQuery, read_people_query, read_search
+from people.api.person_serializer import (
+    PersonChangeSerializer,
+    PersonListedSerializer,
+    PersonSerializer,
+    SearchRecordSerializer,
+)
+from people.aspects import aspects
+from people.models import Person
+from people.names import fold
+from people.photos import delete_files
+from people.projection import person_answers, project, search_records, streamed
+from people.services import people as service
+
+MAX_FOUND = 20
+
+
+class PersonDeleteSerializer(serializers.Serializer[Any]):
+    """The optional body of a deletion; the apps above add to it by their aspects."""
+
+    deleteFromCardDav = Truth(required=False, default=False, source="delete_from_card_dav")
+
+    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+        fields = super().get_fields()
+        for aspect in aspects():
+            fields.update(aspect.delete_fields())
+        return fields
+
+
+class PaginationSerializer(serializers.Serializer[Any]):
+    total = serializers.IntegerField()
+    limit = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    hasMore = serializers.BooleanField()
+
+
+_ONE = envelope("PersonAnswer", person=PersonSerializer())
+_PAGE = envelope(
+    "PeopleAnswer",
+    people=PersonListedSerializer(many=True),
+    pagination=PaginationSerializer(required=False),
+)
+_FOUND = envelope("PeopleFoundAnswer", people=PersonListedSerializer(many=True))
+_INDEX = envelope("SearchIndexAnswer", people=SearchRecordSerializer(many=True))
+_MESSAGE = envelope("PersonDeletedAnswer", message=serializers.CharField())
+_SUCCESS = envelope("PersonRemovedAnswer", success=serializers.BooleanField())
+_PARAMETERS = [
+    OpenApiParameter("limit", OpenApiTypes.INT, description="1 and more, default 100; above 500 counts as 500."),
+    OpenApiParameter("offset", OpenApiTypes.INT, description="People to skip, default 0."),
+    OpenApiParameter("groupIds", OpenApiTypes.STR, description="Group ids with commas between; in at least one."),
+    OpenApiParameter("includeDetails", OpenApiTypes.BOOL, description="false leaves out the multi-value fields."),
+    OpenApiParameter(
+        "includeAll",
+        OpenApiTypes.BOOL,
+        description="true gives everybody without pages, with dates, relationships and custom field values.",
+    ),
+]
+
+
+class PersonViewSet(ViewSet):
+    """People of the account."""
+
+    @extend_schema(operation_id="people_list", parameters=_PARAMETERS, responses=_PAGE)
+    @conditional
+    def read_all(self, request: Request) -> HttpResponseBase:
+        """A page of the people in name order, or everybody with includeAll=true."""
+        query = read_people_query(request.query_params)
+        people = query.filtered(Person.objects.owned_by(request.user).active(), request.user).in_name_order()
+        if query.everything:
+            everyone = project(caller(request), people, ids=None, details=query.details, everything=True, lazily=True)
+            return StreamingHttpResponse(streamed(everyone), content_type="application/json")
+        return self._page(request, people, query)
+
+    def _page(self, request: Request, people: Any, query: PeopleQuery) -> HttpResponseBase:
+        total = people.count()
+        page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
+        ids = list(page.values_list("pk", flat=True))
+        rows = Person.objects.owned_by(request.user).filter(pk__in=ids).in_name_order()
+        answer = {
+            "people": list(project(caller(request), rows, ids=ids, details=query.details)),
+            "pagination": {
+                "total": total,
+                "limit": query.limit,
+                "offset": query.offset,
+                "hasMore": query.offset + query.limit < total,
+            },
+        }
+        return HttpResponse(dumps(answer), content_type="application/json")
+
+    @extend_schema(request=PersonSerializer, responses={201: _ONE})
+    def create(self, request: Request) -> Response:
+        """Add a person."""
+        serializer = PersonSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        person = service.create_person(owner=caller(request), data=serializer.validated_data, now=timezone.now())
+        return self._answer(request, person.pk, status=201)
+
+    @extend_schema(responses=_ONE)
+    @conditional
+    def read_one(self, request: Request, person_id: str) -> HttpResponseBase:
+        """A person with everything that hangs on it."""
+        owner, key = caller(request), parse_id(person_id)
+        if key is None:
+            raise Http404
+        rows = Person.objects.owned_by(owner).active().filter(pk=key)
+        found = list(project(owner, rows, ids=[key], everything=True))
+        if not found:
+            raise Http404
+        return Response({"person": found[0]})
+
+    @extend_schema(request=PersonChangeSerializer, responses=_ONE)
+    def update(self, request: Request, person_id: str) -> Response:
+        """Change what the body names; lists replace what there was."""
+        person = self._active(request, person_id)
+        serializer = PersonChangeSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        service.update_person(person=person, data=serializer.validated_data, now=timezone.now())
+        return self._answer(request, person.pk)
+
+    @extend_schema(request=PersonDeleteSerializer, responses={200: _MESSAGE})
+    def destroy(self, request: Request, person_id: str) -> Response:
+        """Move a person to the trash, with others as the body says."""
+        person = self._active(request, person_id)
+        serializer = PersonDeleteSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        count = service.delete_people(
+            owner=caller(request), person_ids=[person.pk], options=serializer.validated_data, now=timezone.now()
+        )
+        return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
+
+    @extend_schema(request=None, responses=_ONE)
+    def restore(self, request: Request, person_id: str) -> Response:
+        """Take a person out of the trash."""
+        person = service.restore_person(person=self._any(request, person_id), now=timezone.now())
+        return self._answer(request, person.pk)
+
+    @extend_schema(responses={200: _SUCCESS})
+    def permanent(self, request: Request, person_id: str) -> Response:
+        """Remove a deleted person for good."""
+        person = self._any(request, person_id)
+        if person.deleted_at is None:
+            raise NotDeletedError
+        delete_files(service.remove_people(owner=caller(request), person_ids=[person.pk]))
+        return Response({"success": True})
+
+    @extend_schema(
+        parameters=[OpenApiParameter("q", OpenApiTypes.STR, required=True, description="At least one character.")],
+        responses=_FOUND,
+    )
+    def search(self, request: Request) -> Response:
+        """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
+        text = fold(read_search(request.query_params))
+        people = Person.objects.owned_by(request.user).active().filter(search_key__contains=text).in_name_order()
+        ids = list(people[:MAX_FOUND].values_list("pk", flat=True))
+        rows = Person.objects.owned_by(request.user).filter(pk__in=ids).in_name_order()
+        return Response({"people": list(project(caller(request), rows, ids=ids))})
+
+    @extend_schema(responses={200: _INDEX})
+    @conditional
+    def search_index(self, request: Request) -> HttpResponseBase:
+        """Everybody as flat records, for searching on the client's side."""
+        return StreamingHttpResponse(streamed(search_records(caller(request))), content_type="application/json")
+
+    def _answer(self, request: Request, person_id: UUID, status: int = 200) -> Response:
+        answers = person_answers(caller(request), [person_id])
+        if not answers:
+            raise Http404
+        return Response({"person": answers[0]}, status=status)
+
+    def _active(self, request: Request, person_id: str) -> Person:
+        return self._found(Person.objects.owned_by(request.user).active(), person_id)
+
+    def _any(self, request: Request, person_id: str) -> Person:
+        """In the trash or not, within the retention period."""
+        rows = Person.objects.owned_by(request.user).exclude(deleted_at__lt=retention_cutoff(timezone.now()))
+        return self._found(rows, person_id)
+
+    def _found(self, rows: Any, person_id: str) -> Person:
+        key = parse_id(person_id)
+        person: Person | None = rows.filter(pk=key).first() if key else None
+        if person is None:
+            raise Http404
+        return person

@@ -1,0 +1,76 @@
+"""The query parameters of people, taken strictly: what is not as the contract says is a 400 that names it."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import QueryDict
+from rest_framework.exceptions import ValidationError
+
+from contacts_project.api.errors import FieldError
+from contacts_project.api.fields import check_text
+from contacts_project.api.ids import parse_id
+from contacts_project.api.queries import read_flag, read_whole
+from people.models import Membership
+
+DEFAULT_LIMIT, MAX_LIMIT = 100, 500
+_MAX_SEARCH = 500
+_MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
+
+
+@dataclass(frozen=True)
+class PeopleQuery:
+    """What a caller of the people list wants."""
+
+    limit: int
+    offset: int
+    group_ids: list[UUID] | None
+    details: bool
+    everything: bool
+
+    def filtered(self, people: Any, owner: Any) -> Any:
+        """`people` in at least one of the groups asked for; ids of no group match nobody."""
+        if self.group_ids is None:
+            return people
+        members = Membership.objects.owned_by(owner).filter(group_id__in=self.group_ids, group__deleted_at=None)
+        return people.filter(pk__in=members.values("person_id"))
+
+
+def read_people_query(query: QueryDict) -> PeopleQuery:
+    """Raises FieldError."""
+    limit, offset = read_page(query)
+    return PeopleQuery(
+        limit=limit,
+        offset=offset,
+        group_ids=_ids(query, "groupIds"),
+        details=read_flag(query, "includeDetails", default=True),
+        everything=read_flag(query, "includeAll", default=False),
+    )
+
+
+def read_page(query: QueryDict) -> tuple[int, int]:
+    """Limit and offset. Raises FieldError."""
+    limit = read_whole(query, "limit", default=DEFAULT_LIMIT, low=1)
+    offset = read_whole(query, "offset", default=0, low=0, high=_MAX_OFFSET)
+    return min(limit, MAX_LIMIT), offset
+
+
+def read_search(query: QueryDict) -> str:
+    """The text to search for. Raises FieldError."""
+    try:
+        text = check_text(query.get("q", ""))
+    except ValidationError as error:
+        detail: Any = error.detail
+        raise FieldError("q", str(detail[0])) from None
+    if not text:
+        raise FieldError("q", "At least one character is needed.")
+    if len(text) > _MAX_SEARCH:
+        raise FieldError("q", f"At most {_MAX_SEARCH} characters.")
+    return text
+
+
+def _ids(query: QueryDict, name: str) -> list[UUID] | None:
+    text = query.get(name, "").strip()
+    if not text:
+        return None
+    return [key for key in (parse_id(part.strip()) for part in text.split(",")) if key]

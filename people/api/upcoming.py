@@ -1,0 +1,51 @@
+"""GET /api/upcoming."""
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.queries import read_whole
+from contacts_project.api.schema import envelope
+from people import schedule
+from people.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
+
+MAX_DAYS = 366
+DAYS = OpenApiParameter("days", int, description=f"How far to look ahead, 1-{MAX_DAYS}.", default=30)
+
+
+class UpcomingEventSerializer(serializers.Serializer[object]):
+    """One event."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField([IMPORTANT_DATE, CONTACT])
+    personId = serializers.UUIDField()
+    personName = serializers.CharField()
+    type = serializers.CharField(allow_null=True)
+    title = serializers.CharField(allow_null=True)
+    date = serializers.DateField()
+    daysUntil = serializers.IntegerField()
+    yearUnknown = serializers.BooleanField()
+    turns = serializers.IntegerField(allow_null=True)
+
+
+def days_of(request: Request, default: int = 30) -> int:
+    """The `days` of the query; raises FieldError."""
+    return read_whole(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
+
+
+class UpcomingView(APIView):
+    """What comes up."""
+
+    @extend_schema(
+        parameters=[DAYS],
+        responses={200: envelope("UpcomingAnswer", events=UpcomingEventSerializer(many=True))},
+    )
+    def get(self, request: Request) -> Response:
+        """Important dates and people to get in touch with, in the coming days."""
+        owner, days = caller(request), days_of(request)
+        today = schedule.calendar_of(owner).today(timezone.now())
+        return Response({"events": upcoming_events(owner, start=today, days=days)})

@@ -1,0 +1,65 @@
+"""Routes of vCard: import of a file, export of everybody."""
+
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.errors import FieldError, PlanLimitError
+from contacts_project.api.etags import conditional
+from people.api.photos import AnyAccept
+from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
+from people.receipts import receipt
+from people.services.vcard_export import assign_uids, export_cards
+from people.services.vcard_import import PLAN_LIMIT, import_cards
+from people.vcard import VERSIONS
+
+
+class ImportView(APIView):
+    """A file of cards becomes people."""
+
+    parser_classes = PARSERS
+    max_body_bytes = "MAX_VCARD_BYTES"
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT, tags=["vCard"])
+    def post(self, request: Request) -> Response:
+        """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
+        owner = caller(request)
+        outcomes = list(import_cards(owner=owner, cards=cards_of(request), now=timezone.now()))
+        if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
+            raise PlanLimitError(f"Your plan allows {owner.plan_limit('people')} people.")
+        return Response(receipt(outcomes))
+
+
+class ExportView(APIView):
+    """Everybody as one file."""
+
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(
+        operation_id="exportVCards",
+        parameters=[OpenApiParameter("version", str, enum=VERSIONS, description="4.0 when left out.")],
+        responses={(200, "text/vcard"): OpenApiResponse(OpenApiTypes.STR, description="One card a person.")},
+        tags=["vCard"],
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """All own people as vCard 4.0 or 3.0."""
+        if request.query_params.get("version", "4.0") not in VERSIONS:
+            raise FieldError("version", f"This must be one of {', '.join(VERSIONS)}.")
+        if assign_uids(owner=caller(request)):
+            caller(request).refresh_from_db(fields=["revision"])
+        return self.export(request)
+
+    @conditional
+    def export(self, request: Request) -> HttpResponseBase:
+        version = request.query_params.get("version", "4.0")
+        cards = export_cards(owner=caller(request), version=version)
+        response = StreamingHttpResponse(cards, content_type="text/vcard; charset=utf-8")
+        response["Content-Disposition"] = 'attachment; filename="contacts.vcf"'
+        return response

@@ -1,0 +1,110 @@
+"""Takes files of cards from requests, as a body of text/vcard or as `file` of a form, and describes the receipt."""
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, BinaryIO
+
+from django.conf import settings
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.request import Request
+
+from contacts_project.api.errors import FieldError, PayloadTooLargeError
+from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.vcard import CardResult, read_cards
+
+#: A file of more cards than this is no address book; what follows is not read.
+MAX_CARDS = 20_000
+
+
+class VCardParser(BaseParser):
+    """A vCard file as the body."""
+
+    media_type = "text/vcard"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, BinaryIO]:
+        return {"file": io.BytesIO(stream.read())}
+
+
+class OldVCardParser(VCardParser):
+    """The media type of older programs."""
+
+    media_type = "text/x-vcard"
+
+
+class DirectoryParser(VCardParser):
+    """The media type of RFC 2425."""
+
+    media_type = "text/directory"
+
+
+PARSERS = [VCardParser, OldVCardParser, DirectoryParser, MultiPartParser]
+
+
+def cards_of(request: Request) -> Iterator[CardResult]:
+    """The cards of the request's file; 400 when there is none in it, 413 when it is too large."""
+    file = request.data.get("file")
+    if file is None or isinstance(file, str):
+        raise FieldError("file", "A vCard file is needed.")
+    if getattr(file, "size", 0) > settings.MAX_VCARD_BYTES:
+        raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.")
+    cards = bounded(read_cards(file, charset=_charset(request, file)))
+    first = next(cards, None)
+    if first is None:
+        raise FieldError("file", "There is no vCard in this file.")
+    return _chained(first, cards)
+
+
+def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
+    """At most MAX_CARDS of them, and then an error that says so."""
+    for card in cards:
+        if card.index >= MAX_CARDS:
+            yield CardResult(index=card.index, name="", error=f"the file has more than {MAX_CARDS:,} cards")
+            return
+        yield card
+
+
+def _chained(first: CardResult, rest: Iterator[CardResult]) -> Iterator[CardResult]:
+    yield first
+    yield from rest
+
+
+def _charset(request: Request, file: Any) -> str | None:
+    """The charset that the Content-Type of the body, or of the file in the form, names."""
+    extra = getattr(file, "content_type_extra", None) or {}
+    named = extra.get("charset") or (request._request.content_params or {}).get("charset")
+    return named.decode("ascii", "replace") if isinstance(named, bytes) else named
+
+
+_RESULT = inline_serializer(
+    "CardOutcome",
+    {
+        "index": serializers.IntegerField(help_text="Position of the card in the file, from 0."),
+        "name": serializers.CharField(allow_blank=True),
+        "status": serializers.ChoiceField([IMPORTED, UPDATED, SKIPPED, ERROR]),
+        "personId": serializers.UUIDField(required=False),
+        "reason": serializers.CharField(required=False),
+    },
+    many=True,
+)
+RECEIPT = inline_serializer(
+    "VCardReceipt",
+    {
+        "success": serializers.BooleanField(),
+        "imported": serializers.IntegerField(),
+        "updated": serializers.IntegerField(),
+        "skipped": serializers.IntegerField(),
+        "errors": serializers.IntegerField(),
+        "errorMessages": serializers.ListField(child=serializers.CharField()),
+        "results": _RESULT,
+    },
+)
+_FORM = inline_serializer("VCardFile", {"file": serializers.FileField()})
+#: For `extend_schema(request=...)`.
+FILE_BODY: dict[str, Any] = {
+    "multipart/form-data": _FORM,
+    "text/vcard": {"type": "string", "format": "binary"},
+}

@@ -1,0 +1,18 @@
+from django.apps import AppConfig
+
+
+class PeopleConfig(AppConfig):
+    name = "people"
+
+    def ready(self) -> None:
+        # Only here are all models loaded that these modules stand on.
+        import people.checks  # noqa: PLC0415 - as above
+        import people.receivers  # noqa: F401, PLC0415 - as above
+        from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
+        from people.photos import photos_of  # noqa: PLC0415 - as above
+        from people.transfer import register_transfer  # noqa: PLC0415 - as above
+        from people.trash_kinds import register_kinds  # noqa: PLC0415 - as above
+
+        register_kinds()
+        register_transfer()
+        on_account_deleted(photos_of)

@@ -1,0 +1,74 @@
+"""What other apps add to a person, without people knowing them.
+
+An app above people registers an aspect in its AppConfig.ready(). Every method runs inside the transaction of the write
+(or read) that calls it, and does nothing unless overridden. Aspects are for what must happen together with the write;
+news that may follow later travels by people.signals, sent on commit.
+"""
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from rest_framework.serializers import Field
+
+from accounts.models import User
+from people.models import Person
+
+
+class PersonAspect:
+    """One app's share in a person. `name` is the key of its rows in a person's answer, None when it adds none."""
+
+    name: str | None = None
+
+    def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
+        """Further fields of the create body, by their JSON name."""
+        return {}
+
+    def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
+        """Further fields of the delete body, by their JSON name."""
+        return {}
+
+    def check_create(self, data: dict[str, Any]) -> None:
+        """Look at the validated create body before anything is written; may move values (raise FieldError)."""
+
+    def created(self, person: Person, data: Mapping[str, Any]) -> None:
+        """A person was inserted; `data` is the validated body."""
+
+    def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
+        """What this aspect adds to answers of `person_ids`, or of everyone (None).
+
+        By the person's id as contacts_project.api.columns.IdKey, the JSON of its entries with commas between.
+        """
+        return {}
+
+    def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
+        """People are about to be soft-deleted; returns the ids of more people to delete with them."""
+        return ()
+
+    def restored(self, person: Person, now: dt.datetime) -> None:
+        """A person came out of the trash."""
+
+    def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
+        """Whether any of these people has a counterpart on the account's CardDAV server."""
+        return False
+
+    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+        """Move what hangs on the secondary to the primary; returns a JSON before-image for `unmerging`."""
+        return None
+
+    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+        """Put both back as `image` says. Raises people.services.merge.UndoConflictError when that cannot be."""
+
+
+_aspects: list[PersonAspect] = []
+
+
+def register_aspect(aspect: PersonAspect) -> None:
+    """Add an app's share; once, from AppConfig.ready()."""
+    _aspects.append(aspect)
+
+
+def aspects() -> tuple[PersonAspect, ...]:
+    """All registered aspects, in the order of INSTALLED_APPS."""
+    return tuple(_aspects)

@@ -1,0 +1,36 @@
+"""What `manage.py doctor` looks at in people."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from contacts_project.outbound.door import configured_rules
+from contacts_project.outbound.failures import OutboundError
+
+
+@register("doctor", deploy=True)
+def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """The geocoder, where there is one, must be within the outbound policy. Nothing is sent."""
+    if not settings.GEOCODER_URL:
+        return []
+    try:
+        configured_rules().check_url(settings.GEOCODER_URL)
+    except OutboundError as error:
+        hint = "Correct GEOCODER_URL, or see OUTBOUND_ALLOWED_NETWORKS and OUTBOUND_ALLOWED_PORTS."
+        return [Error(f"The outbound policy refuses GEOCODER_URL: {error}", hint=hint, id="doctor.E050")]
+    return []
+
+
+@register("doctor", deploy=True)
+def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Photos must be writable where they lie: the first folder that is there already."""
+    folder = Path(settings.MEDIA_ROOT)
+    while not folder.exists():
+        folder = folder.parent
+    if os.access(folder, os.W_OK | os.X_OK):
+        return []
+    hint = f"Give the service's user the right to write to {folder}."
+    return [Error("Photos cannot be stored.", hint=hint, id="doctor.E051")]

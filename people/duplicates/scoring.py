@@ -1,0 +1,91 @@
+"""The similarity of two people, 0 to 1 (open points, section 6; the table is in docs/duplicates.md)."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from people.duplicates.names import NameForm, Verdict, are_far_apart, compare_names, name_form
+from people.names import NameParts
+
+THRESHOLD = 0.75
+
+SAME_EMAIL, SAME_PHONE, SAME_EMAIL_AND_PHONE = 0.75, 0.6, 0.9
+SAME_BIRTHDAY, SAME_DAY_OF_YEAR = 0.5, 0.25
+OTHER_BIRTHDAY = 0.78
+OTHER_GENERATION = 0.78
+MOST_CONTRADICTING = 0.7
+MOST_RESEMBLING = 0.74
+
+
+class Birthday(NamedTuple):
+    """A birth date; of one whose year is unknown only month and day count."""
+
+    date: dt.date
+    year_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is known of a person that tells who it is. E-mails and phones are keys (people.duplicates.keys)."""
+
+    name: NameForm
+    emails: frozenset[str] = field(default_factory=frozenset)
+    phones: frozenset[str] = field(default_factory=frozenset)
+    birthday: Birthday | None = None
+
+
+def identity(
+    parts: NameParts,
+    *,
+    emails: frozenset[str] = frozenset(),
+    phones: frozenset[str] = frozenset(),
+    birthday: Birthday | None = None,
+) -> Identity:
+    """An identity from a name and keys."""
+    return Identity(name_form(parts), emails, phones, birthday)
+
+
+def similarity(one: Identity, other: Identity) -> float:
+    """How likely two people are one, 0 to 1, rounded to thousandths. Symmetric."""
+    agreement = compare_names(one.name, other.name)
+    score = agreement.base
+    shares_email = not one.emails.isdisjoint(other.emails)
+    score = _raised(score, _contact(shares_email, not one.phones.isdisjoint(other.phones)))
+    score = _with_birthdays(score, one.birthday, other.birthday)
+    if one.name.generation and other.name.generation and one.name.generation != other.name.generation:
+        score *= OTHER_GENERATION
+    if agreement.verdict == Verdict.CONTRADICTS:
+        score = min(score, MOST_CONTRADICTING)
+    elif agreement.verdict == Verdict.RESEMBLES and not shares_email:
+        score = min(score, MOST_RESEMBLING)
+    return round(score, 3)
+
+
+def may_reach(one: Identity, other: Identity) -> bool:
+    """False where the similarity is certainly below the threshold: for sorting most candidates out cheaply."""
+    return (
+        not are_far_apart(one.name, other.name)
+        or not one.emails.isdisjoint(other.emails)
+        or not one.phones.isdisjoint(other.phones)
+        or bool(one.birthday and other.birthday)
+    )
+
+
+def _contact(shares_email: bool, shares_phone: bool) -> float:
+    if shares_email:
+        return SAME_EMAIL_AND_PHONE if shares_phone else SAME_EMAIL
+    return SAME_PHONE if shares_phone else 0.0
+
+
+def _raised(score: float, part: float) -> float:
+    """`score` after going `part` of the way that is left to certainty."""
+    return score + (1 - score) * part
+
+
+def _with_birthdays(score: float, one: Birthday | None, other: Birthday | None) -> float:
+    if one is None or other is None:
+        return score
+    if one.year_unknown or other.year_unknown:
+        same = (one.date.month, one.date.day) == (other.date.month, other.date.day)
+        return _raised(score, SAME_DAY_OF_YEAR) if same else score * OTHER_BIRTHDAY
+    return _raised(score, SAME_BIRTHDAY) if one.date == other.date else score * OTHER_BIRTHDAY

@@ -1,0 +1,42 @@
+"""Asking a Nominatim where an address is."""
+
+from typing import Any, NamedTuple
+
+import orjson
+from django.conf import settings
+
+from contacts_project.outbound.door import Door
+from contacts_project.outbound.failures import Code, OutboundError, check_status
+
+
+class Place(NamedTuple):
+    """Degrees, WGS 84."""
+
+    latitude: float
+    longitude: float
+
+
+def find_place(door: Door, text: str) -> Place | None:
+    """Where the address is, None when the provider knows none. Raises OutboundError. One request."""
+    response = door.request(
+        "GET",
+        f"{settings.GEOCODER_URL.removesuffix('/search')}/search",
+        params={"format": "jsonv2", "q": text, "limit": "1"},
+    )
+    check_status(response)
+    try:
+        return _read(orjson.loads(response.content))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise OutboundError(Code.UNEXPECTED_RESPONSE, "The geocoder's answer makes no sense.") from None
+
+
+def _read(answer: Any) -> Place | None:
+    if not isinstance(answer, list):
+        raise TypeError
+    if not answer:
+        return None
+    place = Place(float(answer[0]["lat"]), float(answer[0]["lon"]))
+    # Also refuses NaN, which is outside every range.
+    if not (-90 <= place.latitude <= 90 and -180 <= place.longitude <= 180):
+        raise ValueError
+    return place

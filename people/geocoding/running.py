@@ -1,0 +1,187 @@
+"""The background geocoder: works off pending addresses at the provider's pace.
+
+Each request is claimed by a conditional UPDATE that also sees that the account still has geocoding enabled, and its
+result is on the row before the next request, so that a run that is killed at any point loses one lookup at the most.
+"""
+
+import datetime as dt
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.outbound.door import Door, open_door
+from contacts_project.outbound.failures import OutboundError
+from contacts_project.ownership.writing import AccountGoneError, account_write
+from people.geocoding import pace
+from people.geocoding.copying import copy_results, drop_unused
+from people.geocoding.nominatim import Place, find_place
+from people.models import GeocodedAddress
+
+BATCH = 10
+LEASE = dt.timedelta(minutes=2)
+# After the last of them the address has failed.
+RETRIES = tuple(dt.timedelta(minutes=minutes) for minutes in (1, 10, 60, 360, 1440))
+# A provider that is ill or asks for patience is left alone by everybody for as long.
+ILL = dt.timedelta(seconds=30)
+
+
+@dataclass
+class Run:
+    """One run: its clock, what it has done, and when it stops. `seconds` None: when nothing is due any more."""
+
+    seconds: float | None = None
+    now: Callable[[], dt.datetime] = timezone.now
+    sleep: Callable[[float], None] = time.sleep
+    counts: dict[str, int] = field(default_factory=lambda: {"done": 0, "failed": 0, "later": 0})
+    is_ill: bool = False
+
+    def __post_init__(self) -> None:
+        self.started = self.now()
+
+    @property
+    def is_over(self) -> bool:
+        spent = (self.now() - self.started).total_seconds()
+        return self.is_ill or (self.seconds is not None and spent >= self.seconds)
+
+
+def geocode_due(run: Run) -> dict[str, int]:
+    """Carry out changed preferences, then look up what is due, some of each account in turn; returns the counts."""
+    follow_preferences()
+    if settings.GEOCODER_URL:
+        with open_door() as door:
+            while not run.is_over and (owners := _owners_with_due(run.now())):
+                for owner_id in owners:
+                    _geocode_some(run, door, owner_id)
+    for owner_id in _uncopied_owners():
+        _copy(owner_id)
+    return run.counts
+
+
+def geocode_exclusively(run: Run) -> dict[str, int]:
+    """As geocode_due, but nothing while another such run is at work."""
+    until = run.now() + dt.timedelta(seconds=(run.seconds or 0) + 60)
+    if not pace.become_busy(now=run.now(), until=until):
+        return run.counts
+    try:
+        return geocode_due(run)
+    finally:
+        pace.end_busy(now=run.now())
+
+
+def follow_preferences() -> None:
+    """Queue what was skipped where geocoding is enabled now, skip what waits where it is not."""
+    rows = GeocodedAddress.unscoped
+    for enabled, state in ((True, GeocodedAddress.SKIPPED), (False, GeocodedAddress.PENDING)):
+        waiting = rows.filter(state=state, owner__geocoding_enabled=enabled)
+        for owner_id in waiting.order_by("owner_id").values_list("owner_id", flat=True).distinct():
+            try:
+                _follow_preference(owner_id)
+            except AccountGoneError:
+                continue
+
+
+def _follow_preference(owner_id: UUID) -> None:
+    now = timezone.now()
+    with account_write(owner_id):
+        rows = GeocodedAddress.objects.owned_by(owner_id)
+        if User.objects.filter(pk=owner_id, geocoding_enabled=True).exists():
+            skipped = rows.filter(state=GeocodedAddress.SKIPPED)
+            skipped.update(state=GeocodedAddress.PENDING, attempts=0, next_try_at=now, is_copied=False)
+        else:
+            pending = rows.filter(state=GeocodedAddress.PENDING)
+            pending.update(state=GeocodedAddress.SKIPPED, is_copied=False)
+        copy_results(owner_id)
+
+
+def _due(now: dt.datetime) -> Any:
+    return GeocodedAddress.unscoped.filter(
+        state=GeocodedAddress.PENDING,
+        next_try_at__lte=now,
+        owner__geocoding_enabled=True,
+        owner__is_active=True,
+    )
+
+
+def _owners_with_due(now: dt.datetime) -> list[UUID]:
+    return list(_due(now).order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+
+def _geocode_some(run: Run, door: Door, owner_id: UUID) -> None:
+    rows = list(_due(run.now()).filter(owner_id=owner_id).order_by("next_try_at", "id")[:BATCH])
+    used = drop_unused(owner_id, [row.text for row in rows])
+    for row in rows:
+        if row.text in used and _wait_turn(run) and _claim(row, run.now()):
+            _look_up(run, door, row)
+    _copy(owner_id)
+
+
+def _wait_turn(run: Run) -> bool:
+    """Wait for the provider's pace; False when the run ends before."""
+    interval = dt.timedelta(seconds=settings.GEOCODER_INTERVAL_SECONDS)
+    while not run.is_over:
+        wait = pace.take_turn(now=run.now(), interval=interval)
+        if wait is None:
+            return True
+        run.sleep(min(wait.total_seconds(), 1.0))
+    return False
+
+
+def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
+    """Make the lookup ours, if nobody else has and the account still wants it: the last look before the request."""
+    # Conditions on the row itself and no join: PostgreSQL looks at these again after waiting for another claim.
+    wants = User.objects.filter(pk=OuterRef("owner_id"), geocoding_enabled=True, is_active=True)
+    free = _pending(row).filter(Exists(wants), next_try_at=row.next_try_at)
+    return bool(free.update(next_try_at=now + LEASE, attempts=F("attempts") + 1))
+
+
+def _look_up(run: Run, door: Door, row: GeocodedAddress) -> None:
+    try:
+        place = find_place(door, row.text)
+    except OutboundError as error:
+        run.is_ill = True
+        pace.pause(until=run.now() + max(ILL, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
+        _put_off(run, row, error)
+    else:
+        _record(run, row, place)
+
+
+def _record(run: Run, row: GeocodedAddress, place: Place | None) -> None:
+    state = GeocodedAddress.DONE if place else GeocodedAddress.FAILED
+    run.counts[state] += _pending(row).update(
+        state=state,
+        latitude=place.latitude if place else None,
+        longitude=place.longitude if place else None,
+        is_copied=False,
+    )
+
+
+def _put_off(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
+    if row.attempts >= len(RETRIES):
+        run.counts["failed"] += _pending(row).update(state=GeocodedAddress.FAILED, is_copied=False)
+        return
+    wait = max(RETRIES[row.attempts], dt.timedelta(seconds=min(error.retry_after or 0, 86_400)))
+    run.counts["later"] += _pending(row).update(next_try_at=run.now() + wait)
+
+
+def _pending(row: GeocodedAddress) -> Any:
+    """The row, unless the account has disabled geocoding meanwhile: then the answer is not wanted any more."""
+    return GeocodedAddress.unscoped.filter(pk=row.pk, state=GeocodedAddress.PENDING)
+
+
+def _uncopied_owners() -> list[UUID]:
+    rows = GeocodedAddress.unscoped.filter(is_copied=False)
+    return list(rows.order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+
+def _copy(owner_id: UUID) -> None:
+    try:
+        copy_results(owner_id)
+    except AccountGoneError:
+        return

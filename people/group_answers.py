@@ -1,0 +1,56 @@
+"""Groups as answers show them: any number of them in one query."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.api.json import timestamp
+from contacts_project.ownership.models import retention_cutoff
+from people.models import Group, Person
+from people.names import COLUMNS, NameParts, display_name, fold
+
+
+def group_answers(rows: Any) -> list[dict[str, Any]]:
+    """The groups of a queryset, in its order. Members in the trash do not count."""
+    members = Count("memberships", filter=Q(memberships__person__deleted_at=None))
+    return [_answer(group) for group in rows.annotate(member_count=members)]
+
+
+def listed_groups(owner: User) -> list[dict[str, Any]]:
+    """The account's groups by name, without regard to case or accents."""
+    answers = group_answers(Group.objects.owned_by(owner).active())
+    return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
+
+
+def group_answer(owner: User, group_id: UUID) -> dict[str, Any]:
+    """One group with its people, in name order."""
+    rows = Group.objects.owned_by(owner).filter(pk=group_id)
+    people = Person.objects.owned_by(owner).active().filter(memberships__group_id=group_id).in_name_order()
+    order, form = owner.name_order, owner.name_display_format
+    members = [
+        {"id": str(key), "name": display_name(NameParts(*parts), order=order, form=form)}
+        for key, *parts in people.values_list("id", *COLUMNS)
+    ]
+    return {**group_answers(rows)[0], "people": members}
+
+
+def deleted_groups(owner_id: UUID) -> list[dict[str, Any]]:
+    """The groups in the trash, newest first."""
+    rows = Group.objects.owned_by(owner_id).filter(deleted_at__gte=retention_cutoff(timezone.now()))
+    return group_answers(rows.order_by("-deleted_at", "-id"))
+
+
+def _answer(group: Any) -> dict[str, Any]:
+    return {
+        "id": str(group.pk),
+        "name": group.name,
+        "description": group.description,
+        "color": group.color,
+        "memberCount": group.member_count,
+        "deletedAt": timestamp(group.deleted_at),
+        "createdAt": timestamp(group.created_at),
+        "updatedAt": timestamp(group.updated_at),
+    }

@@ -1,0 +1,120 @@
+"""Rows that hang on a person: groups, important dates, values of custom fields, dismissed pairs."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from contacts_project.api.errors import ApiError
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    DuplicateDismissal,
+    Group,
+    ImportantDate,
+    Membership,
+    Person,
+)
+from people.names import fold
+from people.services.dismissals import add_dismissals
+
+
+class UndoConflictError(ApiError):
+    """What a merge changed was changed again since, so that it cannot be put back."""
+
+    status_code: int = 409
+    code = "undo_conflict"
+    message = "This merge cannot be undone any more: what it changed was changed again."
+
+
+def move_groups(primary: Person, secondary: Person) -> list[str]:
+    """Put the primary into the secondary's groups; returns the ids of the groups that are new to it."""
+    rows = Membership.objects.owned_by(primary.owner_id)
+    known = rows.filter(person=primary).values("group")
+    new = rows.filter(person=secondary).exclude(group__in=known)
+    ids = [str(key) for key in new.values_list("group_id", flat=True)]
+    new.update(person=primary)
+    return ids
+
+
+def return_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
+    """Take them back, whoever is a member by now; groups that are gone stay so."""
+    rows = Membership.objects.owned_by(primary.owner_id)
+    ids = [UUID(key) for key in group_ids]
+    rows.filter(person=primary, group__in=ids).delete()
+    present = set(rows.filter(person=secondary, group__in=ids).values_list("group_id", flat=True))
+    groups = Group.objects.owned_by(primary.owner_id).filter(pk__in=ids).exclude(pk__in=present)
+    Membership.objects.bulk_create(
+        Membership(owner_id=primary.owner_id, person=secondary, group=group) for group in groups
+    )
+
+
+def move_dates(primary: Person, secondary: Person) -> list[str]:
+    """Move the dates that are new to the primary; returns their ids.
+
+    Once is enough of a type, and of a title on one day. What is a repeat stays with the secondary. A moved date keeps
+    its id and its next reminder, so that nothing is sent again.
+    """
+    rows = ImportantDate.objects.owned_by(primary.owner_id).active()
+    known = {_meaning(row) for row in rows.filter(person=primary)}
+    moved = []
+    for row in rows.filter(person=secondary).order_by("created_at", "id"):
+        if (means := _meaning(row)) not in known:
+            known.add(means)
+            moved.append(row.pk)
+    rows.filter(pk__in=moved).update(person=primary)
+    return [str(key) for key in moved]
+
+
+def return_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -> None:
+    """Move them back as they are now. Raises UndoConflictError where one is gone, or its type was taken meanwhile."""
+    wanted = [UUID(key) for key in date_ids]
+    rows = ImportantDate.objects.owned_by(primary.owner_id)
+    moved = list(rows.filter(person=primary, pk__in=wanted))
+    types = {row.type for row in moved if row.type and row.deleted_at is None}
+    if len(moved) < len(wanted) or rows.active().filter(person=secondary, type__in=types).exists():
+        raise UndoConflictError
+    rows.filter(pk__in=wanted).update(person=secondary)
+
+
+def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
+    """Move the values of templates that the primary has none of; returns what is needed to make them again."""
+    rows = CustomFieldValue.objects.owned_by(primary.owner_id)
+    new = rows.filter(person=secondary).exclude(template__in=rows.filter(person=primary).values("template"))
+    moved = [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
+    new.update(person=primary)
+    return moved
+
+
+def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
+    """Move them back; one that was cleared meanwhile comes back as it was, unless its template is gone."""
+    rows = CustomFieldValue.objects.owned_by(primary.owner_id)
+    here = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
+    rows.filter(pk__in=here).update(person=secondary)
+    templates = CustomFieldTemplate.objects.owned_by(primary.owner_id).in_bulk([UUID(v["template"]) for v in moved])
+    CustomFieldValue.objects.bulk_create(
+        CustomFieldValue(
+            id=UUID(value["id"]),
+            owner_id=primary.owner_id,
+            person=secondary,
+            template_id=UUID(value["template"]),
+            value=value["value"],
+        )
+        for value in moved
+        if UUID(value["id"]) not in here and UUID(value["template"]) in templates
+    )
+
+
+def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
+    """Who is not the secondary is not the primary either; returns the ids of the new rows."""
+    rows = DuplicateDismissal.objects.owned_by(primary.owner_id)
+    pairs = rows.filter(first=secondary) | rows.filter(second=secondary)
+    others = {key for pair in pairs.values_list("first_id", "second_id") for key in pair} - {primary.pk, secondary.pk}
+    return [str(key) for key in add_dismissals(primary.owner_id, [(primary.pk, other) for other in others])]
+
+
+def remove_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:
+    DuplicateDismissal.objects.owned_by(owner_id).filter(pk__in=[UUID(key) for key in ids]).delete()
+
+
+def _meaning(row: ImportantDate) -> tuple[Any, ...]:
+    return (row.type,) if row.type else (fold(row.title or ""), row.date)

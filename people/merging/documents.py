@@ -1,0 +1,84 @@
+"""Multi-value fields of a merged person: the primary's entries, then those of the secondary that say anything new."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from contacts_project.api.errors import FieldError
+from people.documents import MAX_ENTRIES, address_text
+from people.duplicates.keys import email_key, phone_key
+from people.models import Person
+from people.names import fold
+
+Entry = Mapping[str, Any]
+
+JSON_NAMES = {
+    "phone_numbers": "phoneNumbers",
+    "emails": "emails",
+    "addresses": "addresses",
+    "urls": "urls",
+    "im_handles": "imHandles",
+    "locations": "locations",
+    "custom_fields": "customFields",
+}
+
+
+def merge_documents(primary: Person, secondary: Person) -> dict[str, list[str]]:
+    """Add the secondary's new entries to `primary` (not saved); returns the ids of the added ones by column.
+
+    An entry is a repeat when it means the same, whatever its type. Raises FieldError over the limit of a field.
+    """
+    added: dict[str, list[str]] = {}
+    for column in Person.DOCUMENTS:
+        mine, theirs = getattr(primary, column), getattr(secondary, column)
+        meaning = _MEANINGS[column]
+        known = {meaning(entry) for entry in mine}
+        new: dict[Any, Entry] = {}
+        for entry in theirs:
+            if (means := meaning(entry)) not in known:
+                new.setdefault(means, entry)
+        if not new:
+            continue
+        if len(mine) + len(new) > MAX_ENTRIES:
+            raise FieldError(JSON_NAMES[column], f"Merged these would be {len(mine) + len(new)}, over {MAX_ENTRIES}.")
+        setattr(primary, column, [*mine, *new.values()])
+        added[column] = [entry["id"] for entry in new.values()]
+    return added
+
+
+def take_back(person: Person, added: Mapping[str, list[str]]) -> None:
+    """Remove the added entries that are still there (not saved); what was changed since has another id and stays."""
+    for column, ids in added.items():
+        setattr(person, column, [entry for entry in getattr(person, column) if entry["id"] not in ids])
+
+
+def _phone(entry: Entry) -> Any:
+    return phone_key(entry["number"]) or "".join(entry["number"].split()).casefold()
+
+
+def _address(entry: Entry) -> Any:
+    return tuple(fold(text) if text else None for text in address_text(entry))
+
+
+def _url(entry: Entry) -> Any:
+    try:
+        parts = urlsplit(entry["url"])
+    except ValueError:
+        return entry["url"]
+    return parts.scheme.lower(), parts.netloc.lower(), parts.path.rstrip("/"), parts.query, parts.fragment
+
+
+def _location(entry: Entry) -> Any:
+    label = entry.get("label")
+    return round(entry["latitude"], 6), round(entry["longitude"], 6), fold(label) if label else None
+
+
+_MEANINGS: dict[str, Callable[[Entry], Any]] = {
+    "phone_numbers": _phone,
+    "emails": lambda entry: email_key(entry["email"]),
+    "addresses": _address,
+    "urls": _url,
+    "im_handles": lambda entry: ((entry.get("protocol") or "").casefold(), entry["handle"].casefold()),
+    "locations": _location,
+    "custom_fields": lambda entry: (fold(entry["key"]), entry["value"]),
+}

@@ -1,0 +1,106 @@
+"""The single-valued fields of a merged person."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from people.models import Person
+from people.scalars import SCALARS
+
+OVERRIDABLE: Mapping[str, str] = {**SCALARS, "relationshipToUserId": "relationship_to_user"}
+"""What fieldOverrides may name, and its column."""
+
+REMINDER = ("contact_reminder_enabled", "contact_reminder_interval", "contact_reminder_interval_unit")
+PLANNED_BY = {"last_contact", *REMINDER}
+_FILLED = (
+    "surname",
+    "middle_name",
+    "second_last_name",
+    "nickname",
+    "prefix",
+    "suffix",
+    "display_name_override",
+    "organization",
+    "job_title",
+    "gender",
+    "anniversary",
+    "last_contact",
+    "notes",
+    "relationship_to_user_id",
+    "photo",
+    "uid",
+)
+
+Change = tuple[Any, Any]
+
+
+def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, Any]) -> dict[str, Change]:
+    """Set the merged values on `primary` (not saved); returns before and after of each column that changed.
+
+    An empty field of the primary takes the secondary's; `overrides`, by column, come before both.
+    """
+    wanted = {column: getattr(secondary, column) for column in _FILLED if getattr(primary, column) is None}
+    if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
+        wanted |= {column: getattr(secondary, column) for column in REMINDER}
+    wanted["vcard_extra"] = _extra_lines(primary.vcard_extra, secondary.vcard_extra)
+    wanted |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
+    if wanted.get("contact_reminder_enabled", primary.contact_reminder_enabled):
+        for column, default in (("contact_reminder_interval", 1), ("contact_reminder_interval_unit", "MONTHS")):
+            wanted[column] = wanted.get(column, getattr(primary, column)) or default
+    changes: dict[str, Change] = {}
+    for column, value in wanted.items():
+        before = getattr(primary, column)
+        if value != before:
+            changes[column] = (before, value)
+            setattr(primary, column, value)
+    return changes
+
+
+def conflicts(person: Person, changes: Mapping[str, Change]) -> list[str]:
+    """The columns that were changed again since."""
+    return [column for column, (_, after) in changes.items() if getattr(person, column) != after]
+
+
+def take_back(person: Person, changes: Mapping[str, Change]) -> None:
+    """Set what was before (not saved)."""
+    for column, (before, _) in changes.items():
+        setattr(person, column, before)
+
+
+def to_json(changes: Mapping[str, Change]) -> dict[str, list[Any]]:
+    """Changes as the image holds them."""
+    return {column: [_plain(value) for value in change] for column, change in changes.items()}
+
+
+def from_json(stored: Mapping[str, list[Any]]) -> dict[str, Change]:
+    """The inverse of to_json."""
+    return {column: (_value(column, before), _value(column, after)) for column, (before, after) in stored.items()}
+
+
+def _attribute(column: str) -> str:
+    field: Any = Person._meta.get_field(column)
+    return str(field.attname)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, dt.date) else str(value) if isinstance(value, UUID) else value
+
+
+def _value(attribute: str, value: Any) -> Any:
+    field: Any = Person._meta.get_field(attribute)
+    return value if isinstance(value, list) else field.to_python(value)
+
+
+def _extra_lines(mine: Iterable[str], theirs: Iterable[str]) -> list[str]:
+    """Raw vCard lines of both: of the secondary those whose property the primary has not, groups only into nothing."""
+    lines = list(mine)
+    if not lines:
+        return list(theirs)
+    names = {_property(line) for line in lines}
+    return lines + [line for line in theirs if (name := _property(line)) not in names and "." not in name]
+
+
+def _property(line: str) -> str:
+    return re.split("[;:]", line, maxsplit=1)[0].upper()

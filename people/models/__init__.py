@@ -1,0 +1,24 @@
+"""People and what hangs on them. A person is a document with an index: see docs/people.md."""
+
+from people.models.custom_field import CustomFieldTemplate, CustomFieldValue
+from people.models.dismissal import DuplicateDismissal
+from people.models.geocoding import GeocodedAddress, GeocoderTurn
+from people.models.group import Group, Membership
+from people.models.important_date import ImportantDate
+from people.models.lookup import LookupKey
+from people.models.merge_record import MergeRecord
+from people.models.person import Person
+
+__all__ = [
+    "CustomFieldTemplate",
+    "CustomFieldValue",
+    "DuplicateDismissal",
+    "GeocodedAddress",
+    "GeocoderTurn",
+    "Group",
+    "ImportantDate",
+    "LookupKey",
+    "Membership",
+    "MergeRecord",
+    "Person",
+]

@@ -1,0 +1,44 @@
+"""Typed custom fields: the account's templates, and their values on people."""
+
+from django.db import models
+
+from contacts_project.ownership.models import (
+    OwnedManager,
+    OwnedModel,
+    OwnedQuerySet,
+    TrashModel,
+    TrashQuerySet,
+    UnscopedManager,
+)
+from people.models.person import Person
+
+
+class CustomFieldTemplate(TrashModel):
+    """A field that the account has defined. `slug` and `type` never change; `options` only for SELECT."""
+
+    name = models.CharField(max_length=60)
+    slug = models.CharField(max_length=80)
+    type = models.CharField(max_length=7)
+    options = models.JSONField(default=list, blank=True)
+    position = models.PositiveIntegerField(default=0)
+
+    unscoped = UnscopedManager["CustomFieldTemplate", TrashQuerySet["CustomFieldTemplate"]](TrashQuerySet)
+    objects = OwnedManager["CustomFieldTemplate", TrashQuerySet["CustomFieldTemplate"]](TrashQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "slug"], name="template_slug_unique")]
+
+
+class CustomFieldValue(OwnedModel):
+    """The value of one template on one person, as its JSON type."""
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="custom_field_values")
+    template = models.ForeignKey(CustomFieldTemplate, on_delete=models.CASCADE, related_name="values")
+    value = models.JSONField()
+
+    unscoped = UnscopedManager["CustomFieldValue", OwnedQuerySet["CustomFieldValue"]](OwnedQuerySet)
+    objects = OwnedManager["CustomFieldValue", OwnedQuerySet["CustomFieldValue"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "template"], name="custom_value_once")]
+        indexes = [models.Index(fields=["owner", "person"], name="custom_value_owner")]

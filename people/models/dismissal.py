@@ -1,0 +1,23 @@
+"""Pairs of people of whom the user has said that they are two."""
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from people.models.person import Person
+
+
+class DuplicateDismissal(OwnedModel):
+    """An unordered pair: `first` is the person with the smaller id."""
+
+    first = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+
+    unscoped = UnscopedManager["DuplicateDismissal", OwnedQuerySet["DuplicateDismissal"]](OwnedQuerySet)
+    objects = OwnedManager["DuplicateDismissal", OwnedQuerySet["DuplicateDismissal"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="duplicate_dismissal_once"),
+            models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="duplicate_dismissal_order"),
+        ]
+        indexes = [models.Index(fields=["owner"], name="duplicate_dismissal_owner")]

@@ -1,0 +1,45 @@
+"""Addresses and where they are: work for the geocoder, and what it found."""
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+
+
+class GeocodedAddress(OwnedModel):
+    """One address text of one account; `key` is the text's hash.
+
+    The coordinates of the text are copied into every address entry of the account that says it (`is_copied`: it has
+    been done since the row last changed), so that people are read without looking here. A pending row is due from
+    `next_try_at`; a claim moves that on, so that a killed run's row comes back by itself.
+    """
+
+    PENDING, SKIPPED, DONE, FAILED = "pending", "skipped", "done", "failed"
+
+    key = models.CharField(max_length=64)
+    text = models.TextField()
+    state = models.CharField(max_length=7)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField()
+    latitude = models.FloatField(null=True, blank=True)
+    longitude = models.FloatField(null=True, blank=True)
+    is_copied = models.BooleanField(default=True)
+
+    unscoped = UnscopedManager["GeocodedAddress", OwnedQuerySet["GeocodedAddress"]](OwnedQuerySet)
+    objects = OwnedManager["GeocodedAddress", OwnedQuerySet["GeocodedAddress"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="geocoded_address_once")]
+        indexes = [
+            models.Index(fields=["next_try_at"], name="geocoded_address_due", condition=models.Q(state="pending")),
+            models.Index(fields=["owner"], name="geocoded_address_copying", condition=models.Q(is_copied=False)),
+        ]
+
+
+class GeocoderTurn(models.Model):
+    """The one row by which all processes keep the provider's pace: no request before `next_request_at`.
+
+    A task that finds `busy_until` ahead leaves the work to the run that set it.
+    """
+
+    next_request_at = models.DateTimeField()
+    busy_until = models.DateTimeField()

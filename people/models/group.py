@@ -1,0 +1,52 @@
+"""Groups of people, and who belongs to them."""
+
+from django.db import models
+
+from contacts_project.ownership.models import (
+    OwnedManager,
+    OwnedModel,
+    OwnedQuerySet,
+    TrashModel,
+    TrashQuerySet,
+    UnscopedManager,
+)
+from people.models.person import Person
+
+
+def group_key(name: str) -> str:
+    """The name without case, as it is unique among an account's active groups."""
+    return name.casefold()
+
+
+class Group(TrashModel):
+    """A group; `name_key` is its name without case, unique among the account's active groups."""
+
+    name = models.CharField(max_length=100)
+    name_key = models.CharField(max_length=300, editable=False)
+    description = models.CharField(max_length=500, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    color = models.CharField(max_length=7)
+
+    unscoped = UnscopedManager["Group", TrashQuerySet["Group"]](TrashQuerySet)
+    objects = OwnedManager["Group", TrashQuerySet["Group"]](TrashQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name_key"], name="group_name_unique", condition=models.Q(deleted_at=None)
+            ),
+        ]
+        indexes = [models.Index(fields=["owner", "deleted_at"], name="group_trash")]
+
+
+class Membership(OwnedModel):
+    """One person in one group."""
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")
+    group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="memberships")
+
+    unscoped = UnscopedManager["Membership", OwnedQuerySet["Membership"]](OwnedQuerySet)
+    objects = OwnedManager["Membership", OwnedQuerySet["Membership"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "group"], name="membership_once")]
+        indexes = [models.Index(fields=["owner", "person"], name="membership_owner")]

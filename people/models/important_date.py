@@ -1,0 +1,48 @@
+"""Important dates of people, with their reminder."""
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+from people.models.person import Person
+
+
+class ImportantDate(TrashModel):
+    """A day worth remembering. With `year_unknown` the stored year is 1604, a leap year (open points, section 7).
+
+    `next_due_at` is the instant of its next reminder (null: none will come), `next_occurrence_on` and `next_kind` say
+    which one that is (people.schedule). They are computed in the same transaction as any write that moves them.
+    """
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="important_dates")
+    type = models.CharField(max_length=11, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    title = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above
+    date = models.DateField()
+    year_unknown = models.BooleanField(default=False)
+    reminder_enabled = models.BooleanField(default=False)
+    reminder_type = models.CharField(max_length=9, null=True, blank=True)  # noqa: DJ001 - as above
+    reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
+    reminder_interval_unit = models.CharField(max_length=6, null=True, blank=True)  # noqa: DJ001 - as above
+    reminder_lead_days = models.PositiveSmallIntegerField(null=True, blank=True)
+    next_due_at = models.DateTimeField(null=True, blank=True, editable=False)
+    next_occurrence_on = models.DateField(null=True, blank=True, editable=False)
+    next_kind = models.CharField(max_length=4, default="", blank=True, editable=False)
+
+    unscoped = UnscopedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
+    objects = OwnedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["person", "type"],
+                name="important_date_type_once",
+                condition=models.Q(deleted_at=None, type__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["owner", "person"], name="important_date_owner"),
+            models.Index(
+                fields=["next_due_at"],
+                name="important_date_due",
+                condition=models.Q(next_due_at__isnull=False),
+            ),
+        ]

@@ -1,0 +1,100 @@
+"""The person: scalar columns, and multi-value fields as JSON documents on the same row."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from contacts_project.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+
+
+class PersonQuerySet(TrashQuerySet["Person"]):
+    """People of one account, or of all for jobs."""
+
+    def in_name_order(self) -> "PersonQuerySet":
+        """By name, surname, id, without regard to case or accents, the same on every database."""
+        return self.order_by("sort_key", "id")
+
+
+def _documents() -> Any:
+    return models.JSONField(default=list, blank=True)
+
+
+class Person(TrashModel):
+    """One person that an account knows.
+
+    The multi-value columns hold lists of entries exactly as the API answers them (camelCase keys, each with an `id`),
+    validated on write, replaced as a whole. `sort_key` and `search_key` are computed in people.names alone; normalised
+    e-mails, phones and name keys stand in LookupKey. `revision` rises with every change of content. `contact_due_at` is
+    the instant of the next contact reminder, that of the day `contact_due_on` (null: none; people.schedule).
+    """
+
+    name = models.CharField(max_length=100)
+    surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    middle_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    second_last_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    nickname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    prefix = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
+    suffix = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
+    gender = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
+    organization = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    job_title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    display_name_override = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    anniversary = models.DateField(null=True, blank=True)
+    last_contact = models.DateField(null=True, blank=True)
+    notes = models.TextField(max_length=10_000, null=True, blank=True)  # noqa: DJ001
+
+    phone_numbers = _documents()
+    emails = _documents()
+    addresses = _documents()
+    urls = _documents()
+    im_handles = _documents()
+    locations = _documents()
+    custom_fields = _documents()
+
+    # The type lives one app above: a string reference, so that no import points up.
+    relationship_to_user = models.ForeignKey(
+        "relationships.RelationshipType", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    contact_reminder_enabled = models.BooleanField(default=False)
+    contact_reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
+    contact_reminder_interval_unit = models.CharField(max_length=6, null=True, blank=True)  # noqa: DJ001
+    contact_due_at = models.DateTimeField(null=True, blank=True, editable=False)
+    contact_due_on = models.DateField(null=True, blank=True, editable=False)
+
+    card_dav_sync_enabled = models.BooleanField(default=True)
+    photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    uid = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001
+    vcard_extra = models.JSONField(default=list, blank=True)  # raw unfolded lines that no field holds
+
+    sort_key = models.BinaryField(default=b"", editable=False)
+    search_key = models.TextField(default="", editable=False)
+    revision = models.BigIntegerField(default=0, editable=False)
+
+    DOCUMENTS: ClassVar[tuple[str, ...]] = (
+        "phone_numbers",
+        "emails",
+        "addresses",
+        "urls",
+        "im_handles",
+        "locations",
+        "custom_fields",
+    )
+
+    unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
+    objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["owner", "sort_key", "id"],
+                name="person_name_order",
+                condition=models.Q(deleted_at=None),
+            ),
+            models.Index(fields=["owner", "deleted_at"], name="person_trash"),
+            models.Index(fields=["owner", "uid"], name="person_uid"),
+            models.Index(
+                fields=["contact_due_at"],
+                name="person_contact_due",
+                condition=models.Q(contact_due_at__isnull=False),
+            ),
+        ]

@@ -1,0 +1,89 @@
+"""Names: how they are shown (open points, section 8), and the keys by which they are ordered and searched."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+WESTERN, EASTERN = "WESTERN", "EASTERN"
+FULL, NICKNAME_PREFERRED, SHORT = "FULL", "NICKNAME_PREFERRED", "SHORT"
+
+
+class NameParts(NamedTuple):
+    """The name columns of a person, in the order in which projections select them."""
+
+    name: str
+    surname: str | None = None
+    middle_name: str | None = None
+    second_last_name: str | None = None
+    nickname: str | None = None
+    prefix: str | None = None
+    suffix: str | None = None
+    display_name_override: str | None = None
+
+
+COLUMNS = NameParts._fields
+
+
+def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
+    """The name as its reader wants it: `order` is the account's name order, `form` its display format.
+
+    `parts` are NameParts, or a plain row of them: this is done for every person of a list.
+    """
+    name, surname, middle_name, second_last_name, nickname, prefix, suffix, override = parts
+    if override:
+        return override
+    if form == SHORT:
+        return nickname or name or ""
+    if form == NICKNAME_PREFERRED:
+        called = nickname or name
+        return _joined((called, surname)) if order == WESTERN else _eastern((surname, called))
+    quoted = nickname and f'"{nickname}"'
+    if order == EASTERN:
+        return _eastern((surname, second_last_name, name, middle_name, quoted))
+    return _joined((prefix, name, middle_name, quoted, surname, second_last_name, suffix))
+
+
+def _joined(parts: Iterable[str | None]) -> str:
+    return " ".join(filter(None, parts))
+
+
+def _eastern(parts: Iterable[str | None]) -> str:
+    given = [part for part in parts if part]
+    is_cjk = all(_CJK.fullmatch(part.strip('"')) for part in given)
+    return ("" if is_cjk else " ").join(given)
+
+
+_CJK = re.compile(
+    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+# Accents in the sense of the contract: combining marks of alphabets, not the vowel signs that other scripts spell with.
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+")
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n", "ŧ": "t"}
+)
+
+
+def fold(text: str) -> str:
+    """`text` without case, accents and doubled white space; text that is nothing but accents stays itself."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", decomposed)).casefold().translate(_LETTERS)
+    return " ".join(bare.split()) or text.strip()
+
+
+def sort_key(parts: NameParts) -> bytes:
+    """Bytes that order people by name, then surname. Bytes, because text compares by each database's collation.
+
+    Each part is cut where an index entry of PostgreSQL could grow too long for its page (2,704 bytes).
+    """
+    return fold(parts.name).encode()[:1200] + b"\x00" + fold(parts.surname or "").encode()[:1200]
+
+
+def search_key(parts: NameParts) -> str:
+    """Everything that a search may find the name by, folded: the five fields in two orders, each joined."""
+    listed = [parts.name, parts.surname, parts.middle_name, parts.second_last_name, parts.nickname]
+    spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
+    eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
+    joined = [" ".join(part for part in order if part) for order in (listed, spoken, eastern)]
+    return "\n".join(dict.fromkeys(fold(text) for text in joined))

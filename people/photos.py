@@ -1,0 +1,155 @@
+"""Stored photos: files named by their owner and content, on Django's storage.
+
+A photo is made outside any transaction (people.images), stored inside the account's turn and named in a row of the
+same transaction. A file goes after commit, in a turn of its own, and only when no row names it any more.
+"""
+
+import datetime as dt
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from uuid import UUID
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from accounts.models import User
+from contacts_project.ownership.writing import AccountGoneError, account_pause
+from people.images import PictureRefusedError, make_photo
+from people.models import Person
+
+__all__ = [
+    "PictureRefusedError",
+    "delete_files",
+    "make_photo",
+    "photo_hash",
+    "photo_name",
+    "photos_of",
+    "read_photo",
+    "store_photo",
+    "sweep_files",
+]
+
+_NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
+
+FileUse = Callable[[UUID, set[str]], set[str]]
+
+
+def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
+    """Store what make_photo made; returns the file name for the row. Inside account_write, before the row's write.
+
+    The same picture of the same account is one file.
+    """
+    name = photo_name(owner_id, jpeg)
+    path = _path(name)
+    if not default_storage.exists(path):
+        default_storage.save(path, ContentFile(jpeg))
+    return name
+
+
+def read_photo(name: str) -> bytes | None:
+    """The stored file's bytes, None when it is not there."""
+    try:
+        with default_storage.open(_path(name)) as file:
+            content: bytes = file.read()
+            return content
+    except FileNotFoundError:
+        return None
+
+
+def photo_name(owner_id: UUID, jpeg: bytes) -> str:
+    """The name under which the account stores this photo: of its content and its owner."""
+    return f"{content_hash(jpeg)}-{owner_id.hex}.jpg"
+
+
+def content_hash(jpeg: bytes) -> str:
+    """The hash that the file name of a photo carries."""
+    return hashlib.sha256(jpeg).hexdigest()[:40]
+
+
+def photo_hash(name: str) -> str:
+    """The content's hash, as the file name carries it."""
+    return name.partition("-")[0]
+
+
+def delete_files(names: Iterable[str | None]) -> None:
+    """Delete files after commit (at once outside a transaction), but for those that a row still names."""
+    by_owner: dict[UUID, set[str]] = defaultdict(set)
+    for name in names:
+        if name:
+            by_owner[owner_of(name)].add(name)
+    for owner_id, owned in by_owner.items():
+        transaction.on_commit(partial(_delete_unused, owner_id, owned), robust=True)
+
+
+def _delete_unused(owner_id: UUID, names: set[str]) -> None:
+    try:
+        # In the account's turn: nobody can store the same picture between the look and the deletion.
+        with account_pause(owner_id):
+            used = {name for use in _uses for name in use(owner_id, names)}
+            _delete(names - used)
+    except AccountGoneError:
+        _delete(names)
+
+
+def _delete(names: Iterable[str]) -> None:
+    for name in names:
+        default_storage.delete(_path(name))
+
+
+def _path(name: str) -> str:
+    return f"photos/{name[:2]}/{name}"
+
+
+def _used_by_people(owner_id: UUID, names: set[str]) -> set[str]:
+    rows = Person.objects.owned_by(owner_id).filter(photo__in=names)
+    return {name for name in rows.values_list("photo", flat=True) if name}
+
+
+def _used_by_user(owner_id: UUID, names: set[str]) -> set[str]:
+    rows = User.objects.filter(pk=owner_id, photo__in=names)
+    return {name for name in rows.values_list("photo", flat=True) if name}
+
+
+_uses: list[FileUse] = [_used_by_people, _used_by_user]
+
+
+def sweep_files(*, now: dt.datetime) -> int:
+    """Delete files that no row names, such as a crash between commit and deletion leaves; returns how many.
+
+    Files of the last day are left alone: the row of one that was just stored may not be committed yet.
+    """
+    by_owner: dict[UUID, set[str]] = defaultdict(set)
+    for name in _stored_names():
+        if default_storage.get_modified_time(_path(name)) < now - dt.timedelta(days=1):
+            by_owner[owner_of(name)].add(name)
+    strays = 0
+    for owner_id, names in by_owner.items():
+        unused = names - {name for use in _uses for name in use(owner_id, names)}
+        strays += len(unused)
+        if unused:
+            _delete_unused(owner_id, unused)
+    return strays
+
+
+def owner_of(name: str) -> UUID:
+    """The account that a file belongs to, as its name says."""
+    return UUID(hex=name.partition("-")[2].removesuffix(".jpg"))
+
+
+def _stored_names() -> Iterator[str]:
+    if not default_storage.exists("photos"):
+        return
+    for folder in default_storage.listdir("photos")[0]:
+        for name in default_storage.listdir(f"photos/{folder}")[1]:
+            if _NAME.fullmatch(name):
+                yield name
+
+
+def photos_of(user: User) -> list[str]:
+    """The paths of all photos of an account, for its deletion."""
+    rows = Person.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True)
+    return [_path(name) for name in {*rows, user.photo} if name]

@@ -1,0 +1,83 @@
+"""Columns as the JSON of answers has them, beside those of contacts_project.api.columns."""
+
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Aggregate, Func, TextField
+
+
+class Raw(Func):
+    """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
+
+    arity = 1
+    output_field = TextField()
+    template = "%(expressions)s"
+
+
+class KeyList(Aggregate):
+    """The IdKeys of a group of rows, with commas between."""
+
+    output_field = TextField()
+    function = "group_concat"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(
+            compiler, connection, template="string_agg(replace((%(expressions)s)::text, '-', ''), ',')", **context
+        )
+
+
+class JsonObject(Func):
+    """A JSON object as text, of named columns: for ten thousand rows half of what dictionaries and orjson take."""
+
+    output_field = TextField()
+
+    def __init__(self, **columns: Any) -> None:
+        self.names = tuple(columns)
+        super().__init__(*columns.values())
+
+    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self._as_call("json_object(%s)", compiler)
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self._as_call("json_build_object(%s)::text", compiler)
+
+    def _as_call(self, call: str, compiler: Any) -> tuple[str, list[Any]]:
+        pieces, params = [], []
+        for name, column in zip(self.names, self.source_expressions, strict=True):
+            sql, own = compiler.compile(column)
+            pieces.append(f"'{name}',{sql}")
+            params.extend(own)
+        return call.replace("%s", ",".join(pieces)), params
+
+
+class Truth(Func):
+    """A boolean column inside a JsonObject; SQLite has no such type."""
+
+    arity = 1
+    output_field = TextField()
+    template = "json(CASE WHEN %(expressions)s THEN 'true' ELSE 'false' END)"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="%(expressions)s", **context)
+
+
+class MidnightText(Func):
+    """A date as an important date shows it, `YYYY-MM-DDT00:00:00.000Z`."""
+
+    arity = 1
+    output_field = TextField()
+    template = "(%(expressions)s)||'T00:00:00.000Z'"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)::text||'T00:00:00.000Z'", **context)
+
+
+class DayText(Func):
+    """A date, `YYYY-MM-DD`."""
+
+    arity = 1
+    output_field = TextField()
+    template = "(%(expressions)s)||''"  # an expression: of a bare column the driver would make a date
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)

@@ -1,0 +1,49 @@
+"""What became of each card of a file, and the receipt over all of them (open points, section 11)."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One card: `index` counts from 0; `reason` says why, or what was changed to hold it; `code` is for the code."""
+
+    index: int
+    name: str
+    status: str
+    person_id: UUID | None = None
+    reason: str | None = None
+    code: str | None = None
+
+    def answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = {"index": self.index, "name": self.name, "status": self.status}
+        if self.person_id:
+            answer["personId"] = str(self.person_id)
+        if self.reason:
+            answer["reason"] = self.reason
+        return answer
+
+    def message(self) -> str:
+        """The failure for people, who count from 1."""
+        who = f" ({self.name})" if self.name else ""
+        return f"Card {self.index + 1}{who}: {self.reason}"
+
+
+def receipt(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+    """The answer over a whole file; unsuccessful only where every card failed."""
+    ordered = sorted(outcomes, key=lambda outcome: outcome.index)
+    counts = Counter(outcome.status for outcome in ordered)
+    return {
+        "success": counts[ERROR] < len(ordered),
+        "imported": counts[IMPORTED],
+        "updated": counts[UPDATED],
+        "skipped": counts[SKIPPED],
+        "errors": counts[ERROR],
+        "errorMessages": [outcome.message() for outcome in ordered if outcome.status == ERROR],
+        "results": [outcome.answer() for outcome in ordered],
+    }

@@ -1,0 +1,21 @@
+"""News that give people background work: receivers only enqueue."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.dispatch import receiver
+
+from accounts.signals import preferences_changed
+from people.signals import addresses_noted
+from people.tasks import geocode
+
+
+@receiver(addresses_noted)
+def geocode_new_addresses(**kwargs: Any) -> None:
+    geocode.delay()
+
+
+@receiver(preferences_changed)
+def follow_geocoding_preference(*, fields: Collection[str], **kwargs: Any) -> None:
+    if "geocoding_enabled" in fields:
+        geocode.delay()

@@ -1,0 +1,180 @@
+"""When the reminders of rows are due: the bridge from stored settings to people.recurrence.
+
+A row holds its next reminder, no more; the scan sends it and moves the row on to the following one. Whatever changes
+the row's settings plans anew, and whatever changes the account's clock replans all its rows. Nothing here saves.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from accounts.models import User
+from people.models import ImportantDate, Person
+from people.recurrence import (
+    Kind,
+    LeapDayRule,
+    Recurrence,
+    Reminder,
+    ReminderRule,
+    Unit,
+    contact_recurrence,
+    fire_at,
+    local_day,
+    once_from,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """The preferences of an account that say when its reminders fire."""
+
+    zone: ZoneInfo
+    hour: int = 9
+    leap_day: LeapDayRule = LeapDayRule.FEB28
+    lead_days: int = 0
+
+    def today(self, now: dt.datetime) -> dt.date:
+        return local_day(now, self.zone)
+
+    def instant(self, day: dt.date) -> dt.datetime | None:
+        """The account's reminder hour of that day; None at the very end of the calendar."""
+        try:
+            return fire_at(day, self.zone, self.hour)
+        except OverflowError:
+            return None
+
+
+COLUMNS = ("time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days")
+
+
+def calendar(zone: str, hour: int, leap_day: str, lead_days: int) -> Calendar:
+    """The calendar of an account from its columns, in the order of COLUMNS."""
+    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days)
+
+
+def calendar_of(owner: User | UUID) -> Calendar:
+    """The account's calendar as it stands now; read it inside the account's turn where rows are planned with it."""
+    return calendar(*User.objects.values_list(*COLUMNS).get(pk=getattr(owner, "pk", owner)))
+
+
+def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
+    """The reminders of an important date; None while they are switched off.
+
+    A date without a year whose reminder comes once means the occurrence it is waiting for.
+    """
+    if not row.reminder_enabled:
+        return None
+    lead = clock.lead_days if row.reminder_lead_days is None else row.reminder_lead_days
+    if row.reminder_type != "ONCE":
+        unit = Unit(row.reminder_interval_unit or Unit.YEARS)
+        return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, clock.leap_day), lead)
+    if row.year_unknown and row.next_occurrence_on:
+        start = row.next_occurrence_on.replace(month=1, day=1)
+        return ReminderRule(once_from(row.date, start, clock.leap_day), lead)
+    return ReminderRule(Recurrence(row.date, None, 1, clock.leap_day), lead)
+
+
+def plan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
+    """Set the next reminder of a row whose settings were just written.
+
+    What lies in the past is left alone, but for a notice whose lead window is open and for today's reminder: those
+    are due at once.
+    """
+    today = clock.today(now)
+    if row.reminder_enabled and row.reminder_type == "ONCE" and row.year_unknown:
+        row.next_occurrence_on = once_from(row.date, today, clock.leap_day).anchor
+    rule = date_rule(row, clock)
+    _set_date(row, rule.first_from(today) if rule else None, clock, now)
+
+
+def replan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
+    """Set the next reminder anew after the account's clock changed; one that waits to be sent stays."""
+    if row.next_due_at is not None and row.next_due_at > now:
+        rule = date_rule(row, clock)
+        _set_date(row, rule.first_from(clock.today(now)) if rule else None, clock, now)
+
+
+def move_date_on(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
+    """Set the reminder after the present one, leaving out what was due before `since`."""
+    rule, present = date_rule(row, clock), reminder_of(row)
+    following = rule.following(present) if rule and present else None
+    if rule and (present is None or (following and following.day < since)):
+        following = rule.scheduled_from(since)
+    _set_date(row, following, clock, None)
+
+
+def aim_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
+    """Set the row to its first reminder on `since` or later, past or not, as if that day were still ahead."""
+    if row.reminder_type == "ONCE" and row.year_unknown:
+        row.next_occurrence_on = once_from(row.date, since, clock.leap_day).anchor
+    rule = date_rule(row, clock)
+    _set_date(row, rule.scheduled_from(since) if rule else None, clock, None)
+
+
+def reminder_of(row: ImportantDate) -> Reminder | None:
+    """What the row is waiting to send; its day is that of the occurrence."""
+    if row.next_occurrence_on is None or not row.next_kind:
+        return None
+    return Reminder(row.next_occurrence_on, Kind(row.next_kind), row.next_occurrence_on)
+
+
+def _set_date(row: ImportantDate, reminder: Reminder | None, clock: Calendar, earliest: dt.datetime | None) -> None:
+    due = clock.instant(reminder.day) if reminder else None
+    row.next_due_at = max(due, earliest) if due and earliest else due
+    row.next_occurrence_on = reminder.occurrence if reminder and due else None
+    row.next_kind = reminder.kind.value if reminder and due else ""
+
+
+def contact_rule(person: Person, clock: Calendar) -> Recurrence | None:
+    """The days on which to remind of getting in touch; None while that is switched off."""
+    if not person.contact_reminder_enabled:
+        return None
+    contacted = person.last_contact or clock.today(person.created_at)
+    unit = Unit(person.contact_reminder_interval_unit or Unit.MONTHS)
+    return contact_recurrence(contacted, person.contact_reminder_interval or 1, unit, clock.leap_day)
+
+
+def plan_contact(person: Person, clock: Calendar, now: dt.datetime) -> None:
+    """Set the next contact reminder of a person whose settings or last contact were just written."""
+    rule = contact_rule(person, clock)
+    _set_contact(person, rule.on_or_after(clock.today(now)) if rule else None, clock, now)
+
+
+def replan_contact(person: Person, clock: Calendar, now: dt.datetime) -> None:
+    """Set it anew after the account's clock changed; one that waits to be sent stays."""
+    if person.contact_due_at is not None and person.contact_due_at > now:
+        plan_contact(person, clock, now)
+
+
+def move_contact_on(person: Person, clock: Calendar, since: dt.date) -> None:
+    """Set the contact reminder after the present one, leaving out what was due before `since`."""
+    rule, present = contact_rule(person, clock), person.contact_due_on
+    following = rule.after(max(present, since - dt.timedelta(1))) if rule and present else None
+    _set_contact(person, following, clock, None)
+
+
+def aim_contact(person: Person, clock: Calendar, since: dt.date) -> None:
+    """Set the person to the first contact reminder on `since` or later, past or not."""
+    rule = contact_rule(person, clock)
+    _set_contact(person, rule.on_or_after(since) if rule else None, clock, None)
+
+
+def _set_contact(person: Person, day: dt.date | None, clock: Calendar, earliest: dt.datetime | None) -> None:
+    due = clock.instant(day) if day else None
+    person.contact_due_at = max(due, earliest) if due and earliest else due
+    person.contact_due_on = day if due else None
+
+
+DATE_COLUMNS: tuple[str, ...] = ("next_due_at", "next_occurrence_on", "next_kind")
+CONTACT_COLUMNS: tuple[str, ...] = ("contact_due_at", "contact_due_on")
+CONTACT_FIELDS: tuple[str, ...] = (
+    *CONTACT_COLUMNS,
+    "owner_id",
+    "created_at",
+    "last_contact",
+    "contact_reminder_enabled",
+    "contact_reminder_interval",
+    "contact_reminder_interval_unit",
+)
+"""What is read of a person to plan its contact reminder."""

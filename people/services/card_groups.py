@@ -1,0 +1,67 @@
+"""Categories of cards as groups: those that are there by name, and new ones as far as the plan goes."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from accounts.models import User
+from people.models import Group, Membership, Person
+from people.models.group import group_key
+from people.palette import pick_color
+from people.vcard import Card
+
+
+class GroupPlan:
+    """The groups that the cards of one batch name. New ones are made when somebody belongs to them, not before."""
+
+    def __init__(self, owner: User) -> None:
+        self.owner = owner
+        self.groups: dict[str, Group] = {}
+        self.room: int | None = None
+
+    def load(self, names: Iterable[str]) -> None:
+        active = Group.objects.owned_by(self.owner).active()
+        rows = active.filter(name_key__in={group_key(name) for name in names})
+        self.groups = {group.name_key: group for group in rows}
+        limit = self.owner.plan_limit("groups")
+        self.room = None if limit is None else limit - active.count()
+
+    def allow(self, card: Card, reasons: list[str]) -> Card:
+        """The card without the categories for which the plan has no more groups; `reasons` says which."""
+        kept = tuple(name for name in card.categories if self.allows(name))
+        left = [name for name in card.categories if name not in kept]
+        if left:
+            limit = self.owner.plan_limit("groups")
+            reasons.append(f"your plan allows {limit} groups: not put into {', '.join(left)}")
+        return replace(card, categories=kept)
+
+    def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> None:
+        """Put people into groups by name, making the groups that are not there yet."""
+        pairs = [(person, self.groups[group_key(name)]) for person, names in members for name in names]
+        self._make(group for _, group in pairs)
+        Membership.objects.bulk_create(
+            Membership(owner=self.owner, person=person, group=group) for person, group in pairs
+        )
+
+    def existing(self) -> list[Group]:
+        return [group for group in self.groups.values() if not group._state.adding]
+
+    def make(self, name: str) -> Group:
+        """The group of a name that is allowed; made when it is not there."""
+        group = self.groups[group_key(name)]
+        self._make([group])
+        return group
+
+    def _make(self, groups: Iterable[Group]) -> None:
+        Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
+
+    def allows(self, name: str) -> bool:
+        """Whether the group is there, or may be made."""
+        key = group_key(name)
+        if key in self.groups:
+            return True
+        if self.room is not None and self.room <= 0:
+            return False
+        self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
+        if self.room is not None:
+            self.room -= 1
+        return True

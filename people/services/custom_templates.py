@@ -1,0 +1,163 @@
+"""Writes of custom field templates: made, changed, ordered, to the trash and back."""
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max
+from django.http import Http404
+from django.utils.text import slugify
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError, NotDeletedError
+from contacts_project.ownership.models import retention_cutoff
+from contacts_project.ownership.writing import account_write
+from people.custom_values import SELECT
+from people.models import CustomFieldTemplate, CustomFieldValue
+from people.names import fold
+from people.services.plan import check_plan
+
+SLUG_LENGTH = 80
+
+
+def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> CustomFieldTemplate:
+    """Insert a template, last in order unless `position` says otherwise. Raises PlanLimitError, FieldError."""
+    with account_write(owner):
+        check_plan(owner, "templates")
+        rows = CustomFieldTemplate.objects.owned_by(owner)
+        last = rows.active().aggregate(last=Max("position"))["last"]
+        template = CustomFieldTemplate(owner=owner, created_at=now, type=data["type"], position=(last or 0) + 1)
+        template.slug = _free_slug(data["name"], set(rows.values_list("slug", flat=True)))
+        _write(template, data)
+    return template
+
+
+def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> CustomFieldTemplate:
+    """Write what `data` names of name, options and position; slug and type never change. Raises FieldError, Http404.
+
+    An option that changes its text is renamed in the stored values (renamed_options). One that goes must not be in
+    use.
+    """
+    with account_write(template.owner_id):
+        template = _current(template)
+        if template.is_deleted:
+            raise Http404
+        if template.type == SELECT and data.get("options"):
+            _change_values(template, data["options"])
+        _write(template, data)
+    return template
+
+
+def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) -> None:
+    """Put the templates in this order; those that are not named follow in the order they have."""
+    with account_write(owner):
+        active = list(CustomFieldTemplate.objects.owned_by(owner).active().order_by("position", "id"))
+        place = {template.pk: index for index, template in enumerate(templates)}
+        active.sort(key=lambda template: place.get(template.pk, len(place)))
+        for position, template in enumerate(active, start=1):
+            if template.position != position:
+                template.position = position
+                template.save()
+
+
+def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
+    """Move a template to the trash; its values hide with it. Raises Http404."""
+    with account_write(template.owner_id):
+        template = _current(template)
+        if template.is_deleted:
+            raise Http404
+        template.deleted_at = now
+        template.save()
+
+
+def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
+    """Take a template out of the trash, its values with it. Raises NotDeletedError, PlanLimitError, Http404."""
+    with account_write(template.owner_id):
+        template = _deleted(template)
+        check_plan(template.owner, "templates")
+        template.deleted_at = None
+        template.save()
+    return template
+
+
+def remove_template(*, template: CustomFieldTemplate) -> None:
+    """Remove a deleted template for good, its values with it. Raises NotDeletedError, Http404."""
+    with account_write(template.owner_id):
+        _deleted(template).delete()
+
+
+def remove_templates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
+    """Remove templates for good, for the purge; no files hang on them."""
+    CustomFieldTemplate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
+    return []
+
+
+def restorable(owner: Any, now: dt.datetime) -> Any:
+    """Templates in the trash or not that are still within reach."""
+    return CustomFieldTemplate.objects.owned_by(owner).exclude(deleted_at__lt=retention_cutoff(now))
+
+
+def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """The options that were renamed, old to new.
+
+    A rename is the same number of options with another text in the same place, where the old text stands nowhere in
+    the new list and the new one nowhere in the old list: moving options about renames none.
+    """
+    if len(before) != len(after):
+        return {}
+    pairs = zip(before, after, strict=True)
+    return {old: new for old, new in pairs if old not in after and new not in before}
+
+
+def _write(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
+    for field in data.keys() & {"name", "position"}:
+        setattr(template, field, data[field])
+    if template.type == SELECT:
+        template.options = data.get("options") or template.options
+        if not template.options:
+            raise FieldError("options", "A SELECT field needs at least one option.")
+    elif data.get("options"):
+        raise FieldError("options", "Only a SELECT field has options.")
+    template.save()
+
+
+def _change_values(template: CustomFieldTemplate, options: list[str]) -> None:
+    """Rename stored values; raise where one would be left without its option."""
+    renamed = renamed_options(template.options, options)
+    gone = set(template.options) - set(options) - set(renamed)
+    values = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
+    changed = []
+    for value in values if gone or renamed else ():
+        if value.value in gone:
+            raise FieldError("options", f"The option {value.value} is in use: it can be renamed, not removed.")
+        if value.value in renamed:
+            value.value = renamed[value.value]
+            changed.append(value)
+    CustomFieldValue.unscoped.bulk_update(changed, ["value"], batch_size=500)
+
+
+def _free_slug(name: str, taken: set[str]) -> str:
+    """A slug of the name that no template of the account has or had: in ASCII where the name allows."""
+    stem = (slugify(fold(name)) or slugify(name, allow_unicode=True) or "field")[: SLUG_LENGTH - 6]
+    slug, number = stem, 1
+    while slug in taken:
+        number += 1
+        slug = f"{stem}-{number}"
+    return slug
+
+
+def _current(template: CustomFieldTemplate) -> CustomFieldTemplate:
+    """The row as it is now, in this turn."""
+    rows = CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")
+    found: CustomFieldTemplate | None = rows.filter(pk=template.pk).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _deleted(template: CustomFieldTemplate) -> CustomFieldTemplate:
+    found = _current(template)
+    if not found.is_deleted:
+        raise NotDeletedError
+    return found

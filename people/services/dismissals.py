@@ -1,0 +1,40 @@
+"""Saying of two people that they are not one."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError
+from contacts_project.api.fields import UNKNOWN_ID
+from contacts_project.ownership.writing import account_write
+from people.models import DuplicateDismissal, Person
+
+
+def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
+    """Remember that two active people are two; saying it again, in either order, changes nothing.
+
+    Raises FieldError for one and the same person, and for one that was deleted meanwhile.
+    """
+    if one.pk == other.pk:
+        raise FieldError("personBId", "A person cannot be told apart from itself.")
+    with account_write(owner):
+        active = set(
+            Person.objects.owned_by(owner).active().filter(pk__in=[one.pk, other.pk]).values_list("pk", flat=True)
+        )
+        for field, person in (("personAId", one), ("personBId", other)):
+            if person.pk not in active:
+                raise FieldError(field, UNKNOWN_ID)
+        add_dismissals(owner.pk, [(one.pk, other.pk)])
+
+
+def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:
+    """Insert the pairs that are not there yet, in the caller's turn; returns the ids of the new rows."""
+    wanted = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
+    if not wanted:
+        return []
+    rows = DuplicateDismissal.objects.owned_by(owner_id).filter(first__in={first for first, _ in wanted})
+    wanted -= set(rows.values_list("first_id", "second_id"))
+    made = DuplicateDismissal.objects.bulk_create(
+        DuplicateDismissal(owner_id=owner_id, first_id=first, second_id=second) for first, second in sorted(wanted)
+    )
+    return [row.pk for row in made]

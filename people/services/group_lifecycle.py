@@ -1,0 +1,106 @@
+"""Writes of groups: made, changed, to the trash and back."""
+
+import datetime as dt
+from collections.abc import Collection, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError, NotDeletedError
+from contacts_project.ownership.models import retention_cutoff
+from contacts_project.ownership.writing import account_write
+from people.models import Group, Person
+from people.models.group import group_key
+from people.palette import pick_color
+from people.services.groups import active_group, memberships_of, put_members, touch_members
+from people.services.people import delete_people
+from people.services.plan import check_plan
+
+
+def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person], now: dt.datetime) -> Group:
+    """Insert a group with its first members. Raises PlanLimitError, FieldError (the name is taken)."""
+    with account_write(owner):
+        check_plan(owner, "groups")
+        group = _write(Group(owner=owner, created_at=now), data)
+        put_members(group, [person.pk for person in people], now)
+    return group
+
+
+def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
+    """Write what `data` names; the rest stays. Raises FieldError (the name is taken), Http404."""
+    with account_write(group.owner_id):
+        group = active_group(group)
+        before = group.name
+        _write(group, data)
+        if group.name != before:
+            touch_members(group, now)
+    return group
+
+
+def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
+    """Move a group to the trash; `with_people`, its members too. Raises Http404."""
+    with account_write(group.owner_id):
+        group = active_group(group)
+        touch_members(group, now)
+        if with_people:
+            members = memberships_of(group).values_list("person_id", flat=True)
+            delete_people(owner=group.owner, person_ids=list(members), options={}, now=now)
+        group.deleted_at = now
+        group.save()
+
+
+def restore_group(*, group: Group, now: dt.datetime) -> Group:
+    """Take a group out of the trash. Raises NotDeletedError, PlanLimitError, FieldError (the name is taken)."""
+    with account_write(group.owner_id):
+        group = _deleted(group)
+        check_plan(group.owner, "groups")
+        _check_name(group)
+        group.deleted_at = None
+        group.save()
+        touch_members(group, now)
+    return group
+
+
+def remove_group(*, group: Group) -> None:
+    """Remove a deleted group for good; its people stay. Raises NotDeletedError, Http404."""
+    with account_write(group.owner_id):
+        _deleted(group).delete()
+
+
+def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
+    """Remove groups for good, for the purge; no files hang on them."""
+    Group.objects.owned_by(owner_id).filter(pk__in=ids).delete()
+    return []
+
+
+def restorable(owner: Any, now: dt.datetime) -> Any:
+    """Groups in the trash or not that are still within reach."""
+    return Group.objects.owned_by(owner).exclude(deleted_at__lt=retention_cutoff(now))
+
+
+def _write(group: Group, data: dict[str, Any]) -> Group:
+    for field in data.keys() & {"name", "description", "color"}:
+        setattr(group, field, data[field])
+    group.name_key = group_key(group.name)
+    group.color = group.color or pick_color(group.name)
+    _check_name(group)
+    group.save()
+    return group
+
+
+def _check_name(group: Group) -> None:
+    same = Group.objects.owned_by(group.owner_id).active().filter(name_key=group.name_key)
+    if same.exclude(pk=group.pk).exists():
+        raise FieldError("name", "There is a group of this name already.")
+
+
+def _deleted(group: Group) -> Group:
+    """The row in the trash as it is now, in this turn."""
+    found = Group.objects.owned_by(group.owner_id).select_related("owner").filter(pk=group.pk).first()
+    if found is None:
+        raise Http404
+    if not found.is_deleted:
+        raise NotDeletedError
+    return found

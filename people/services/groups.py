@@ -1,0 +1,89 @@
+"""Who belongs to which group. A group in the trash keeps its members for its restore."""
+
+import datetime as dt
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.http import Http404
+
+from contacts_project.api.errors import FieldError
+from contacts_project.api.fields import UNKNOWN_ID
+from contacts_project.ownership.writing import account_write
+from people.models import Group, Membership, Person
+from people.signals import people_changed
+
+
+def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
+    """Put a person in a group; nothing changes when it is there already. Raises Http404."""
+    with account_write(group.owner_id):
+        put_members(active_group(group), [person.pk], now)
+
+
+def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
+    """Take a person out of a group. Raises Http404 when it is not in it."""
+    with account_write(group.owner_id):
+        removed, _ = memberships_of(active_group(group)).filter(person_id=person_id).delete()
+        if not removed:
+            raise Http404
+        _touch(group.owner_id, [person_id], now)
+
+
+def set_groups(*, person: Person, groups: Iterable[Group]) -> None:
+    """Make `groups` (own and active) the person's groups. Memberships of groups in the trash stay for their restore.
+
+    The caller touches the person. Raises FieldError where one was deleted since the body was read.
+    """
+    with account_write(person.owner_id):
+        wanted = {group.pk: group for group in groups}
+        rows = Membership.objects.owned_by(person.owner_id).filter(person=person, group__deleted_at=None)
+        present = set(rows.values_list("group_id", flat=True))
+        rows.exclude(group_id__in=wanted).delete()
+        new = wanted.keys() - present
+        if new and Group.objects.owned_by(person.owner_id).active().filter(pk__in=new).count() < len(new):
+            raise FieldError("groupIds", UNKNOWN_ID)
+        Membership.objects.bulk_create(
+            Membership(owner_id=person.owner_id, person=person, group=group)
+            for key, group in wanted.items()
+            if key in new
+        )
+
+
+def memberships_of(group: Group) -> Any:
+    """The group's memberships of active people."""
+    return Membership.objects.owned_by(group.owner_id).filter(group=group, person__deleted_at=None)
+
+
+def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
+    """Put own people, active now, in the group."""
+    people = Person.objects.owned_by(group.owner_id).active().filter(pk__in=person_ids)
+    new = set(people.values_list("pk", flat=True)) - set(memberships_of(group).values_list("person_id", flat=True))
+    Membership.objects.bulk_create(
+        Membership(owner_id=group.owner_id, person_id=key, group=group) for key in person_ids if key in new
+    )
+    _touch(group.owner_id, sorted(new), now)
+
+
+def touch_members(group: Group, now: dt.datetime) -> None:
+    """The group's name came, went or changed for its members."""
+    _touch(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)
+
+
+def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
+    """Groups are content of a person, for those who synchronise it."""
+    if person_ids:
+        rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
+        rows.update(revision=F("revision") + 1, updated_at=now)
+        news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
+        transaction.on_commit(news)
+
+
+def active_group(group: Group) -> Group:
+    """The row as it is now, in this turn. Raises Http404."""
+    found = Group.objects.owned_by(group.owner_id).active().filter(pk=group.pk).first()
+    if found is None:
+        raise Http404
+    return found

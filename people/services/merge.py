@@ -1,0 +1,196 @@
+"""Merging two people into one, and undoing it.
+
+A merge is remembered by what it changed (MergeRecord.image), not by a copy of both people: undoing puts that back and
+keeps whatever was edited elsewhere since.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.http import Http404
+
+from accounts.models import User
+from contacts_project.api.errors import ApiError, FieldError
+from contacts_project.api.fields import UNKNOWN_ID
+from contacts_project.api.json import timestamp
+from contacts_project.ownership.models import retention_cutoff
+from contacts_project.ownership.writing import account_write
+from people import schedule
+from people.aspects import aspects
+from people.geocoding import note_addresses
+from people.lookup import refresh_lookup
+from people.merging import belongings, documents, scalars
+from people.merging.belongings import UndoConflictError
+from people.models import MergeRecord, Person
+from people.services.people import announce_change, set_name_keys
+from people.services.plan import check_plan, count_reminders
+from people.signals import people_deleted
+
+__all__ = [
+    "AlreadyUndoneError",
+    "UndoConflictError",
+    "merge_people",
+    "owners_of_old_merges",
+    "remove_old_merges",
+    "undo_merge",
+]
+
+
+class AlreadyUndoneError(ApiError):
+    """A merge is undone once."""
+
+    status_code: int = 409
+    code = "already_undone"
+    message = "This merge has already been undone."
+
+
+def merge_people(
+    *, owner: User, primary_id: UUID, secondary_id: UUID, overrides: Mapping[str, Any], now: dt.datetime
+) -> MergeRecord:
+    """Merge the secondary into the primary and move it to the trash. `overrides`: values by column.
+
+    Raises FieldError (the same person, one that is gone, too many entries), PlanLimitError.
+    """
+    if primary_id == secondary_id:
+        raise FieldError("secondaryId", "A person cannot be merged with itself.")
+    with account_write(owner):
+        primary, secondary = _active(owner, primary_id, "primaryId"), _active(owner, secondary_id, "secondaryId")
+        _check_type(overrides.get("relationship_to_user"))
+        reminders = count_reminders(owner)
+        image: dict[str, Any] = {
+            "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
+            "documents": documents.merge_documents(primary, secondary),
+            "groups": belongings.move_groups(primary, secondary),
+            "dates": belongings.move_dates(primary, secondary),
+            "values": belongings.move_values(primary, secondary),
+            "dismissals": belongings.copy_dismissals(primary, secondary),
+            "aspects": {_name(aspect): aspect.merging(primary, secondary, now) for aspect in aspects()},
+            "deletedAt": timestamp(now),
+        }
+        _save(primary, image["scalars"], now)
+        _to_trash(secondary, now)
+        if count_reminders(owner) > reminders:
+            check_plan(owner, "reminders", 0)
+        record = MergeRecord.objects.create(
+            owner=owner, primary=primary, secondary=secondary, image=image, created_at=now
+        )
+        announce_change(owner.pk, [primary.pk])
+    return record
+
+
+def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
+    """Put both people back as they were before the merge.
+
+    Raises Http404 (no such merge, or beyond the retention period), AlreadyUndoneError, UndoConflictError,
+    PlanLimitError.
+    """
+    with account_write(owner):
+        rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
+        record: MergeRecord | None = rows.filter(pk=merge_id).first()
+        if record is None:
+            raise Http404
+        if record.undone_at is not None:
+            raise AlreadyUndoneError
+        primary, secondary = _merged(record)
+        check_plan(owner, "people")
+        reminders = count_reminders(owner)
+        _put_back(primary, secondary, record.image, now)
+        if count_reminders(owner) > reminders:
+            check_plan(owner, "reminders", 0)
+        record.undone_at = now
+        record.save()
+        announce_change(owner.pk, [primary.pk, secondary.pk])
+    return record
+
+
+def owners_of_old_merges(now: dt.datetime) -> list[UUID]:
+    """The accounts with merges that are beyond undoing."""
+    old = MergeRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
+    return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+
+def remove_old_merges(owner_id: UUID, now: dt.datetime) -> int:
+    """Forget those of one account, inside the caller's transaction; returns how many."""
+    count: int = MergeRecord.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
+    return count
+
+
+def _active(owner: User, person_id: UUID, field: str) -> Person:
+    person: Person | None = Person.objects.owned_by(owner).active().filter(pk=person_id).first()
+    if person is None:
+        raise FieldError(field, UNKNOWN_ID)
+    return person
+
+
+def _check_type(chosen: Any) -> None:
+    """Raise where the type was deleted since the body was read."""
+    if chosen and not type(chosen).objects.owned_by(chosen.owner_id).active().filter(pk=chosen.pk).exists():
+        raise FieldError("fieldOverrides.relationshipToUserId", UNKNOWN_ID)
+
+
+def _check_former_type(person: Person) -> None:
+    """Raise where what the person was to the user has been removed for good since."""
+    model: Any = Person._meta.get_field("relationship_to_user").related_model
+    key = person.relationship_to_user_id
+    if key and not model.objects.owned_by(person.owner_id).filter(pk=key).exists():
+        raise UndoConflictError("This merge cannot be undone any more: a relationship type was removed since.")
+
+
+def _merged(record: MergeRecord) -> tuple[Person, Person]:
+    """Both people, provided that they still are where the merge left them."""
+    primary, secondary = record.primary, record.secondary
+    if primary is None or secondary is None or primary.deleted_at is not None:
+        raise UndoConflictError("This merge cannot be undone any more: one of the two people was deleted.")
+    if timestamp(secondary.deleted_at) != record.image["deletedAt"]:
+        raise UndoConflictError("This merge cannot be undone any more: the merged person was restored since.")
+    return primary, secondary
+
+
+def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt.datetime) -> None:
+    changes = scalars.from_json(image["scalars"])
+    if changed := scalars.conflicts(primary, changes):
+        raise UndoConflictError(f"This merge cannot be undone any more: {', '.join(changed)} was changed since.")
+    scalars.take_back(primary, changes)
+    _check_former_type(primary)
+    documents.take_back(primary, image["documents"])
+    belongings.return_groups(primary, secondary, image["groups"])
+    belongings.return_dates(primary, secondary, image["dates"])
+    belongings.return_values(primary, secondary, image["values"])
+    belongings.remove_dismissals(primary.owner_id, image["dismissals"])
+    secondary.deleted_at = None
+    note_addresses(primary.owner_id, [primary, secondary])
+    _save(secondary, scalars.PLANNED_BY, now)
+    _save(primary, image["scalars"], now)
+    # What the primary was to the user may be in the trash by now, and comes out of it like the secondary's.
+    returning = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
+    for aspect in aspects():
+        for person in returning:
+            aspect.restored(person, now)
+        if _name(aspect) in image["aspects"]:
+            aspect.unmerging(primary, secondary, image["aspects"][_name(aspect)])
+
+
+def _save(person: Person, changed: Any, now: dt.datetime) -> None:
+    """Write a person whose columns `changed`, with all that is computed from them."""
+    set_name_keys(person)
+    if scalars.PLANNED_BY & set(changed):
+        schedule.plan_contact(person, schedule.calendar_of(person.owner_id), now)
+    person.revision += 1
+    person.save()
+    refresh_lookup(person.owner_id, [person])
+
+
+def _to_trash(person: Person, now: dt.datetime) -> None:
+    person.deleted_at, person.contact_due_at, person.contact_due_on = now, None, None
+    person.revision += 1
+    person.save()
+    news = {"owner_id": person.owner_id, "person_ids": [person.pk], "from_card_dav": False}
+    transaction.on_commit(partial(people_deleted.send, sender=Person, **news))
+
+
+def _name(aspect: Any) -> str:
+    return f"{type(aspect).__module__}.{type(aspect).__qualname__}"

@@ -1,0 +1,71 @@
+"""Setting and removing the photos of people and of the account itself."""
+
+import datetime as dt
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.http import Http404
+
+from accounts.models import User
+from contacts_project.ownership.writing import account_write
+from people.models import Person
+from people.photos import delete_files, make_photo, store_photo
+from people.signals import people_changed
+
+
+def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt.datetime) -> str:
+    """Make `picture` the photo of an active person; returns the file name. Raises PictureRefusedError, Http404."""
+    jpeg = make_photo(picture)
+    with account_write(owner_id):
+        person = _person(owner_id, person_id)
+        name = store_photo(owner_id=owner_id, jpeg=jpeg)
+        _write_person(person, name, now)
+    return name
+
+
+def remove_person_photo(*, owner_id: UUID, person_id: UUID, now: dt.datetime) -> None:
+    """Leave an active person without a photo. Raises Http404."""
+    with account_write(owner_id):
+        _write_person(_person(owner_id, person_id), None, now)
+
+
+def set_user_photo(*, user: User, picture: bytes) -> str:
+    """Make `picture` the account's own photo; returns the file name. Raises PictureRefusedError."""
+    jpeg = make_photo(picture)
+    with account_write(user):
+        name = store_photo(owner_id=user.pk, jpeg=jpeg)
+        _write_user(user, name)
+    return name
+
+
+def remove_user_photo(*, user: User) -> None:
+    """Leave the account without a photo."""
+    with account_write(user):
+        _write_user(user, None)
+
+
+def _person(owner_id: UUID, person_id: UUID) -> Person:
+    person = Person.objects.owned_by(owner_id).active().filter(pk=person_id).only("photo", "owner_id").first()
+    if person is None:
+        raise Http404
+    return person
+
+
+def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
+    if person.photo == name:
+        return
+    rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
+    rows.update(photo=name, revision=F("revision") + 1, updated_at=now)
+    delete_files([person.photo])
+    news: dict[str, Any] = {"owner_id": person.owner_id, "person_ids": [person.pk]}
+    transaction.on_commit(partial(people_changed.send, sender=Person, **news))
+
+
+def _write_user(user: User, name: str | None) -> None:
+    before = User.objects.filter(pk=user.pk).values_list("photo", flat=True).get()
+    User.objects.filter(pk=user.pk).update(photo=name)
+    delete_files([before])
+    user.photo = name

@@ -1,0 +1,61 @@
+"""The daily purge: what was deleted longer ago than the retention period goes for good, its files with it.
+
+It works in batches, each a transaction of its own in its account's turn. Killed at any point, the next run goes on
+with what is left; a file whose row went without it is found by the sweep at the end.
+"""
+
+import datetime as dt
+import logging
+from collections import Counter
+from uuid import UUID
+
+from contacts_project.ownership.models import retention_cutoff
+from contacts_project.ownership.writing import AccountGoneError, account_pause, account_write
+from people.photos import delete_files, sweep_files
+from people.trash import Expiry, TrashKind, expiries, trash_kinds
+
+log = logging.getLogger(__name__)
+
+BATCH = 200
+
+
+def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
+    """Remove what is beyond the retention at `now`; returns how many of each kind, and how many stray files."""
+    removed: Counter[str] = Counter()
+    for kind in trash_kinds().values():
+        removed[kind.name] = _purge_kind(kind, now)
+    for expiry in expiries():
+        removed[expiry.name] = sum(_expire(expiry, owner_id, now) for owner_id in expiry.owners(now))
+    removed["files"] = sweep_files(now=now)
+    log.info("purged %s", dict(removed))
+    return dict(removed)
+
+
+def _purge_kind(kind: TrashKind, now: dt.datetime) -> int:
+    """Remove a kind's rows account by account. What hangs on a removed row goes with it and is not counted."""
+    expired = kind.model._default_manager.filter(deleted_at__lt=retention_cutoff(now))
+    owners = expired.order_by("owner_id").values_list("owner_id", flat=True).distinct()
+    return sum(_purge_account(kind, owner_id, now) for owner_id in list(owners))
+
+
+def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
+    expired = kind.model._default_manager.filter(owner_id=owner_id, deleted_at__lt=retention_cutoff(now))
+    keys, count = list(expired.values_list("pk", flat=True)), 0
+    for start in range(0, len(keys), BATCH):
+        try:
+            with account_write(owner_id):
+                # Looked at again in the turn: somebody may have restored one meanwhile.
+                ids = list(expired.filter(pk__in=keys[start : start + BATCH]).values_list("pk", flat=True))
+                delete_files(kind.remove(owner_id, ids))
+        except AccountGoneError:
+            break
+        count += len(ids)
+    return count
+
+
+def _expire(expiry: Expiry, owner_id: UUID, now: dt.datetime) -> int:
+    try:
+        with account_pause(owner_id):
+            return expiry.remove(owner_id, now)
+    except AccountGoneError:
+        return 0

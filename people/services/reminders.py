@@ -1,0 +1,29 @@
+"""Keeps the next due instants of an account true when its clock changes."""
+
+import datetime as dt
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.ownership.columns import update_columns
+from contacts_project.ownership.writing import account_pause
+from people import schedule
+from people.models import ImportantDate, Person
+
+
+def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
+    """Compute the next reminder of every row of the account anew; returns how many rows were looked at.
+
+    Rows without a next reminder have none under any clock, and rows that wait to be sent are sent first.
+    """
+    with account_pause(owner_id):
+        clock = schedule.calendar_of(owner_id)
+        dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
+        for date in dates:
+            schedule.replan_date(date, clock, now)
+        update_columns(ImportantDate, dates, schedule.DATE_COLUMNS)
+        people = list(Person.objects.owned_by(owner_id).filter(contact_due_at__gt=now).only(*schedule.CONTACT_FIELDS))
+        for person in people:
+            schedule.replan_contact(person, clock, now)
+        update_columns(Person, people, schedule.CONTACT_COLUMNS)
+        User.objects.filter(pk=owner_id).update(reminders_stale=False)
+    return len(dates) + len(people)

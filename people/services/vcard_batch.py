@@ -1,0 +1,269 @@
+"""One batch of a vCard import: which card is which person, and the few statements that write them all.
+
+`plan` only reads; `write` runs in the account's turn, on a plan that was made there.
+"""
+
+import datetime as dt
+from collections import defaultdict
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from accounts.models import User
+from people import schedule
+from people.cards import card_of, date_of, put_card
+from people.duplicates.keys import email_key, phone_key
+from people.geocoding import note_addresses
+from people.lookup import refresh_lookup
+from people.models import ImportantDate, LookupKey, Membership, Person
+from people.names import NameParts, sort_key
+from people.photos import delete_files, photo_hash, store_photo
+from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
+from people.services.card_groups import GroupPlan
+from people.services.people import announce_change, set_name_keys
+from people.vcard import Card, CardResult
+from people.vcard.merging import merge_cards
+
+#: Namesakes without a key, or with the same one, that a card is compared with; a hostile file might have more.
+_MAX_NAMESAKES = 100
+_MAX_CANDIDATES = 500
+
+#: The code of an outcome for which the plan has no room.
+PLAN_LIMIT = "plan_limit"
+
+
+#: Kind and key as LookupKey has them.
+ContactKey = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A photo made ready outside the turn: what is stored, and the hashes by which it is known again."""
+
+    jpeg: bytes
+    hashes: frozenset[str]
+
+
+@dataclass(slots=True)
+class Item:
+    """A card that was read, with its photo; `reasons` is what its outcome has to tell."""
+
+    result: CardResult
+    card: Card
+    picture: Picture | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    def outcome(self, status: str, person: Person) -> Outcome:
+        return Outcome(self.result.index, self.result.name, status, person.pk, "; ".join(self.reasons) or None)
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A person as the cards of a file meet it: `was` when it was read, `card` with what they add."""
+
+    person: Person
+    was: Card
+    card: Card
+    rows: list[ImportantDate] = field(default_factory=list)
+    picture: Picture | None = None
+    is_new: bool = False
+
+    @property
+    def is_changed(self) -> bool:
+        return self.is_new or self.card != self.was or self.picture is not None
+
+
+def name_key(card: Card) -> bytes:
+    """Cards of one name have one key; the order of people goes by it, so there is an index."""
+    return sort_key(NameParts(card.name, card.surname))
+
+
+def contact_keys(card: Card) -> list[ContactKey]:
+    """The e-mail and phone keys by which people.lookup finds a person with one of the card's entries."""
+    keys = {(LookupKey.EMAIL, email_key(str(entry["email"]))) for entry in card.emails}
+    keys |= {(LookupKey.PHONE, phone_key(str(entry["number"]))) for entry in card.phone_numbers}
+    return sorted((kind, key) for kind, key in keys if key)
+
+
+def uid_spellings(uid: str) -> tuple[str, str]:
+    """A UID as it stands, and with or without the `urn:uuid:` that programs add and drop."""
+    bare = uid.removeprefix("urn:uuid:")
+    return uid, bare if bare != uid else f"urn:uuid:{uid}"
+
+
+def _put(bucket: list[Known], known: Known) -> None:
+    if known not in bucket:
+        bucket.append(known)
+
+
+class Batch:
+    """Cards against people. `seen` are the UIDs that earlier cards of the file had."""
+
+    def __init__(self, owner: User, items: list[Item], seen: frozenset[str], now: dt.datetime) -> None:
+        self.owner, self.items, self.now = owner, items, now
+        self.seen = set(seen)
+        self.outcomes: list[Outcome] = []
+        self.known: list[Known] = []
+        self.by_uid: dict[str, list[Known]] = defaultdict(list)
+        self.by_name: dict[tuple[bytes, ContactKey | None], list[Known]] = defaultdict(list)
+        self.groups = GroupPlan(owner)
+
+    def plan(self) -> None:
+        """Find the person of each card, and what the card adds to it."""
+        self._load()
+        self.groups.load(name for item in self.items for name in item.card.categories)
+        limit = self.owner.plan_limit("people")
+        room = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
+        for item in self.items:
+            item.card = self.groups.allow(item.card, item.reasons)
+            is_full = room is not None and sum(known.is_new for known in self.known) >= room
+            self.outcomes.append(self._place(item, is_full=is_full))
+
+    @property
+    def has_changes(self) -> bool:
+        return any(known.is_changed for known in self.known)
+
+    def write(self) -> None:
+        """Everything that the plan found, in a handful of statements."""
+        changed = [known for known in self.known if known.is_changed]
+        self._write_people(changed)
+        self._write_dates(changed)
+        self.groups.write((known.person, known.card.categories[len(known.was.categories) :]) for known in changed)
+        refresh_lookup(self.owner.pk, [known.person for known in changed])
+        announce_change(self.owner.pk, [known.person.pk for known in changed])
+
+    def _load(self) -> None:
+        uids = {spelling for item in self.items if item.card.uid for spelling in uid_spellings(item.card.uid)}
+        names = {name_key(item.card) for item in self.items}
+        keys = {key for item in self.items for _, key in contact_keys(item.card)}
+        keyless = {name_key(item.card) for item in self.items if not contact_keys(item.card)}
+        active = Person.objects.owned_by(self.owner).active()
+        # Two plain index scans: joined in one statement, PostgreSQL without fresh statistics compares everybody.
+        rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
+        shared = set(rows.values_list("person_id", flat=True)[: 10 * _MAX_CANDIDATES])
+        namesakes = active.filter(pk__in=shared, sort_key__in=names)
+        people: dict[UUID, Person] = {}
+        for found in (active.filter(uid__in=uids), namesakes, active.filter(sort_key__in=keyless)):
+            people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
+        dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
+        for row in ImportantDate.objects.owned_by(self.owner).active().filter(person__in=people).order_by("id"):
+            dates[row.person_id].append(row)
+        groups: dict[UUID, list[str]] = defaultdict(list)
+        memberships = Membership.objects.owned_by(self.owner).filter(person__in=people, group__deleted_at=None)
+        for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
+            groups[person_id].append(name)
+        for key in sorted(people):
+            card = card_of(people[key], map(date_of, dates[key]), groups[key])
+            self._add(Known(people[key], card, card, rows=dates[key]))
+
+    def _add(self, known: Known) -> None:
+        self.known.append(known)
+        self._index(known)
+
+    def _index(self, known: Known) -> None:
+        """Make it findable by its UID, its name, and its name with each of its keys."""
+        if known.card.uid:
+            _put(self.by_uid[known.card.uid], known)
+        for key in (None, *contact_keys(known.card)):
+            _put(self.by_name[name_key(known.card), key], known)
+
+    def _place(self, item: Item, *, is_full: bool) -> Outcome:
+        known, is_same = self._by_uid(item.card)
+        known = known or self._by_name(item.card)
+        if known is None and is_full:
+            reason = f"your plan allows {self.owner.plan_limit('people')} people"
+            return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
+        if known is None:
+            person = Person(owner=self.owner, created_at=self.now)
+            self._add(Known(person, Card(), item.card, picture=item.picture, is_new=True))
+            return item.outcome(IMPORTED, person)
+        before = (known.card, known.picture)
+        known.card = merge_cards(known.card, item.card, overwrite=is_same) or known.card
+        if known.card != before[0]:
+            self._index(known)
+        self._take_picture(known, item, replace=is_same)
+        if (known.card, known.picture) != before:
+            return item.outcome(UPDATED, known.person)
+        item.reasons.append("nothing new: this person is there already")
+        return item.outcome(SKIPPED, known.person)
+
+    def _by_uid(self, card: Card) -> tuple[Known | None, bool]:
+        """The person with the card's UID, and whether the card's word counts for it.
+
+        The first card of a file with some UID is that contact. Another one with the same UID is only the same when it
+        says nothing new: two contacts that share a UID by mistake must not overwrite each other.
+        """
+        if not card.uid:
+            return None, False
+        found = [known for uid in uid_spellings(card.uid) for known in self.by_uid.get(uid, ())]
+        found.sort(key=lambda known: name_key(known.card) != name_key(card))
+        is_first = uid_spellings(card.uid)[0] not in self.seen
+        self.seen.update(uid_spellings(card.uid))
+        for known in found:
+            if merge_cards(known.card, card, overwrite=False) == known.card:
+                return known, is_first
+        return (found[0], True) if found and is_first else (None, False)
+
+    def _by_name(self, card: Card) -> Known | None:
+        """A namesake whom the card does not contradict, and with whom it shares a key or to whom it adds nothing."""
+        name = name_key(card)
+        keys: list[ContactKey | None] = [*contact_keys(card)]
+        for key in keys or [None]:
+            for known in self.by_name.get((name, key), [])[:_MAX_NAMESAKES]:
+                merged = merge_cards(known.card, card, overwrite=False)
+                if merged and (key or merged == known.card):
+                    return known
+        return None
+
+    def _take_picture(self, known: Known, item: Item, *, replace: bool) -> None:
+        """The same contact's photo replaces the one there; a namesake's fills a gap."""
+        stored = (
+            known.picture.hashes if known.picture else {photo_hash(known.person.photo)} if known.person.photo else ()
+        )
+        if item.picture is None or item.picture.hashes.intersection(stored):
+            return
+        if replace or not stored:
+            known.picture = item.picture
+        else:
+            item.reasons.append("its photo is another one and was left out")
+
+    def _write_people(self, changed: list[Known]) -> None:
+        columns = {"sort_key", "search_key", "revision", "updated_at"}
+        for known in changed:
+            person = known.person
+            columns |= put_card(person, known.card)
+            if known.picture:
+                delete_files([person.photo])
+                person.photo = store_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
+                columns.add("photo")
+            if known.was.last_contact != known.card.last_contact:
+                schedule.plan_contact(person, schedule.calendar_of(self.owner), self.now)
+                columns |= set(schedule.CONTACT_COLUMNS)
+            set_name_keys(person)
+            person.revision += 1
+            person.updated_at = self.now
+        note_addresses(self.owner, [known.person for known in changed])
+        Person.objects.bulk_create([known.person for known in changed if known.is_new])
+        old = [known.person for known in changed if not known.is_new]
+        Person.objects.owned_by(self.owner).bulk_update(old, sorted(columns), batch_size=50)
+
+    def _write_dates(self, changed: list[Known]) -> None:
+        new: list[ImportantDate] = []
+        moved: list[ImportantDate] = []
+        for known in changed:
+            for day in known.card.important_dates:
+                if day in known.was.important_dates:
+                    continue
+                row = next((row for row in known.rows if day.type and row.type == day.type), None)
+                rows = new if row is None else moved
+                row = row or ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=day.type)
+                row.title = day.title or row.title
+                row.date, row.year_unknown, row.updated_at = day.date, day.year_unknown, self.now
+                rows.append(row)
+        if moved:
+            clock = schedule.calendar_of(self.owner)
+            for row in moved:
+                schedule.plan_date(row, clock, self.now)
+        ImportantDate.objects.bulk_create(new)
+        ImportantDate.objects.owned_by(self.owner).bulk_update(
+            moved, ["title", "date", "year_unknown", "updated_at", *schedule.DATE_COLUMNS], batch_size=50
+        )

@@ -1,0 +1,118 @@
+"""Takes the cards of a file into an account, in short transactions; one bad card never stops the rest.
+
+Which card is which person: the one with its UID, else a namesake whom the card does not contradict and with whom it
+shares an e-mail address or a phone number, or to whom it adds nothing. So a second run changes nothing: docs/vcard.md.
+"""
+
+import datetime as dt
+import logging
+from collections.abc import Iterable, Iterator
+
+from django.db import DatabaseError
+
+from accounts.models import User
+from contacts_project.ownership.writing import account_pause, account_write
+from people.models import Person
+from people.photos import PictureRefusedError, content_hash, make_photo
+from people.receipts import ERROR, SKIPPED, Outcome
+from people.services.card_groups import GroupPlan
+from people.services.groups import put_members
+from people.services.vcard_batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
+from people.vcard import CardResult
+
+__all__ = ["PLAN_LIMIT", "import_cards"]
+
+log = logging.getLogger(__name__)
+
+_BATCH_CARDS = 100
+_BATCH_PHOTOS = 50
+
+
+def import_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[Outcome]:
+    """Yield what became of each card as the batches finish; the outcomes of group cards come last.
+
+    Parsing and photos are done outside of transactions. A batch that the database refuses is tried card by card.
+    """
+    session = _Session(owner, now)
+    batch: list[Item] = []
+    for result in cards:
+        item = session.read(result)
+        if isinstance(item, Outcome):
+            yield item
+        elif item.card.is_group:
+            session.group_items.append(item)
+        else:
+            batch.append(item)
+        if len(batch) >= _BATCH_CARDS or sum(item.picture is not None for item in batch) >= _BATCH_PHOTOS:
+            yield from session.store(batch)
+            batch = []
+    yield from session.store(batch)
+    for item in session.group_items:
+        yield session.join(item)
+
+
+class _Session:
+    """One file."""
+
+    def __init__(self, owner: User, now: dt.datetime) -> None:
+        self.owner, self.now = owner, now
+        self.seen: frozenset[str] = frozenset()
+        self.group_items: list[Item] = []
+
+    def read(self, result: CardResult) -> Item | Outcome:
+        if result.card is None:
+            return Outcome(result.index, result.name, ERROR, reason=result.error)
+        item = Item(result, result.card, reasons=list(result.warnings))
+        if result.card.photo and not result.card.is_group:
+            item.picture = _picture(result.card.photo, item.reasons)
+        return item
+
+    def store(self, items: list[Item]) -> list[Outcome]:
+        if not items:
+            return []
+        try:
+            return self._store(items)
+        except DatabaseError:
+            log.exception("a batch of a vCard import failed")
+        if len(items) == 1:
+            result = items[0].result
+            return [Outcome(result.index, result.name, ERROR, reason="this card could not be stored")]
+        return [outcome for item in items for outcome in self.store([item])]
+
+    def _store(self, items: list[Item]) -> list[Outcome]:
+        fresh = [Item(item.result, item.card, item.picture, list(item.reasons)) for item in items]
+        batch = Batch(self.owner, fresh, self.seen, self.now)
+        with account_pause(self.owner):
+            batch.plan()
+            if batch.has_changes:
+                with account_write(self.owner):
+                    batch.write()
+        self.seen = frozenset(batch.seen)
+        return batch.outcomes
+
+    def join(self, item: Item) -> Outcome:
+        """A group card: its members become members of the group of its name. It is never a person."""
+        uids = {spelling for member in item.card.members for spelling in uid_spellings(member)}
+        groups = GroupPlan(self.owner)
+        reason = f"a group, not a person; it has {len(item.card.members)} members"
+        with account_pause(self.owner):
+            groups.load([item.card.name])
+            people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
+            named = people.exclude(memberships__group__in=groups.existing())
+            missing = list(named.order_by("id").values_list("pk", flat=True))
+            if missing and groups.allows(item.card.name):
+                with account_write(self.owner):
+                    put_members(groups.make(item.card.name), missing, self.now)
+            elif missing:
+                reason = f"{reason}; your plan allows no more groups"
+        return Outcome(item.result.index, item.result.name, SKIPPED, reason=reason)
+
+
+def _picture(data: bytes, reasons: list[str]) -> Picture | None:
+    """The photo as it is stored. Its own hash counts too: an export holds what is stored already."""
+    try:
+        jpeg = make_photo(data)
+    except PictureRefusedError as refusal:
+        reasons.append(f"the photo was left out: {refusal}")
+        return None
+    return Picture(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))

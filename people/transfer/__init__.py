@@ -1,0 +1,17 @@
+"""People and what hangs on them, in the document of an account (accounts.transfer)."""
+
+from accounts.transfer.sections import leave_out, register_section
+from people.transfer.account import AccountSection
+from people.transfer.dismissals import DismissalSection
+from people.transfer.groups import GroupSection
+from people.transfer.people import PeopleSection
+from people.transfer.places import PlaceSection
+from people.transfer.templates import TemplateSection
+
+
+def register_transfer() -> None:
+    """Register what people carry; once, from AppConfig.ready()."""
+    for section in (AccountSection, GroupSection, TemplateSection, PlaceSection, PeopleSection, DismissalSection):
+        register_section(section())
+    leave_out("people.MergeRecord", "Undoing a merge takes the records as they were here; what it made is exported.")
+    leave_out("people.LookupKey", "An index, made anew from the people.")

@@ -1,0 +1,67 @@
+"""The account itself: its names, preferences and photo. Not its address, password, plan or tokens, which are the
+instance's: they stay where they are."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.api.serializers import user as shape
+from accounts.api.serializers.fields import TimeZone
+from accounts.languages import CODES
+from accounts.models import User
+from accounts.services.preferences import change_preferences
+from accounts.transfer.importing import UPDATED, ImportRun, Item
+from accounts.transfer.sections import Section
+from contacts_project.api.fields import Choice, Text, Truth, Whole
+from people.photos import delete_files
+from people.transfer.pictures import Picture, exported, stored
+
+
+class AccountShape(serializers.Serializer[Any]):
+    name = Text(100, required=False, allow_null=False)
+    surname = Text(100)
+    nickname = Text(100)
+    photo = Picture()
+    theme = Choice(shape.THEMES, required=False)
+    dateFormat = Choice(shape.DATE_FORMATS, required=False, source="date_format")
+    nameOrder = Choice(shape.NAME_ORDERS, required=False, source="name_order")
+    nameDisplayFormat = Choice(shape.NAME_DISPLAY_FORMATS, required=False, source="name_display_format")
+    graphMode = Choice(shape.GRAPH_MODES, required=False, source="graph_mode")
+    language = Choice(CODES, required=False)
+    geocodingEnabled = Truth(required=False, source="geocoding_enabled")
+    timezone = TimeZone(required=False, allow_null=False, source="time_zone")
+    reminderHour = Whole(0, 23, required=False, source="reminder_hour")
+    leapDayRule = Choice(shape.LEAP_DAY_RULES, required=False, source="leap_day_rule")
+    defaultReminderLeadDays = Whole(0, 365, required=False, source="default_reminder_lead_days")
+    emailRemindersEnabled = Truth(required=False, source="email_reminders_enabled")
+    weeklyDigestEnabled = Truth(required=False, source="weekly_digest_enabled")
+    weeklyDigestWeekday = Whole(0, 6, required=False, source="weekly_digest_weekday")
+
+
+class AccountSection(Section):
+    """One record."""
+
+    name, order, models = "account", 10, (User,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        fields = AccountShape().fields.items()
+        record = {key: getattr(owner, str(field.source)) for key, field in fields if key != "photo"}
+        yield {"id": str(owner.pk), **record, "photo": exported(owner.photo)}
+
+    def shape(self) -> AccountShape:
+        return AccountShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        for item in items:
+            before = User.objects.get(pk=run.owner.pk)
+            values = dict(item.data)
+            photo = stored(run, values.pop("photo", None))
+            if photo:
+                values["photo"] = photo
+                delete_files([before.photo])
+            changed = any(getattr(before, column) != value for column, value in values.items())
+            after = change_preferences(user=run.owner, values=values)
+            run.skipped(item, after, "Nothing differs.")
+            if changed:
+                item.status, item.reason = UPDATED, ""

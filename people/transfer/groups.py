@@ -1,0 +1,60 @@
+"""Groups in the document. Their members stand with the people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from accounts.models import User
+from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from contacts_project.api.fields import Color, Text
+from people.models import Group
+from people.models.group import group_key
+from people.transfer.room import Room
+
+
+class GroupShape(Times):
+    name = Text(100, required=True)
+    description = Text(500)
+    color = Color()
+
+
+class GroupSection(Section):
+    """Found again by id, else by name among the active ones."""
+
+    name, order, models = "groups", 20, (Group,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for group in Group.objects.owned_by(owner).order_by("pk").iterator():
+            yield {
+                "id": str(group.pk),
+                "name": group.name,
+                "description": group.description,
+                "color": group.color,
+                "createdAt": group.created_at,
+                "deletedAt": group.deleted_at,
+            }
+
+    def shape(self) -> GroupShape:
+        return GroupShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        known = run.known(Group, items)
+        named = {group.name_key: group for group in Group.objects.owned_by(run.owner).active()}
+        room, new = Room(run.owner, "groups"), []
+        for item in items:
+            key, times = group_key(item.data["name"]), times_of(item.data, run.now)
+            active = times["deleted_at"] is None
+            found = known.get(item.source_id) or (named.get(key) if active else None)
+            if found:
+                run.skipped(item, found)
+            elif active and not room.take():
+                run.failed(item, room.message)
+            else:
+                values = {column: item.data.get(column) for column in ("name", "description", "color")}
+                group = Group(pk=run.new_id(item.source_id), owner=run.owner, name_key=key, **values, **times)
+                new.append(group)
+                run.imported(item, group)
+                if active:
+                    named[key] = group
+        Group.objects.bulk_create(new)

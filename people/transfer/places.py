@@ -1,0 +1,71 @@
+"""Where addresses are, in the document: what the geocoder has found need not be asked for again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from contacts_project.api.fields import Choice, Number, Text
+from people.geocoding.copying import address_key
+from people.models import GeocodedAddress
+
+_STATES = [GeocodedAddress.PENDING, GeocodedAddress.SKIPPED, GeocodedAddress.DONE, GeocodedAddress.FAILED]
+
+
+class PlaceShape(Times):
+    text = Text(2000, required=True)
+    geocodeStatus = Choice(_STATES, source="state")
+    latitude = Number(-90, 90, required=False, allow_null=True)
+    longitude = Number(-180, 180, required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["state"] == GeocodedAddress.DONE and None in (attrs.get("latitude"), attrs.get("longitude")):
+            raise serializers.ValidationError({"geocodeStatus": ["A place that was found has both coordinates."]})
+        return attrs
+
+
+class PlaceSection(Section):
+    """Found again by the address's text. The entries of people take what stands here."""
+
+    name, order, models = "places", 45, (GeocodedAddress,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in GeocodedAddress.objects.owned_by(owner).order_by("pk").iterator():
+            yield {
+                "id": str(row.pk),
+                "text": row.text,
+                "geocodeStatus": row.state,
+                "latitude": row.latitude,
+                "longitude": row.longitude,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> PlaceShape:
+        return PlaceShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        known = run.known(GeocodedAddress, items)
+        texts = {row.key: row for row in GeocodedAddress.objects.owned_by(run.owner)}
+        new = []
+        for item in items:
+            key = address_key(item.data["text"])
+            if found := known.get(item.source_id) or texts.get(key):
+                run.skipped(item, found)
+                continue
+            values = {column: item.data.get(column) for column in ("text", "state", "latitude", "longitude")}
+            row = GeocodedAddress(
+                pk=run.new_id(item.source_id),
+                owner=run.owner,
+                key=key,
+                next_try_at=run.now,
+                created_at=times_of(item.data, run.now)["created_at"],
+                **values,
+            )
+            texts[key] = row
+            new.append(row)
+            run.imported(item, row)
+        GeocodedAddress.objects.bulk_create(new, batch_size=500)

@@ -1,0 +1,73 @@
+"""Custom field templates in the document. Their values stand with the people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from contacts_project.api.fields import Choice, Text, Whole
+from people.api.custom_templates import OptionsField
+from people.custom_values import SELECT, TYPES
+from people.models import CustomFieldTemplate
+from people.transfer.room import Room
+
+
+class TemplateShape(Times):
+    name = Text(60, required=True)
+    slug = Text(80, required=True)
+    type = Choice(TYPES)
+    options = OptionsField(required=False)
+    order = Whole(0, 1_000_000, required=False, source="position", default=0)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        options = attrs.get("options") or []
+        if (attrs["type"] == SELECT) != bool(options):
+            raise serializers.ValidationError({"options": ["Options belong to SELECT, which needs one at least."]})
+        return {**attrs, "options": options}
+
+
+class TemplateSection(Section):
+    """Found again by id, else by slug: one of that slug and type is the same field."""
+
+    name, order, models = "customFieldTemplates", 30, (CustomFieldTemplate,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in CustomFieldTemplate.objects.owned_by(owner).order_by("pk").iterator():
+            yield {
+                "id": str(row.pk),
+                "name": row.name,
+                "slug": row.slug,
+                "type": row.type,
+                "options": row.options,
+                "order": row.position,
+                "createdAt": row.created_at,
+                "deletedAt": row.deleted_at,
+            }
+
+    def shape(self) -> TemplateShape:
+        return TemplateShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        known = run.known(CustomFieldTemplate, items)
+        slugs = {row.slug: row for row in CustomFieldTemplate.objects.owned_by(run.owner)}
+        room, new = Room(run.owner, "templates"), []
+        for item in items:
+            data, times = item.data, times_of(item.data, run.now)
+            found = known.get(item.source_id) or slugs.get(data["slug"])
+            if found and found.type != data["type"]:
+                run.failed(item, f"There is a field of type {found.type} with this slug.")
+            elif found:
+                run.skipped(item, found)
+            elif times["deleted_at"] is None and not room.take():
+                run.failed(item, room.message)
+            else:
+                values = {column: data[column] for column in ("name", "slug", "type", "options", "position")}
+                row = CustomFieldTemplate(pk=run.new_id(item.source_id), owner=run.owner, **values, **times)
+                new.append(row)
+                slugs[row.slug] = row
+                run.imported(item, row)
+        CustomFieldTemplate.objects.bulk_create(new)

@@ -1,0 +1,65 @@
+"""The trash: every kind of record that is soft-deleted, for GET /api/deleted and for the daily purge.
+
+Each app registers its kinds in AppConfig.ready(); the order of registration is the order of the purge.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from contacts_project.ownership.models import TrashModel
+
+
+@dataclass(frozen=True)
+class TrashKind:
+    """One kind. `project(owner_id)` gives the answer's records of what is in the trash, newest first.
+
+    `remove(owner_id, ids)` deletes rows for good inside the caller's transaction and returns the names of files that
+    have no owner any more; the caller deletes those after commit.
+    """
+
+    name: str
+    model: type[TrashModel]
+    project: Callable[[UUID], list[dict[str, Any]]]
+    remove: Callable[[UUID, Collection[UUID]], list[str]]
+
+
+_kinds: dict[str, TrashKind] = {}
+
+
+def register_trash_kind(kind: TrashKind) -> None:
+    _kinds[kind.name] = kind
+
+
+def trash_kinds() -> dict[str, TrashKind]:
+    """All kinds by the name that `?type=` takes."""
+    return dict(_kinds)
+
+
+PurgeJob = Callable[[UUID, dt.datetime], int]
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """Rows that are no kind of the trash but end with the retention as well, such as the images of merges.
+
+    `owners(now)` names the accounts that have such rows, `remove(owner_id, now)` removes them and says how many.
+    """
+
+    name: str
+    owners: Callable[[dt.datetime], Collection[UUID]]
+    remove: PurgeJob
+
+
+_expiries: dict[str, Expiry] = {}
+
+
+def register_expiry(expiry: Expiry) -> None:
+    _expiries[expiry.name] = expiry
+
+
+def expiries() -> tuple[Expiry, ...]:
+    """All of them, in the order of registration."""
+    return tuple(_expiries.values())

@@ -1,0 +1,22 @@
+"""What people put into the trash, and what else the daily purge has to forget."""
+
+from people.date_answers import deleted_dates
+from people.group_answers import deleted_groups
+from people.models import CustomFieldTemplate, Group, ImportantDate, Person
+from people.projection import deleted_people
+from people.services.custom_templates import remove_templates
+from people.services.group_lifecycle import remove_groups
+from people.services.important_dates import remove_dates
+from people.services.merge import owners_of_old_merges, remove_old_merges
+from people.services.people import remove_deleted_people
+from people.template_answers import deleted_templates
+from people.trash import Expiry, TrashKind, register_expiry, register_trash_kind
+
+
+def register_kinds() -> None:
+    """Once, from AppConfig.ready()."""
+    register_trash_kind(TrashKind("people", Person, deleted_people, remove_deleted_people))
+    register_trash_kind(TrashKind("importantDates", ImportantDate, deleted_dates, remove_dates))
+    register_trash_kind(TrashKind("groups", Group, deleted_groups, remove_groups))
+    register_trash_kind(TrashKind("customFieldTemplates", CustomFieldTemplate, deleted_templates, remove_templates))
+    register_expiry(Expiry("merges", owners_of_old_merges, remove_old_merges))

@@ -1,0 +1,108 @@
+"""Bytes of a card to clean text: UTF-8, else the charset a line declares, else Windows-1252.
+
+A fold may stand in the middle of a multibyte character, so a line that is not UTF-8 is unfolded before it is
+decoded.
+"""
+
+import codecs
+import re
+
+_PHYSICAL = re.compile(rb"\r+\n?|\n")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROL_TABLE = dict.fromkeys(c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in {9, 10, 13})
+# Text encodings met in real exports. Not idna, punycode, utf-7 or the escapes: slow, or they make surrogates.
+_CHARSETS = re.compile(
+    r"utf-?8|ascii|iso8859-\d+|cp\d+|koi8-[ru]|gb2312|gbk|gb18030|big5(hkscs)?|shift_jis(_2004|x0213)?|euc_\w+|mac-\w+"
+)
+
+
+def allowed_charset(name: str | None) -> str | None:
+    """The codec of a declared charset, None when it is unknown or not one for a card."""
+    if not name or len(name) > 40 or not name.isascii():
+        return None
+    try:
+        codec = codecs.lookup(name.strip().strip('"')).name
+    except (LookupError, ValueError):
+        return None
+    return codec if _CHARSETS.fullmatch(codec) else None
+
+
+def decode_value(data: bytes, charset: str | None) -> str:
+    """Never fails: the declared charset, UTF-8, UTF-8 with surrogate pairs (Java), Windows-1252, Latin-1."""
+    for codec in (allowed_charset(charset), "utf-8"):
+        if codec:
+            try:
+                return data.decode(codec)
+            except UnicodeDecodeError:
+                continue
+    try:
+        return join_surrogates(data.decode("utf-8", "surrogatepass"))
+    except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def join_surrogates(text: str) -> str:
+    """Halves of a pair joined, lone ones replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def clean_controls(text: str) -> str:
+    """Without NUL and other control characters; tab and line breaks stay."""
+    return text.translate(_CONTROL_TABLE) if _CONTROLS.search(text) else text
+
+
+def has_controls(text: str) -> bool:
+    return _CONTROLS.search(text) is not None
+
+
+def decode_card(data: bytes, fallback: str | None = None) -> str:
+    """The card as text with its folds; only lines that are not UTF-8 by themselves come unfolded.
+
+    `fallback` is the charset of the whole file, as a Content-Type may name it.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(_decode_line(line, fallback) for line in _logical_lines(data))
+
+
+def _logical_lines(data: bytes) -> list[list[tuple[bytes, bytes]]]:
+    """Lines as lists of (content, line end), the folded ones together."""
+    lines: list[list[tuple[bytes, bytes]]] = []
+    start = 0
+    for end in _PHYSICAL.finditer(data):
+        _add_physical(lines, data[start : end.start()], end.group())
+        start = end.end()
+    if start < len(data):
+        _add_physical(lines, data[start:], b"")
+    return lines
+
+
+def _add_physical(lines: list[list[tuple[bytes, bytes]]], content: bytes, end: bytes) -> None:
+    if lines and content[:1] in {b" ", b"\t"}:
+        lines[-1].append((content, end))
+    else:
+        lines.append([(content, end)])
+
+
+def _decode_line(physical: list[tuple[bytes, bytes]], fallback: str | None) -> str:
+    try:
+        return b"".join(content + end for content, end in physical).decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    unfolded = physical[0][0] + b"".join(content[1:] for content, _ in physical[1:])
+    end = physical[-1][1].decode("ascii")
+    try:
+        return unfolded.decode("utf-8") + end
+    except UnicodeDecodeError:
+        return decode_value(unfolded, _declared(unfolded) or fallback) + end
+
+
+def _declared(line: bytes) -> str | None:
+    head = line.partition(b":")[0].upper()
+    _, found, rest = head.partition(b"CHARSET=")
+    return rest.partition(b";")[0].decode("ascii", "ignore") if found else None

@@ -1,0 +1,46 @@
+"""Files of cards: one result for each card, and one bad card never stops the rest."""
+
+import io
+from collections.abc import Iterator
+
+from people.vcard.assembling import read_card
+from people.vcard.card import CardResult, VCardError
+from people.vcard.decoding import decode_card, join_surrogates
+from people.vcard.lines import parse_line
+from people.vcard.splitting import RawCard, Readable, split_cards
+
+__all__ = ["decode_card", "read_cards"]
+
+
+def read_cards(source: Readable | bytes | str, *, charset: str | None = None) -> Iterator[CardResult]:
+    """Each card of a file in its order, read or with the reason why not. Memory holds one card at a time.
+
+    `charset` is for lines that are neither UTF-8 nor declare a charset of their own.
+    """
+    if isinstance(source, str):
+        source = join_surrogates(source).encode()
+    stream: Readable = io.BytesIO(source) if isinstance(source, bytes) else source
+    for index, raw in enumerate(split_cards(stream)):
+        yield _read(index, raw, charset)
+
+
+def _read(index: int, raw: RawCard, charset: str | None) -> CardResult:
+    if raw.error:
+        return CardResult(index=index, name="", error=raw.error)
+    text = decode_card(raw.data, charset)
+    try:
+        card, warnings = read_card(text)
+    except VCardError as error:
+        return CardResult(index=index, name=_glimpse(text), error=str(error), text=text)
+    if raw.warning:
+        warnings = (raw.warning, *warnings)
+    return CardResult(index=index, name=card.full_name, card=card, warnings=warnings, text=text)
+
+
+def _glimpse(text: str) -> str:
+    """A name to tell an unreadable card by: its FN, as it stands among the first lines."""
+    for line in text[:4096].splitlines():
+        found = parse_line(line)
+        if found.name == "FN":
+            return found.value.strip()[:100]
+    return ""

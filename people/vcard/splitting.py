@@ -1,0 +1,155 @@
+"""Cuts a stream of bytes into cards, with no more than one card in memory.
+
+Linear in the input whatever it holds: a card over the limit is dropped piece by piece while it passes by, and
+a nested BEGIN outside an AGENT ends the card before it, so nothing is ever read twice.
+"""
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+MAX_CARD_BYTES = 10 * 1024 * 1024
+_CHUNK = 64 * 1024
+_MAX_DEPTH = 4
+
+MISSING_END = "the card has no END line and may be cut off"
+TOO_LARGE = f"the card is larger than {MAX_CARD_BYTES // (1024 * 1024)} MiB"
+OUTSIDE = "text that belongs to no card (a BEGIN:VCARD line is missing)"
+
+
+class Readable(Protocol):
+    """What a file has to be able to do: give its next bytes, nothing at its end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(slots=True)
+class RawCard:
+    """The bytes of one card, BEGIN to END; `error` when it cannot be read, `warning` when it still can."""
+
+    data: bytes = b""
+    error: str | None = None
+    warning: str | None = None
+
+
+@dataclass(slots=True)
+class _State:
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    depth: int = 0
+    has_content: bool = False
+    after_agent: bool = False
+    stray: bool = False
+
+    def add(self, piece: bytes) -> None:
+        self.size += len(piece)
+        if self.size > MAX_CARD_BYTES:
+            self.parts.clear()
+        else:
+            self.parts.append(piece)
+
+    def begin(self, piece: bytes) -> None:
+        self.parts.clear()
+        self.size, self.depth, self.has_content, self.after_agent, self.stray = 0, 1, False, False, False
+        self.add(piece)
+
+    def finish(self, warning: str | None = None) -> RawCard:
+        self.depth = 0
+        if self.size > MAX_CARD_BYTES:
+            return RawCard(error=TOO_LARGE)
+        return RawCard(data=b"".join(self.parts), warning=warning)
+
+
+def split_cards(stream: Readable) -> Iterator[RawCard]:
+    """The cards of a file in their order; a run of properties outside any card is reported once."""
+    state = _State()
+    for piece, starts_line in _pieces(_transcoded(stream)):
+        word = _word(piece) if starts_line else b""
+        if word == b"BEGIN:VCARD":
+            yield from _on_begin(state, piece)
+        elif state.depth == 0:
+            if word != b"END:VCARD" and b":" in piece and not state.stray:
+                state.stray = True
+                yield RawCard(error=OUTSIDE)
+        elif word == b"END:VCARD":
+            state.add(piece)
+            state.depth -= 1
+            if state.depth == 0:
+                yield state.finish()
+        else:
+            _on_content(state, piece, word)
+    if state.depth and state.has_content:
+        yield state.finish(MISSING_END)
+
+
+def _on_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
+    if state.depth and state.after_agent and state.depth < _MAX_DEPTH:
+        state.depth += 1
+        state.after_agent = False
+        state.add(piece)
+        return
+    if state.depth and state.has_content:
+        yield state.finish(MISSING_END)
+    state.begin(piece)
+
+
+def _on_content(state: _State, piece: bytes, word: bytes) -> None:
+    state.add(piece)
+    if word:
+        state.has_content = True
+        state.after_agent = word.startswith(b"AGENT") and word.endswith(b":")
+    elif piece.strip():
+        state.has_content, state.after_agent = True, False
+
+
+def _word(piece: bytes) -> bytes:
+    """A short line in upper case without spaces, to know BEGIN, END and AGENT by; empty for anything else.
+
+    A line that starts with white space continues the one before and is never one of them.
+    """
+    if len(piece) > 80 or piece[:1] not in b"BbEeAa":
+        return b""
+    return piece.strip().replace(b" ", b"").upper()
+
+
+def _pieces(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Lines with their ends; one longer than a chunk comes in pieces, of which the first starts it."""
+    carry = b""
+    starts = True
+    for chunk in chunks:
+        for piece in (carry + chunk).splitlines(keepends=True):
+            carry = b""
+            ended = piece.endswith((b"\n", b"\r"))
+            if not ended and len(piece) < _CHUNK:
+                carry = piece
+                continue
+            yield piece, starts
+            starts = ended
+    if carry:
+        yield carry, starts
+
+
+def _transcoded(stream: Readable) -> Iterator[bytes]:
+    """Chunks without a byte order mark, UTF-16 (told by its mark or its NULs) turned into UTF-8."""
+    first = stream.read(_CHUNK)
+    first = first.removeprefix(codecs.BOM_UTF8)
+    encoding = _utf16(first)
+    if encoding is None:
+        yield first
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    yield decoder.decode(first).lstrip("\ufeff").encode()
+    while chunk := stream.read(_CHUNK):
+        yield decoder.decode(chunk).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+def _utf16(start: bytes) -> str | None:
+    if start.startswith(codecs.BOM_UTF16_LE) or start[:4].upper() == b"B\0E\0":
+        return "utf-16-le"
+    if start.startswith(codecs.BOM_UTF16_BE) or start[:4].upper() == b"\0B\0E":
+        return "utf-16-be"
+    return None

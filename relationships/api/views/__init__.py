@@ -1,0 +1,1 @@
+"""Views of relationships, types and the network."""

@@ -1,0 +1,46 @@
+"""GET /api/dashboard/stats. Here, because relationships are the highest of what it counts."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import IntegerField
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from contacts_project.api.schema import envelope
+from people import schedule
+from people.models import Group, Person
+from people.upcoming import upcoming_events
+from relationships.models import Relationship
+
+DAYS = 30
+
+
+class DashboardStatsView(APIView):
+    @extend_schema(
+        operation_id="getDashboardStats",
+        responses=envelope(
+            "DashboardStats",
+            peopleCount=IntegerField(),
+            groupsCount=IntegerField(),
+            relationshipsCount=IntegerField(help_text="A pair, being two rows of the list, counts once."),
+            upcomingEvents=IntegerField(
+                help_text=f"Events of the coming {DAYS} days, as GET /api/upcoming lists them."
+            ),
+        ),
+        tags=["network"],
+    )
+    def get(self, request: Request) -> Response:
+        """How many people, groups, relationships and upcoming events there are."""
+        owner = caller(request)
+        today = schedule.calendar_of(owner).today(timezone.now())
+        pairs = Relationship.objects.owned_by(owner).visible().one_of_each_pair()
+        return Response(
+            {
+                "peopleCount": Person.objects.owned_by(owner).active().count(),
+                "groupsCount": Group.objects.owned_by(owner).active().count(),
+                "relationshipsCount": pairs.count(),
+                "upcomingEvents": len(upcoming_events(owner, start=today, days=DAYS)),
+            }
+        )

@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class RelationshipsConfig(AppConfig):
+    name = "relationships"
+
+    def ready(self) -> None:
+        from relationships import checks  # noqa: F401, PLC0415 - registers them
+        from relationships.wiring import wire  # noqa: PLC0415 - needs loaded models
+
+        wire()

@@ -1,0 +1,73 @@
+"""What relationships add to a person: rows in the answer, connectedThroughId, orphans on deletion."""
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from rest_framework.serializers import Field
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError
+from contacts_project.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, Truth
+from people.aspects import PersonAspect
+from people.models import Person
+from relationships.models import Relationship
+from relationships.projection import FEW, relationship_texts
+from relationships.services.merging import move_relationships, return_relationships
+from relationships.services.orphans import orphans_to_delete
+from relationships.services.relationships import create_relationship
+from relationships.services.types import revive_types
+
+
+class RelationshipsAspect(PersonAspect):
+    name = "relationships"
+
+    def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
+        through = OwnedField("people.Person", source="connected_through", required=False, allow_null=True)
+        through.write_only = True
+        return {"connectedThroughId": through}
+
+    def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
+        return {
+            "deleteOrphans": Truth(source="delete_orphans", required=False),
+            "orphanIds": OwnedIdsField("people.Person", source="orphan_ids", required=False, allow_null=True),
+        }
+
+    def check_create(self, data: dict[str, Any]) -> None:
+        """With connectedThroughId, relationshipToUserId is the type of the relationship to that person."""
+        if through := data.get("connected_through"):
+            if not Person.objects.owned_by(through.owner_id).active().filter(pk=through.pk).exists():
+                raise FieldError("connectedThroughId", UNKNOWN_ID)
+            data["connected_as"] = data.pop("relationship_to_user", None)
+
+    def created(self, person: Person, data: Mapping[str, Any]) -> None:
+        if through := data.get("connected_through"):
+            create_relationship(
+                owner=person.owner,
+                person=person,
+                related_person=through,
+                relationship_type=data["connected_as"],
+                notes=None,
+                now=person.created_at,
+            )
+
+    def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
+        rows = Relationship.objects.owned_by(owner).active()
+        everybody = person_ids is None or len(person_ids) > FEW
+        if not everybody:
+            rows = rows.filter(person__in=person_ids)
+        return relationship_texts(owner, rows, everybody=everybody)
+
+    def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
+        return orphans_to_delete(owner_id, person_ids, options)
+
+    def restored(self, person: Person, now: dt.datetime) -> None:
+        """What the person is to the user comes back with the person."""
+        revive_types(person.owner_id, [person.relationship_to_user_id], now)
+
+    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+        return move_relationships(primary, secondary)
+
+    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+        return_relationships(primary, secondary, image)

@@ -1,0 +1,40 @@
+"""The relationship types that a new account starts with, labelled in its language."""
+
+from typing import Final
+
+from accounts.languages import CODES
+from accounts.models import User
+from contacts_project.api.ids import new_id
+from people.palette import pick_color
+from relationships.models import RelationshipType
+
+# Name, name of the inverse, labels in the order of settings.LANGUAGES.
+DEFAULT_TYPES: Final = (
+    ("PARENT", "CHILD", ("Parent", "Padre/Madre", "親", "Forelder", "Elternteil", "Parent")),
+    ("CHILD", "PARENT", ("Child", "Hijo/Hija", "子ども", "Barn", "Kind", "Enfant")),
+    ("SIBLING", "SIBLING", ("Sibling", "Hermano/Hermana", "きょうだい", "Søsken", "Geschwister", "Frère/Sœur")),
+    ("SPOUSE", "SPOUSE", ("Spouse", "Cónyuge", "配偶者", "Ektefelle", "Ehepartner", "Conjoint")),
+    ("PARTNER", "PARTNER", ("Partner", "Pareja", "パートナー", "Partner", "Partner", "Partenaire")),
+    ("FRIEND", "FRIEND", ("Friend", "Amigo/Amiga", "友人", "Venn", "Freund/Freundin", "Ami/Amie")),
+    ("COLLEAGUE", "COLLEAGUE", ("Colleague", "Colega", "同僚", "Kollega", "Kollege/Kollegin", "Collègue")),
+    ("ACQUAINTANCE", "ACQUAINTANCE", ("Acquaintance", "Conocido", "知人", "Bekjent", "Bekannte", "Connaissance")),
+    ("RELATIVE", "RELATIVE", ("Relative", "Pariente", "親戚", "Slektning", "Verwandte", "Membre de la famille")),
+    ("OTHER", "OTHER", ("Other", "Otro", "その他", "Annet", "Sonstige", "Autre")),
+)
+
+
+def make_default_types(user: User) -> None:
+    """Give a new account its types, inside the transaction that makes it."""
+    column = CODES.index(user.language)
+    ids = {name: new_id() for name, _, _ in DEFAULT_TYPES}
+    RelationshipType.objects.bulk_create(
+        RelationshipType(
+            id=ids[name],
+            owner=user,
+            name=name,
+            label=labels[column],
+            color=pick_color(name),
+            inverse_id=ids[inverse],
+        )
+        for name, inverse, labels in DEFAULT_TYPES
+    )

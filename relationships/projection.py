@@ -1,0 +1,144 @@
+"""Answers of relationships and types, built from columns: a constant number of queries, no serializer a row."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final, TypedDict
+
+import orjson
+
+from accounts.models import User
+from contacts_project.api.columns import IdKey, TimeText, id_text
+from contacts_project.api.json import dumps, timestamp
+from people.models import Person
+from people.names import COLUMNS, FULL, display_name
+from relationships.models import RelationshipQuerySet, RelationshipType
+
+# Up to so many ids are named in a query; for more, all of the account's rows are read and looked up in memory.
+FEW: Final = 500
+
+
+class Named(TypedDict):
+    """A person in somebody else's answer."""
+
+    id: str
+    name: str
+
+
+def named_people(
+    owner: User,
+    keys: Collection[str] | None = None,
+    *,
+    deleted: bool = False,
+    form: str | None = None,
+    ordered: bool = True,
+) -> dict[str, Named]:
+    """People by the 32 digits of their id, in name order: the active (all, with `deleted`) of `keys`, or everyone.
+
+    More than was asked for may come, and in no order where it need not be `ordered`. `form` is the account's display
+    format unless given.
+    """
+    people = Person.objects.owned_by(owner)
+    if ordered:
+        people = people.in_name_order()
+    if not deleted:
+        people = people.active()
+    if keys is not None and len(keys) <= FEW:
+        people = people.filter(pk__in=keys)
+    order, form = owner.name_order, form or owner.name_display_format
+    return {
+        row[0]: {"id": id_text(row[0]), "name": display_name(row[1:], order=order, form=form)}
+        for row in people.values_list(IdKey("pk"), *COLUMNS).iterator()
+    }
+
+
+def relationship_answers(
+    owner: User, rows: RelationshipQuerySet, *, newest: str = "created_at", deleted: bool = False
+) -> list[orjson.Fragment]:
+    """Answers as JSON, newest first by the column `newest`.
+
+    Rows to deleted people are left out, unless `deleted` asks for the trash.
+    """
+    return [orjson.Fragment(text) for _, text in _texts(owner, rows.order_by(f"-{newest}", "-id"), deleted=deleted)]
+
+
+def relationship_texts(owner: User, rows: RelationshipQuerySet, *, everybody: bool) -> dict[str, str]:
+    """The same answers by the IdKey of `person`, with commas between. With `everybody` rows are not held, names are."""
+    texts: dict[str, str] = {}
+    for person, text in _texts(owner, rows.order_by("-created_at", "-id"), deleted=False, everybody=everybody):
+        before = texts.get(person)
+        texts[person] = text if before is None else f"{before},{text}"
+    return texts
+
+
+_COLUMNS: Final = (
+    IdKey("pk"),
+    IdKey("person_id"),
+    IdKey("related_person_id"),
+    IdKey("relationship_type_id"),
+    "notes",
+    TimeText("deleted_at"),
+    TimeText("created_at"),
+    TimeText("updated_at"),
+)
+
+
+def _texts(
+    owner: User, rows: RelationshipQuerySet, *, deleted: bool, everybody: bool = False
+) -> Iterator[tuple[str, str]]:
+    """The IdKey of `person` and the whole answer as JSON text, of each row.
+
+    Put together of what is JSON already; dictionaries for tens of thousands of rows would cost twice the time.
+    """
+    columns = rows.values_list(*_COLUMNS)
+    found = columns.iterator() if everybody else list(columns)
+    keys = None if everybody else {key for row in found for key in row[1:3]}
+    people = named_people(owner, keys, deleted=deleted, ordered=False)
+    names = {key: (named["id"], dumps(named).decode()) for key, named in people.items()}
+    types = {
+        key: (f'"{id_text(key)}"', dumps({"id": id_text(key), "label": label}).decode())
+        for key, label in RelationshipType.objects.owned_by(owner).values_list(IdKey("pk"), "label")
+    }
+    types[None] = ("null", "null")
+    for row_key, person, related, type_key, notes, deleted_at, created_at, updated_at in found:
+        if person not in names or related not in names:
+            continue
+        type_id, kind = types[type_key]
+        person_id, person_json = names[person]
+        related_id, related_json = names[related]
+        text = (
+            f'{{"id":"{id_text(row_key)}","personId":"{person_id}","relatedPersonId":"{related_id}",'
+            f'"relationshipTypeId":{type_id},"notes":{dumps(notes).decode() if notes else "null"},'
+            f'"person":{person_json},"relatedPerson":{related_json},"relationshipType":{kind},'
+            f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
+        )
+        yield person, text
+
+
+def _quoted(moment: str | None) -> str:
+    return f'"{moment}"' if moment else "null"
+
+
+def type_answers(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
+    """Types with their inverse; `rows` come with it selected."""
+    return [type_answer(row) for row in rows]
+
+
+def type_answer(row: RelationshipType) -> dict[str, Any]:
+    inverse = row.inverse
+    return {
+        "id": row.pk,
+        "name": row.name,
+        "label": row.label,
+        "color": row.color,
+        "inverseId": inverse.pk,
+        "inverse": {"id": inverse.pk, "name": inverse.name, "label": inverse.label},
+        "symmetric": row.symmetric,
+        "deletedAt": timestamp(row.deleted_at),
+        "createdAt": timestamp(row.created_at),
+        "updatedAt": timestamp(row.updated_at),
+    }
+
+
+def orphan_answers(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:
+    """Orphans, by the 32 digits of their ids, with their full names, in name order."""
+    people = named_people(owner, orphans, form=FULL)
+    return [{"id": person["id"], "fullName": person["name"]} for key, person in people.items() if key in orphans]

@@ -1,0 +1,42 @@
+"""Relationships of two people that are merged into one, and apart again."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from people.models import Person
+from people.services.merge import UndoConflictError
+from relationships.models import Relationship, RelationshipQuerySet
+
+
+def move_relationships(primary: Person, secondary: Person) -> list[str]:
+    """Give the secondary's pairs to the primary; returns the ids of the rows that start there now.
+
+    What the two are to each other, and what the primary is to somebody already, stays with the secondary.
+    """
+    rows = Relationship.objects.owned_by(primary.owner_id).active()
+    known = {_meaning(row) for row in rows.filter(person=primary)}
+    theirs = rows.filter(person=secondary).exclude(related_person=primary)
+    moved = [row.pk for row in theirs if _meaning(row) not in known]
+    _start_at(primary, moved)
+    return [str(row_id) for row_id in moved]
+
+
+def return_relationships(primary: Person, secondary: Person, row_ids: Collection[str]) -> None:
+    """Give them back as they are now. Raises UndoConflictError where one is gone, or would be there twice."""
+    rows: RelationshipQuerySet = Relationship.objects.owned_by(primary.owner_id)
+    moved = list(rows.filter(person=primary, pk__in=[UUID(row_id) for row_id in row_ids]))
+    there = {_meaning(row) for row in rows.active().filter(person=secondary)}
+    if len(moved) < len(row_ids) or any(_meaning(row) in there for row in moved if not row.is_deleted):
+        raise UndoConflictError
+    _start_at(secondary, [row.pk for row in moved])
+
+
+def _meaning(row: Relationship) -> tuple[UUID, UUID | None]:
+    return row.related_person_id, row.relationship_type_id
+
+
+def _start_at(person: Person, row_ids: Collection[UUID]) -> None:
+    """Let these rows start at `person`, and the other rows of their pairs end there."""
+    rows = Relationship.objects.owned_by(person.owner_id)
+    rows.filter(pk__in=row_ids).update(person=person)
+    rows.filter(inverse__in=row_ids).update(related_person=person)

@@ -1,0 +1,25 @@
+"""Which orphans a deletion takes with it."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from contacts_project.api.errors import FieldError
+from relationships.network.loading import find_orphans
+
+
+def orphans_to_delete(owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
+    """The people that go with `person_ids`: all orphans, or those that `orphan_ids` names; none unless asked for.
+
+    Raises FieldError when one that is named is no orphan of theirs.
+    """
+    if not options.get("delete_orphans"):
+        return ()
+    orphans = {UUID(orphan) for orphan in find_orphans(owner_id, person_ids)}
+    named: list[UUID] | None = options.get("orphan_ids")
+    if named is None:
+        return orphans
+    for index, person_id in enumerate(named):
+        if person_id not in orphans:
+            raise FieldError(f"orphanIds.{index}", "This person would not become an orphan.")
+    return named

@@ -1,0 +1,155 @@
+"""Writes of relationships. Each acts on both rows of a pair, in one transaction."""
+
+import datetime as dt
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from rest_framework.exceptions import NotFound
+
+from accounts.models import User
+from contacts_project.api.errors import ApiError, FieldError, NotDeletedError
+from contacts_project.api.fields import UNKNOWN_ID
+from contacts_project.api.ids import new_id
+from contacts_project.ownership.writing import account_write
+from people.models import Person
+from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
+from relationships.services.finding import find
+from relationships.services.types import revive_types
+
+TWICE = "These two people already have an active relationship of this type."
+
+
+class PersonDeletedError(ApiError):
+    """A relationship cannot come back while one of its people is in the trash."""
+
+    code = "person_deleted"
+    message = "One of the two people is deleted: restore them first."
+
+
+def create_relationship(
+    *,
+    owner: User,
+    person: Person,
+    related_person: Person,
+    relationship_type: RelationshipType | None,
+    notes: str | None,
+    now: dt.datetime,
+) -> Relationship:
+    """`person` becomes `relationship_type` of `related_person`, and the way back. Raises FieldError."""
+    with account_write(owner):
+        _check_current(owner, person, related_person)
+        inverse_type_id = _inverse_of(owner, relationship_type)
+        row, inverse = new_pair(owner.pk, person.pk, related_person.pk, now=now)
+        row.relationship_type, inverse.relationship_type_id = relationship_type, inverse_type_id
+        row.notes = inverse.notes = notes
+        _check_once(row)
+        Relationship.objects.bulk_create([row, inverse])
+    return row
+
+
+def new_pair(
+    owner_id: UUID, person_id: UUID, related_person_id: UUID, *, now: dt.datetime
+) -> tuple[Relationship, Relationship]:
+    """Two rows that know each other, without type and notes, not stored yet."""
+    there, back = new_id(), new_id()
+    same = {"owner_id": owner_id, "created_at": now}
+    return (
+        Relationship(id=there, inverse_id=back, person_id=person_id, related_person_id=related_person_id, **same),
+        Relationship(id=back, inverse_id=there, person_id=related_person_id, related_person_id=person_id, **same),
+    )
+
+
+def update_relationship(*, owner: User, relationship_id: str, data: dict[str, Any], now: dt.datetime) -> Relationship:
+    """Change type and notes, as far as `data` has them; the inverse is made to match. Raises FieldError."""
+    with account_write(owner):
+        row = find(Relationship.objects.owned_by(owner).visible().select_related("inverse"), relationship_id)
+        inverse = row.inverse
+        if "relationship_type" in data:
+            inverse.relationship_type_id = _inverse_of(owner, data["relationship_type"])
+            row.relationship_type = data["relationship_type"]
+            _check_once(row)
+        if "notes" in data:
+            row.notes = inverse.notes = data["notes"]
+        row.updated_at = inverse.updated_at = now
+        Relationship.unscoped.bulk_update([row, inverse], ["relationship_type", "notes", "updated_at"])
+    return row
+
+
+def delete_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> None:
+    """Soft-delete the pair."""
+    with account_write(owner):
+        row = find(Relationship.objects.owned_by(owner).visible(), relationship_id)
+        _pair(row).update(deleted_at=now, updated_at=now)
+
+
+def restore_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> Relationship:
+    """Take the pair out of the trash, and its type too where that is there.
+
+    Raises NotDeletedError, PersonDeletedError, FieldError when the pair was made anew meanwhile.
+    """
+    with account_write(owner):
+        row = _find_deleted(owner, relationship_id, now)
+        if row.person.is_deleted or row.related_person.is_deleted:
+            raise PersonDeletedError
+        _check_once(row)
+        revive_types(owner.pk, [row.relationship_type_id], now)
+        _pair(row).update(deleted_at=None, updated_at=now)
+    return row
+
+
+def remove_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> None:
+    """Remove a pair that is in the trash for good. Raises NotDeletedError."""
+    with account_write(owner):
+        remove_relationships(owner.pk, [_find_deleted(owner, relationship_id, now).pk])
+
+
+def remove_relationships(owner_id: UUID, relationship_ids: Collection[UUID]) -> list[str]:
+    """Remove pairs in the trash, in the caller's transaction; no files hang on them."""
+    either_row = Q(pk__in=relationship_ids) | Q(inverse__in=relationship_ids)
+    Relationship.objects.owned_by(owner_id).deleted().filter(either_row).delete()
+    return []
+
+
+def _find_deleted(owner: User, relationship_id: str, now: dt.datetime) -> Relationship:
+    rows = Relationship.objects.owned_by(owner).within_retention(now).select_related("person", "related_person")
+    row = find(rows, relationship_id)
+    if row.is_deleted:
+        return row
+    if row.person.is_deleted or row.related_person.is_deleted:
+        raise NotFound
+    raise NotDeletedError
+
+
+def _pair(row: Relationship) -> RelationshipQuerySet:
+    return Relationship.objects.owned_by(row.owner_id).filter(pk__in=[row.pk, row.inverse_id])
+
+
+def _check_current(owner: User, person: Person, related_person: Person) -> None:
+    """Raise unless both are two active people now, in this turn, whatever they were when the body was read."""
+    if person.pk == related_person.pk:
+        raise FieldError("relatedPersonId", "A person has no relationship with itself.")
+    ends = {person.pk: "personId", related_person.pk: "relatedPersonId"}
+    there = set(Person.objects.owned_by(owner).active().filter(pk__in=ends).values_list("pk", flat=True))
+    for person_id in ends.keys() - there:
+        raise FieldError(ends[person_id], UNKNOWN_ID)
+
+
+def _inverse_of(owner: User, relationship_type: RelationshipType | None) -> UUID | None:
+    """The type of the way back, as it is now, in this turn."""
+    if relationship_type is None:
+        return None
+    active = RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk)
+    inverse_id = active.values_list("inverse_id", flat=True).first()
+    if inverse_id is None:
+        raise FieldError("relationshipTypeId", UNKNOWN_ID)
+    return inverse_id
+
+
+def _check_once(row: Relationship) -> None:
+    """Raise when another active row has the same two people and type. The database would refuse it too."""
+    same = Relationship.objects.owned_by(row.owner_id).active().exclude(pk=row.pk)
+    same = same.filter(person_id=row.person_id, related_person_id=row.related_person_id)
+    if same.filter(relationship_type=row.relationship_type_id).exists():
+        raise FieldError("relationshipTypeId", TWICE)

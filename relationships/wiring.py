@@ -1,0 +1,16 @@
+"""What this app adds to the apps below it."""
+
+from accounts.lifecycle import on_account_created
+from people.aspects import register_aspect
+from relationships.aspect import RelationshipsAspect
+from relationships.defaults import make_default_types
+from relationships.transfer import register_transfer
+from relationships.trash import register_trash
+
+
+def wire() -> None:
+    """Register everything; once, when all models are loaded."""
+    on_account_created(make_default_types)
+    register_aspect(RelationshipsAspect())
+    register_trash()
+    register_transfer()

@@ -1,0 +1,266 @@
+"""Register, sign in, sign out, through the API with a session cookie."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import override_settings
+
+from accounts.models import AccountSession, User
+from accounts.services import signing_in
+from tests.builders import PASSWORD, make_user
+from tests.client import Client
+
+BODY = {"email": "Ada@Example.org", "password": PASSWORD, "name": "Ada"}
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def browser() -> Client:
+    """A client that checks CSRF as a browser's requests are checked."""
+    return Client(enforce_csrf_checks=True)
+
+
+def csrf(browser: Client) -> dict[str, Any]:
+    return {"HTTP_X_CSRFTOKEN": browser.ok("GET", "/api/auth/csrf")["csrfToken"]}
+
+
+def test_a_newcomer_is_signed_in_and_out_again(browser: Client) -> None:
+    user = browser.ok("POST", "/api/auth/register", {**BODY, "nickname": "", "timezone": "Europe/Oslo"}, status=201)[
+        "user"
+    ]
+    assert user["email"] == "Ada@example.org"
+    assert (user["name"], user["nickname"], user["timezone"], user["emailVerified"]) == (
+        "Ada",
+        None,
+        "Europe/Oslo",
+        False,
+    )
+    assert browser.ok("GET", "/api/auth/session")["user"] == user
+    assert browser.ok("POST", "/api/auth/logout", **csrf(browser)) == {"success": True}
+    assert browser.call("GET", "/api/auth/session").status_code == 401
+    assert not AccountSession.unscoped.exists()
+
+
+def test_defaults_of_a_new_account(browser: Client) -> None:
+    user = browser.ok("POST", "/api/auth/register", BODY, status=201)["user"]
+    assert {key: user[key] for key in DEFAULTS} == DEFAULTS
+
+
+DEFAULTS = {
+    "theme": "LIGHT",
+    "dateFormat": "YMD",
+    "nameOrder": "WESTERN",
+    "nameDisplayFormat": "FULL",
+    "graphMode": "individuals",
+    "language": "en",
+    "geocodingEnabled": False,
+    "defaultReminderLeadDays": 0,
+    "weeklyDigestEnabled": False,
+    "weeklyDigestWeekday": 1,
+    "timezone": "UTC",
+    "reminderHour": 9,
+    "leapDayRule": "FEB28",
+    "photo": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("de", "de-DE"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de-DE"),
+        ("pt-BR, fr;q=0.5", "fr-FR"),
+        ("no", "nb-NO"),
+        ("nn-NO", "nb-NO"),
+        ("en;q=0.1, ja", "ja-JP"),
+        ("zz", "en"),
+        (";;,=", "en"),
+    ],
+)
+def test_the_language_is_the_best_match(browser: Client, header: str, language: str) -> None:
+    answer = browser.ok("POST", "/api/auth/register", BODY, status=201, HTTP_ACCEPT_LANGUAGE=header)
+    assert answer["user"]["language"] == language
+
+
+def test_the_language_sent_wins(browser: Client) -> None:
+    answer = browser.ok(
+        "POST", "/api/auth/register", {**BODY, "language": "es-ES"}, status=201, HTTP_ACCEPT_LANGUAGE="de"
+    )
+    assert answer["user"]["language"] == "es-ES"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"email": "no address"}, "email"),
+        ({"email": "bad\n@example.org"}, "email"),
+        ({"email": "\u212aa@example.org"}, "email"),
+        ({"email": None}, "email"),
+        ({"name": " "}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"password": "short-A1"[:7]}, "password"),
+        ({"password": "lower-case-7"}, "password"),
+        ({"password": "UPPER-CASE-7"}, "password"),
+        ({"password": "No-Number-here"}, "password"),
+        ({"password": "NoSpecial7character"}, "password"),
+        ({"password": 12345678}, "password"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"language": "xx"}, "language"),
+    ],
+)
+def test_what_registration_refuses(browser: Client, change: dict[str, Any], field: str) -> None:
+    answer = browser.ok("POST", "/api/auth/register", {**BODY, **change}, status=400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("password", ["Password1!", "P@ssw0rd", "Ada-1815", "ada@example.org-A1"])
+def test_a_password_needs_what_the_contract_asks_for_and_no_more(browser: Client, password: str) -> None:
+    browser.ok("POST", "/api/auth/register", {**BODY, "password": password}, status=201)
+
+
+def test_the_first_account_is_the_operator_and_no_other(browser: Client) -> None:
+    browser.ok("POST", "/api/auth/register", BODY, status=201)
+    browser.ok("POST", "/api/auth/register", {**BODY, "email": "bo@example.org"}, status=201)
+    operators = User.objects.filter(is_staff=True, is_superuser=True)
+    assert [user.email for user in operators] == ["Ada@example.org"]
+
+
+def test_registration_modes(browser: Client) -> None:
+    second = {**BODY, "email": "bo@example.org"}
+    with override_settings(REGISTRATION="closed"):
+        assert browser.ok("POST", "/api/auth/register", BODY, status=403)["code"] == "registration_closed"
+    with override_settings(REGISTRATION="first"):
+        browser.ok("POST", "/api/auth/register", BODY, status=201)
+        assert browser.ok("POST", "/api/auth/register", second, status=403)["code"] == "registration_closed"
+
+
+def test_a_taken_address_is_400_without_regard_to_case(browser: Client, alice: User) -> None:
+    answer = browser.ok("POST", "/api/auth/register", {**BODY, "email": "ALICE@example.ORG"}, status=400)
+    assert answer["details"][0]["field"] == "email"
+
+
+def test_where_verification_is_mandatory_a_taken_address_answers_like_a_new_one(browser: Client, alice: User) -> None:
+    with override_settings(EMAIL_VERIFICATION="mandatory"):
+        new = browser.ok("POST", "/api/auth/register", BODY, status=201)
+        taken = browser.ok("POST", "/api/auth/register", {**BODY, "email": "alice@example.org"}, status=201)
+    for answer, email in ((new, "Ada@example.org"), (taken, "alice@example.org")):
+        assert answer["user"].pop("email") == email
+        for key in ("id", "createdAt", "updatedAt"):
+            assert answer["user"].pop(key)
+    assert new == taken
+    assert browser.call("GET", "/api/auth/session").status_code == 401
+    assert User.objects.count() == 2
+    alice.refresh_from_db()
+    assert alice.name == "Alice"
+
+
+def test_sign_in_without_regard_to_case(browser: Client, alice: User) -> None:
+    user = browser.ok("POST", "/api/auth/login", {"email": "ALICE@Example.org", "password": PASSWORD})["user"]
+    assert user["id"] == str(alice.pk)
+    assert browser.ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
+
+
+@pytest.mark.parametrize("email", ["alice@example.org", "nobody@example.org"])
+def test_wrong_credentials(browser: Client, alice: User, email: str) -> None:
+    response = browser.call("POST", "/api/auth/login", {"email": email, "password": "Wrong-Horse-7"})
+    assert response.status_code == 401
+    assert response.json()["code"] == "invalid_credentials"
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_switched_off_account_does_not_sign_in(browser: Client) -> None:
+    make_user("off@example.org", is_active=False)
+    browser.ok("POST", "/api/auth/login", {"email": "off@example.org", "password": PASSWORD}, status=401)
+
+
+def test_an_unverified_address_is_told_only_to_who_knows_the_password(browser: Client, alice: User) -> None:
+    with override_settings(EMAIL_VERIFICATION="mandatory"):
+        right = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=403)
+        wrong = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": "Wrong-1"}, status=401)
+    assert (right["code"], wrong["code"]) == ("email_unverified", "invalid_credentials")
+
+
+def test_an_unknown_address_costs_a_hash_like_a_known_one(
+    browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+
+    def count(password: str, encoded: str) -> bool:
+        checked.append(encoded)
+        return False
+
+    monkeypatch.setattr(signing_in, "check_password", count)
+    for email in (alice.email, "nobody@example.org"):
+        browser.ok("POST", "/api/auth/login", {"email": email, "password": PASSWORD}, status=401)
+    assert len(checked) == 2
+
+
+def fail(client: Client, email: str, times: int, address: str = "203.0.113.1") -> list[int]:
+    body = {"email": email, "password": "Wrong-Horse-7"}
+    return [client.call("POST", "/api/auth/login", body, REMOTE_ADDR=address).status_code for _ in range(times)]
+
+
+def test_ten_failures_of_an_address_are_enough(browser: Client, alice: User) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        for number in range(10):
+            assert fail(browser, f"guess{number}@example.org", 1) == [401]
+        response = browser.call(
+            "POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1"
+        )
+        assert response.status_code == 429
+        assert 890 < int(response["Retry-After"]) == response.json()["retryAfter"] <= 901
+        browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.2")
+        clock.shift(16 * 60)
+        browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1")
+
+
+def test_ten_failures_of_an_account_are_enough_but_not_for_its_own_browser(browser: Client, alice: User) -> None:
+    own = Client()
+    own.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    statuses = [fail(browser, "Alice@Example.org", 1, f"203.0.113.{host}")[0] for host in range(1, 12)]
+    assert statuses == [401] * 10 + [429]
+    stranger = Client()
+    body = {"email": alice.email, "password": PASSWORD}
+    assert stranger.call("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.99").status_code == 429
+    own.ok("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.77")
+
+
+def test_signing_in_often_is_no_guessing(alice: User) -> None:
+    for _ in range(12):
+        Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+
+
+def test_the_address_is_counted_from_the_right_by_trusted_proxies(browser: Client, alice: User) -> None:
+    def address(forwarded: str) -> str:
+        client = Client()
+        body = {"email": alice.email, "password": PASSWORD}
+        client.ok("POST", "/api/auth/login", body, HTTP_X_FORWARDED_FOR=forwarded, REMOTE_ADDR="10.0.0.1")
+        return str(AccountSession.unscoped.rows().latest("created_at").ip)
+
+    assert address("203.0.113.7") == "10.0.0.1"
+    with override_settings(TRUSTED_PROXY_COUNT=1):
+        assert address("192.0.2.66, 203.0.113.7") == "203.0.113.7"
+    with override_settings(TRUSTED_PROXY_COUNT=2):
+        assert address("192.0.2.66, 203.0.113.7, 10.0.0.2") == "203.0.113.7"
+        assert address("not an address, 10.0.0.2") == ""
+
+
+def test_a_session_write_needs_the_csrf_token(browser: Client) -> None:
+    browser.ok("POST", "/api/auth/register", BODY, status=201)
+    assert browser.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)["code"] == "csrf"
+    browser.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201, **csrf(browser))
+
+
+def test_signing_in_changes_the_session_and_signs_the_former_user_out(browser: Client, alice: User) -> None:
+    browser.ok("POST", "/api/auth/register", BODY, status=201)
+    former = browser.cookies["sessionid"].value
+    browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    assert browser.cookies["sessionid"].value != former
+    assert [row.owner_id for row in AccountSession.unscoped.rows()] == [alice.pk]
+    cookie = browser.cookies["sessionid"]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"

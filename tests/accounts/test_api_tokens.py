@@ -1,0 +1,103 @@
+"""API tokens: made in a session, shown once, held to their scope and time."""
+
+import datetime as dt
+import re
+
+import pytest
+import time_machine
+
+from accounts.models import ApiToken, User
+from tests.client import Client, client_of
+
+
+@pytest.fixture
+def session(alice: User) -> Client:
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+def bearer(token: str) -> Client:
+    client = Client()
+    client.bearer = token
+    return client
+
+
+def test_a_token_is_shown_once_and_signs_in(session: Client, alice: User) -> None:
+    made = session.ok("POST", "/api/user/api-tokens", {"name": " laptop "}, status=201)["apiToken"]
+    assert re.fullmatch(r"cnt_[0-9A-Za-z]{46}", made["token"])
+    assert (made["name"], made["scope"], made["expiresAt"], made["lastUsedAt"]) == ("laptop", "READ_WRITE", None, None)
+    assert made["token"].startswith(made["prefix"])
+    assert bearer(made["token"]).ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
+    listed = session.ok("GET", "/api/user/api-tokens")["tokens"]
+    assert [token["id"] for token in listed] == [made["id"]]
+    assert "token" not in listed[0]
+    assert listed[0]["lastUsedAt"]
+    assert made["token"] not in str(ApiToken.unscoped.values_list())
+
+
+def test_an_expired_token_is_401(session: Client) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        body = {"name": "short", "expiresAt": "2026-05-01T01:00:00+00:00"}
+        made = session.ok("POST", "/api/user/api-tokens", body, status=201)["apiToken"]
+        assert made["expiresAt"] == "2026-05-01T01:00:00.000Z"
+        bearer(made["token"]).ok("GET", "/api/auth/session")
+        clock.shift(3600)
+        bearer(made["token"]).ok("GET", "/api/auth/session", status=401)
+
+
+def test_last_use_is_written_once_a_minute(session: Client) -> None:
+    token = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]["token"]
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        uses = []
+        for _ in range(3):
+            bearer(token).ok("GET", "/api/auth/session")
+            used = ApiToken.unscoped.get().last_used_at
+            assert used
+            uses.append(used)
+            clock.shift(40)
+    assert uses[0] == uses[1] < uses[2]
+
+
+def test_a_revoked_token_is_401(session: Client) -> None:
+    made = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
+    assert session.ok("DELETE", f"/api/user/api-tokens/{made['id']}") == {"success": True}
+    response = bearer(made["token"]).call("GET", "/api/auth/session")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_bad_bearer_is_401_even_beside_a_session(session: Client) -> None:
+    response = session.call("GET", "/api/auth/session", HTTP_AUTHORIZATION="Bearer cnt_nonsense")
+    assert response.status_code == 401
+
+
+def test_a_token_makes_no_tokens(alice: User) -> None:
+    answer = client_of(alice).ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)
+    assert answer["code"] == "session_required"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"name": "x", "scope": "ADMIN"}, "scope"),
+        ({"name": "x", "expiresAt": "soon"}, "expiresAt"),
+        ({"name": "x", "expiresAt": "2001-01-01T00:00:00Z"}, "expiresAt"),
+        ({"name": "x", "expiresAt": 5}, "expiresAt"),
+    ],
+)
+def test_what_a_token_refuses(session: Client, body: dict, field: str) -> None:
+    answer = session.ok("POST", "/api/user/api-tokens", body, status=400)
+    assert answer["details"][0]["field"] == field
+
+
+def test_another_account_sees_no_token(session: Client, mallory: User) -> None:
+    made = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
+    other = Client()
+    other.force_login(mallory)
+    assert other.ok("GET", "/api/user/api-tokens") == {"tokens": []}
+    other.ok("DELETE", f"/api/user/api-tokens/{made['id']}", status=404)
+    assert ApiToken.unscoped.exists()

@@ -1,0 +1,220 @@
+"""Sign-in through a provider: a real one on loopback, which checks PKCE, client and redirect."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.utils import timezone
+from joserfc.jwk import RSAKey
+
+from accounts.models import ApiToken, OidcIdentity, User
+from tests.builders import PASSWORD, make_token, make_user
+from tests.client import Client
+from tests.oidc_provider import CLIENT_SECRET, Provider, agree, oidc_provider, use
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def provider(settings: Any) -> Iterator[Provider]:
+    with oidc_provider() as running:
+        use(running, settings)
+        yield running
+
+
+@pytest.fixture
+def browser() -> Client:
+    return Client(enforce_csrf_checks=True)
+
+
+def sign_in(browser: Client, provider: Provider, query: str = "") -> Any:
+    """The whole way round; the callback's response."""
+    started = browser.call("GET", f"/api/auth/oidc/start{query}")
+    assert started.status_code == 302, started.content
+    return browser.call("GET", agree(provider, started["Location"]), HTTP_ACCEPT_LANGUAGE="fr")
+
+
+def refusal(browser: Client, provider: Provider) -> tuple[int, str]:
+    response = sign_in(browser, provider)
+    assert browser.call("GET", "/api/auth/session").status_code == 401
+    return response.status_code, response.json().get("code")
+
+
+def test_a_newcomer_gets_an_account_with_what_the_provider_knows(browser: Client, provider: Provider) -> None:
+    provider.claims.update(family_name="Lovelace", locale="de_AT", zoneinfo="Europe/Vienna")
+    response = sign_in(browser, provider, "?next=/people?x=1")
+    assert (response.status_code, response["Location"]) == (302, "/people?x=1")
+    user = browser.ok("GET", "/api/auth/session")["user"]
+    assert (user["email"], user["emailVerified"], user["hasPassword"]) == ("ada@example.org", True, False)
+    assert (user["name"], user["surname"]) == ("Ada", "Lovelace")
+    assert (user["language"], user["timezone"]) == ("de-DE", "Europe/Vienna")
+    assert len(browser.ok("GET", "/api/user/sessions")["sessions"]) == 1
+
+
+def test_the_same_subject_is_the_same_account_whatever_its_address(browser: Client, provider: Provider) -> None:
+    sign_in(browser, provider)
+    first = browser.ok("GET", "/api/auth/session")["user"]["id"]
+    provider.claims.update(email="other@example.org", email_verified=False)
+    again = Client()
+    assert sign_in(again, provider).status_code == 302
+    assert again.ok("GET", "/api/auth/session")["user"]["id"] == first
+    assert OidcIdentity.unscoped.rows().count() == 1
+
+
+def test_a_verified_address_links_and_the_password_goes_on_working(
+    browser: Client, provider: Provider, alice: User
+) -> None:
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    provider.claims["email"] = "ALICE@example.org"
+    sign_in(browser, provider)
+    assert browser.ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+
+
+def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, provider: Provider, alice: User) -> None:
+    """Alice's address was never verified: whoever set the password may not be who the provider vouches for."""
+    squatter = Client()
+    squatter.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    make_token(alice)
+    provider.claims["email"] = alice.email
+    sign_in(browser, provider)
+    user = browser.ok("GET", "/api/auth/session")["user"]
+    assert (user["id"], user["emailVerified"], user["hasPassword"]) == (str(alice.pk), True, False)
+    squatter.ok("GET", "/api/auth/session", status=401)
+    squatter.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
+    assert not ApiToken.unscoped.exists()
+
+
+@pytest.mark.parametrize("verified", [False, None, "false", 1])
+def test_an_unverified_address_links_nothing(browser: Client, provider: Provider, alice: User, verified: Any) -> None:
+    provider.claims.update(email=alice.email, email_verified=verified)
+    assert refusal(browser, provider) == (403, "email_unverified")
+    assert not OidcIdentity.unscoped.exists()
+
+
+def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client, provider: Provider) -> None:
+    provider.claims = {"sub": "u-1"}
+    provider.userinfo = {"sub": "u-2", "email": "eve@example.org", "email_verified": True}
+    assert refusal(browser, provider) == (401, "oidc_refused")
+    provider.userinfo = {"sub": "u-1", "email": "ada@example.org", "email_verified": True, "name": "Ada L."}
+    sign_in(browser, provider)
+    assert browser.ok("GET", "/api/auth/session")["user"]["name"] == "Ada L."
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"iss": "http://elsewhere.example"},
+        {"aud": "another client"},
+        {"aud": ["contacts", "another"]},
+        {"exp": 1_600_000_000},
+        {"nonce": "replayed"},
+        {"nonce": None},
+        {"sub": None},
+        {"sub": 7},
+        {"sub": "x" * 256},
+        {"azp": "another"},
+        {"at_hash": "AAAA"},
+    ],
+    ids=str,
+)
+def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Provider, lie: dict[str, Any]) -> None:
+    provider.lies = lie
+    assert refusal(browser, provider) == (401, "oidc_refused")
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
+def test_a_provider_that_talks_nonsense_signs_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
+    provider.token_answer = answer
+    assert refusal(browser, provider)[0] in {401, 502}
+
+
+def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> None:
+    provider.signing_key = RSAKey.generate_key(2048, parameters={"kid": "one"})
+    assert refusal(browser, provider) == (401, "oidc_refused")
+
+
+def test_new_keys_of_the_provider_are_read_again(browser: Client, provider: Provider) -> None:
+    sign_in(browser, provider)
+    provider.rotate("two")
+    assert sign_in(Client(), provider).status_code == 302
+
+
+def test_the_client_may_have_to_authenticate_in_the_body(browser: Client, provider: Provider) -> None:
+    provider.auth_methods = ["client_secret_post"]
+    assert sign_in(browser, provider).status_code == 302
+    assert provider.redeemed[0]["client_secret"] == CLIENT_SECRET
+
+
+def test_a_callback_of_another_browser_or_state_is_refused(browser: Client, provider: Provider) -> None:
+    location = browser.call("GET", "/api/auth/oidc/start")["Location"]
+    callback = agree(provider, location)
+    assert Client().ok("GET", callback, status=400)["code"] == "invalid_state"
+    forged = callback.replace("state=", "state=x")
+    assert browser.ok("GET", forged, status=400)["code"] == "invalid_state"
+    assert browser.call("GET", callback).status_code == 302
+
+
+def test_a_code_is_redeemed_once(browser: Client, provider: Provider) -> None:
+    callback = agree(provider, browser.call("GET", "/api/auth/oidc/start")["Location"])
+    cookie = browser.cookies["oidc_flow"].value
+    assert browser.call("GET", callback).status_code == 302
+    again = Client()
+    again.cookies["oidc_flow"] = cookie
+    assert again.ok("GET", callback, status=401)["code"] == "oidc_refused"
+
+
+def test_a_user_who_says_no_is_not_signed_in(browser: Client, provider: Provider) -> None:
+    location = browser.call("GET", "/api/auth/oidc/start")["Location"]
+    state = dict(parse_qsl(urlsplit(location).query))["state"]
+    callback = f"/api/auth/oidc/callback?error=access_denied&state={state}"
+    assert browser.ok("GET", callback, status=401)["code"] == "oidc_refused"
+    browser.ok("GET", "/api/auth/session", status=401)
+
+
+@pytest.mark.parametrize("path", ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:x", ""])
+def test_it_leads_back_to_this_service_only(browser: Client, provider: Provider, path: str) -> None:
+    assert sign_in(browser, provider, f"?next={path}")["Location"] == "/api/docs"
+
+
+def test_closed_registration_holds_here_too(browser: Client, provider: Provider, settings: Any) -> None:
+    settings.REGISTRATION = "closed"
+    assert refusal(browser, provider) == (403, "registration_closed")
+
+
+def test_a_switched_off_account_is_not_opened(browser: Client, provider: Provider) -> None:
+    make_user("ada@example.org", is_active=False, email_verified_at=timezone.now())
+    assert refusal(browser, provider) == (401, "invalid_credentials")
+
+
+def test_a_provider_that_is_down_is_said_to_be(browser: Client, provider: Provider, settings: Any) -> None:
+    settings.OIDC_ISSUER = "http://127.0.0.1:1"
+    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+
+
+def test_a_provider_outside_the_policy_is_not_asked(browser: Client, provider: Provider, settings: Any) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS = []
+    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+
+
+def test_metadata_of_another_issuer_are_refused(browser: Client, provider: Provider, settings: Any) -> None:
+    settings.OIDC_ISSUER = provider.issuer.replace("127.0.0.1", "localhost")
+    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+
+
+def test_providers_are_listed(browser: Client, provider: Provider, settings: Any) -> None:
+    listed = {"providers": [{"id": "oidc", "name": "Example"}], "passwordLogin": True, "registration": True}
+    assert browser.ok("GET", "/api/auth/providers") == listed
+    settings.OIDC_ISSUER, settings.REGISTRATION = "", "closed"
+    assert browser.ok("GET", "/api/auth/providers") == {"providers": [], "passwordLogin": True, "registration": False}
+    browser.ok("GET", "/api/auth/oidc/start", status=404)
+
+
+def test_an_account_without_a_password_is_deleted_without_one(browser: Client, provider: Provider) -> None:
+    sign_in(browser, provider)
+    csrf = browser.ok("GET", "/api/auth/csrf")["csrfToken"]
+    browser.ok("DELETE", "/api/user/delete", {"confirmationText": "DELETE"}, HTTP_X_CSRFTOKEN=csrf)
+    assert not User.objects.exists()
+    assert not OidcIdentity.unscoped.exists()

@@ -1,0 +1,90 @@
+"""Operators: the admin, plans, and what doctor finds."""
+
+from typing import Any
+
+import pyotp
+import pytest
+from django.core import checks
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.models import TotpDevice, User
+from tests.builders import PASSWORD, make_user
+from tests.client import Client
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    user = make_user("op@example.org", is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    assert operator.get("/admin/accounts/user/").status_code == 200
+    form = {"plan": "PRO", "is_active": "on", "_save": "Save"}
+    path = f"/admin/accounts/user/{alice.pk}/change/"
+    body = "&".join(f"{key}={value}" for key, value in form.items())
+    response = operator.generic("POST", path, body, "application/x-www-form-urlencoded")
+    assert response.status_code == 302
+    alice.refresh_from_db()
+    assert (alice.plan, alice.effective_plan, alice.email) == ("PRO", "PRO", "alice@example.org")
+
+
+def test_nobody_else_sees_the_admin(alice: User) -> None:
+    client = Client()
+    client.force_login(alice)
+    assert client.get("/admin/accounts/user/").status_code == 302
+
+
+def findings() -> set[str]:
+    return {str(message.id) for message in checks.run_checks(tags=["doctor"], include_deployment_checks=True)}
+
+
+def test_doctor_says_what_is_open(db: None, settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert {"doctor.W032", "doctor.W035"} <= findings()
+    make_user("a@example.org")
+    assert "doctor.W033" in findings()
+    make_user("op@example.org", is_superuser=True)
+    assert "doctor.I034" in findings()
+    settings.REGISTRATION = "closed"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    assert not {"doctor.W032", "doctor.W033", "doctor.I034", "doctor.W035"} & findings()
+    settings.EMAIL_VERIFICATION = "always"
+    settings.OIDC_ISSUER = "https://id.example.org"
+    settings.ACCOUNT_TIME_ZONE = "Mars/Olympus"
+    assert {"doctor.E030", "doctor.E031", "doctor.E037"} <= findings()
+
+
+def admin_login(email: str, password: str, code: str = "") -> int:
+    body = f"username={email}&password={password}&code={code}"
+    response = Client().generic("POST", "/admin/login/", body, "application/x-www-form-urlencoded")
+    return int(response.status_code)
+
+
+def test_the_admin_is_guessed_at_no_more_often_than_the_api(db: None) -> None:
+    make_user("op@example.org", is_staff=True, is_superuser=True)
+    assert Client().get("/admin/login/").status_code == 200
+    assert admin_login("op@example.org", PASSWORD) == 302
+    assert [admin_login("op@example.org", "Wrong-Horse-7") for _ in range(10)] == [200] * 10
+    assert admin_login("op@example.org", PASSWORD) == 200
+
+
+def test_the_admin_asks_for_the_second_factor(db: None) -> None:
+    user = make_user("op@example.org", is_staff=True, is_superuser=True)
+    secret = pyotp.random_base32()
+    TotpDevice.objects.create(owner=user, secret=secret, confirmed_at=timezone.now())
+    assert admin_login("op@example.org", PASSWORD) == 200
+    assert admin_login("op@example.org", PASSWORD, pyotp.TOTP(secret).now()) == 302
+
+
+def test_an_account_from_the_command_line_is_whole(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", email="op@example.org", name="Op", interactive=False, verbosity=0)
+    client = Client()
+    user = client.ok("POST", "/api/auth/login", {"email": "op@example.org", "password": PASSWORD})["user"]
+    assert user["emailVerified"] is True
+    assert client.ok("GET", "/api/relationship-types")["relationshipTypes"]

@@ -1,0 +1,61 @@
+"""The pages that mailed links lead to."""
+
+import re
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.link_tokens import Purpose, make_token
+from accounts.models import User
+from tests.builders import PASSWORD
+from tests.client import Client
+
+NEW = "Better-Horse-8"
+FORM = "application/x-www-form-urlencoded"
+
+
+def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
+    """Post the page's form as a browser does, its CSRF token included."""
+    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    assert found
+    body = "&".join(f"{key}={value}" for key, value in {**fields, "csrfmiddlewaretoken": found[1]}.items())
+    return browser.generic("POST", path, body, FORM)
+
+
+def test_opening_the_link_verifies_nothing_but_the_button_does(alice: User) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    path = f"/account/verify-email?token={make_token(alice, Purpose.VERIFY)}"
+    page = browser.call("GET", path)
+    assert (page.status_code, page["Referrer-Policy"]) == (200, "no-referrer")
+    alice.refresh_from_db()
+    assert not alice.email_verified
+    assert submit(browser, path, page.content.decode()).status_code == 200
+    alice.refresh_from_db()
+    assert alice.email_verified
+    assert browser.call("GET", path).status_code == 400
+
+
+def test_a_password_is_set_on_the_page_in_the_accounts_language(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(language="de-DE")
+    browser = Client(enforce_csrf_checks=True)
+    path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    page = browser.call("GET", path).content.decode()
+    assert "Neues Passwort" in page
+    weak = submit(browser, path, page, password="weak").content.decode()
+    assert 'class="problem"' in weak
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    # Signing in is what last_login tells, and no reason for a link to stop working.
+    assert submit(browser, path, weak, password=NEW).status_code == 200
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW})
+
+
+def test_a_form_of_another_site_is_refused(alice: User) -> None:
+    path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    response = Client(enforce_csrf_checks=True).generic("POST", path, f"password={NEW}", FORM)
+    assert (response.status_code, response.json()["code"]) == (403, "csrf")
+
+
+def test_a_used_or_forged_link_says_so(alice: User) -> None:
+    for path in ("/account/verify-email?token=x", "/account/reset-password", "/account/verify-email?token="):
+        assert Client().call("GET", path).status_code == 400
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())

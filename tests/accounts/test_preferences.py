@@ -1,0 +1,101 @@
+"""Each preference route answers exactly the shape of the specification, and the profile holds the value."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from accounts.signals import preferences_changed
+from tests.client import Client
+
+# path, body, what is answered beside the id, the profile's key and value
+CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("theme", {"theme": "DARK"}, {"theme": "DARK"}),
+    ("date-format", {"dateFormat": "MDY"}, {"dateFormat": "MDY"}),
+    ("name-order", {"nameOrder": "EASTERN"}, {"nameOrder": "EASTERN"}),
+    ("name-display-format", {"nameDisplayFormat": "SHORT"}, {"nameDisplayFormat": "SHORT"}),
+    ("graph-display", {"graphMode": "bubbles"}, {"graphMode": "bubbles"}),
+    ("geocoding", {"geocodingEnabled": True}, {"geocodingEnabled": True}),
+    ("reminder-lead-days", {"days": 365}, {"defaultReminderLeadDays": 365}),
+    (
+        "weekly-digest",
+        {"enabled": True, "weekday": 0},
+        {"weeklyDigestEnabled": True, "weeklyDigestWeekday": 0},
+    ),
+    ("timezone", {"timezone": "Asia/Kathmandu"}, {"timezone": "Asia/Kathmandu"}),
+    ("reminder-hour", {"hour": 23}, {"reminderHour": 23}),
+    ("leap-day-rule", {"leapDayRule": "MAR1"}, {"leapDayRule": "MAR1"}),
+]
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("theme", {"theme": "dark"}, "theme"),
+    ("theme", {}, "theme"),
+    ("date-format", {"dateFormat": None}, "dateFormat"),
+    ("name-order", {"nameOrder": 1}, "nameOrder"),
+    ("graph-display", {"graphMode": "INDIVIDUALS"}, "graphMode"),
+    ("geocoding", {"geocodingEnabled": 1}, "geocodingEnabled"),
+    ("reminder-lead-days", {"days": "5"}, "days"),
+    ("reminder-lead-days", {"days": 366}, "days"),
+    ("reminder-lead-days", {"days": -1}, "days"),
+    ("reminder-lead-days", {"days": True}, "days"),
+    ("weekly-digest", {"enabled": True}, "weekday"),
+    ("weekly-digest", {"weekday": 1}, "enabled"),
+    ("weekly-digest", {"enabled": True, "weekday": 7}, "weekday"),
+    ("timezone", {"timezone": "europe/oslo"}, "timezone"),
+    ("timezone", {"timezone": ""}, "timezone"),
+    ("reminder-hour", {"hour": 24}, "hour"),
+    ("leap-day-rule", {"leapDayRule": "FEB29"}, "leapDayRule"),
+    ("language", {"language": "de"}, "language"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "answer"), CASES, ids=[case[0] for case in CASES])
+def test_a_preference_is_stored_and_answered_alone(
+    api: Client, alice: User, path: str, body: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    assert api.ok("PUT", f"/api/user/{path}", body) == {"user": {"id": str(alice.pk), **answer}}
+    profile = api.ok("GET", "/api/user/profile")["user"]
+    assert {key: profile[key] for key in answer} == answer
+
+
+def test_the_language_answers_its_own_shape(api: Client) -> None:
+    assert api.ok("PUT", "/api/user/language", {"language": "ja-JP"}) == {"success": True, "language": "ja-JP"}
+    assert api.ok("GET", "/api/user/profile")["user"]["language"] == "ja-JP"
+
+
+@pytest.mark.parametrize(("path", "body", "field"), REFUSED, ids=str)
+def test_what_is_refused_changes_nothing(api: Client, path: str, body: dict[str, Any], field: str) -> None:
+    before = api.ok("GET", "/api/user/profile")
+    answer = api.ok("PUT", f"/api/user/{path}", body, status=400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+    assert api.ok("GET", "/api/user/profile") == before
+
+
+@pytest.mark.parametrize("path", ["timezone", "reminder-hour", "leap-day-rule", "reminder-lead-days"])
+def test_what_moves_reminders_marks_them_stale(api: Client, alice: User, path: str) -> None:
+    body = next(body for case, body, _ in CASES if case == path)
+    api.ok("PUT", f"/api/user/{path}", body)
+    alice.refresh_from_db()
+    assert alice.reminders_stale
+
+
+def test_other_preferences_leave_reminders_alone(api: Client, alice: User) -> None:
+    api.ok("PUT", "/api/user/theme", {"theme": "DARK"})
+    alice.refresh_from_db()
+    assert not alice.reminders_stale
+
+
+def test_only_a_change_is_news(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:
+    news: list[tuple[Any, set[str]]] = []
+
+    def hear(user_id: Any, fields: set[str], **kwargs: Any) -> None:
+        news.append((user_id, fields))
+
+    preferences_changed.connect(hear)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            api.ok("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+            api.ok("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    finally:
+        preferences_changed.disconnect(hear)
+    assert news == [(alice.pk, {"weekly_digest_enabled"})]

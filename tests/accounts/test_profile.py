@@ -1,0 +1,122 @@
+"""Profile and password."""
+
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from accounts.models import User
+from tests.builders import PASSWORD
+from tests.client import Client, client_of
+
+NEW = "Better-Horse-8"
+
+
+def signed_in(user: User, password: str = PASSWORD) -> Client:
+    client = Client()
+    client.ok("POST", "/api/auth/login", {"email": user.email, "password": password})
+    return client
+
+
+def test_names_are_changed_and_what_is_left_out_stays(api: Client) -> None:
+    body = {"name": " Alma ", "surname": "Berg", "nickname": "Al", "email": "alice@example.org"}
+    answer = api.ok("PUT", "/api/user/profile", body)
+    assert answer["emailChanged"] is False
+    assert [answer["user"][key] for key in ("name", "surname", "nickname")] == ["Alma", "Berg", "Al"]
+    body = {"name": "Alma", "surname": "", "email": "alice@example.org"}
+    answer = api.ok("PUT", "/api/user/profile", body)
+    assert [answer["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
+
+
+def test_what_was_read_may_be_sent_back(api: Client) -> None:
+    user = api.ok("GET", "/api/user/profile")["user"]
+    again = api.ok("PUT", "/api/user/profile", user)["user"]
+    assert {**again, "updatedAt": None} == {**user, "updatedAt": None}
+
+
+def test_another_address_is_unverified(api: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(email_verified_at=alice.created_at)
+    assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
+    same = api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "ALICE@example.org"})
+    assert (same["emailChanged"], same["user"]["emailVerified"]) == (False, True)
+    other = api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "al@example.org"})
+    assert (other["emailChanged"], other["user"]["emailVerified"]) == (True, False)
+    assert other["user"]["email"] == "al@example.org"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": "A"}, "email"),
+        ({"email": "alice@example.org"}, "name"),
+        ({"name": "", "email": "alice@example.org"}, "name"),
+        ({"name": None, "email": "alice@example.org"}, "name"),
+        ({"name": "A", "email": "nonsense"}, "email"),
+        ({"name": "A", "email": "MALLORY@example.org"}, "email"),
+        ({"name": "A", "email": "alice@example.org", "surname": 5}, "surname"),
+        ({"name": "A\x00", "email": "alice@example.org"}, "name"),
+    ],
+)
+def test_what_the_profile_refuses(api: Client, mallory: User, body: dict[str, Any], field: str) -> None:
+    answer = api.ok("PUT", "/api/user/profile", body, status=400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+
+
+def test_a_new_password_ends_every_other_session(alice: User) -> None:
+    here, there = signed_in(alice), signed_in(alice)
+    here.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    here.ok("GET", "/api/auth/session")
+    there.ok("GET", "/api/auth/session", status=401)
+    sessions = here.ok("GET", "/api/user/sessions")["sessions"]
+    assert [session["current"] for session in sessions] == [True]
+    signed_in(alice, NEW)
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
+
+
+def test_a_token_may_change_the_password_and_ends_all_sessions(alice: User) -> None:
+    browser = signed_in(alice)
+    client_of(alice).ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    browser.ok("GET", "/api/auth/session", status=401)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"currentPassword": "Wrong-Horse-7", "newPassword": NEW}, "currentPassword"),
+        ({"newPassword": NEW}, "currentPassword"),
+        ({"currentPassword": PASSWORD}, "newPassword"),
+        ({"currentPassword": PASSWORD, "newPassword": "weak"}, "newPassword"),
+        ({"currentPassword": PASSWORD, "newPassword": "A" * 1001}, "newPassword"),
+    ],
+)
+def test_what_a_password_change_refuses(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
+    answer = api.ok("PUT", "/api/user/password", body, status=400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+    signed_in(alice)
+
+
+def test_guessing_the_password_of_an_open_session_is_limited(api: Client) -> None:
+    body = {"currentPassword": "Wrong-Horse-7", "newPassword": NEW}
+    statuses = [api.call("PUT", "/api/user/password", body).status_code for _ in range(11)]
+    assert statuses == [400] * 10 + [429]
+
+
+def test_an_account_without_a_password_cannot_change_it(api: Client, alice: User) -> None:
+    alice.set_unusable_password()
+    alice.save()
+    answer = api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW}, status=400)
+    assert answer["details"][0]["field"] == "currentPassword"
+
+
+def test_passwords_are_hashed_by_argon2() -> None:
+    from contacts_project.settings import PASSWORD_HASHERS
+
+    assert PASSWORD_HASHERS == ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    assert settings.AUTH_PASSWORD_VALIDATORS
+
+
+def test_strangers_at_the_door_do_not_keep_the_owner_from_changing_it(api: Client, alice: User) -> None:
+    for host in range(11):
+        body = {"email": alice.email, "password": "Wrong-Horse-7"}
+        Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{host}")
+    api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})

@@ -1,0 +1,146 @@
+"""Two-factor sign-in: TOTP and recovery codes, each used once."""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import pyotp
+import pytest
+import time_machine
+from django.db import connection
+
+from accounts.models import RecoveryCode, User
+from tests.builders import PASSWORD
+from tests.client import Client, client_of
+
+NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def clock() -> Iterator[Any]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def browser(alice: User, clock: Any) -> Client:
+    client = Client()
+    client.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    return client
+
+
+def switch_on(browser: Client) -> tuple[pyotp.TOTP, list[str]]:
+    started = browser.ok("POST", "/api/user/mfa/totp")
+    totp = pyotp.TOTP(started["secret"])
+    assert started["otpauthUrl"].startswith("otpauth://totp/")
+    codes = browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": totp.now()})["recoveryCodes"]
+    return totp, codes
+
+
+def login(user: User, code: str | None = None) -> Any:
+    body = {"email": user.email, "password": PASSWORD}
+    return Client().call("POST", "/api/auth/login", body if code is None else {**body, "code": code})
+
+
+def code_of(response: Any) -> str:
+    return str(response.json().get("code"))
+
+
+def test_a_code_is_needed_once_it_is_switched_on(browser: Client, alice: User) -> None:
+    totp, _ = switch_on(browser)
+    assert browser.ok("GET", "/api/user/profile")["user"]["mfaEnabled"] is True
+    without = login(alice)
+    assert (without.status_code, code_of(without)) == (401, "mfa_required")
+    wrong = login(alice, "000000" if totp.now() != "000000" else "000001")
+    assert (wrong.status_code, code_of(wrong)) == (401, "invalid_credentials")
+    assert login(alice, totp.now()).status_code == 200
+
+
+def test_nothing_is_asked_before_it_is_confirmed(browser: Client, alice: User) -> None:
+    browser.ok("POST", "/api/user/mfa/totp")
+    browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": "abc"}, status=400)
+    assert login(alice).status_code == 200
+
+
+def test_a_used_step_is_refused_and_so_is_one_before_it(browser: Client, alice: User, clock: Any) -> None:
+    totp, _ = switch_on(browser)
+    clock.shift(60)
+    now = totp.now()
+    assert login(alice, now).status_code == 200
+    assert login(alice, now).status_code == 401
+    assert login(alice, totp.at(NOON + dt.timedelta(seconds=30))).status_code == 401
+    clock.shift(30)
+    assert login(alice, totp.now()).status_code == 200
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(-30, 200), (30, 200), (-60, 401), (60, 401)])
+def test_clocks_may_be_a_step_apart(browser: Client, alice: User, seconds: int, status: int) -> None:
+    totp, _ = switch_on(browser)
+    assert login(alice, totp.at(NOON + dt.timedelta(seconds=seconds))).status_code == status
+
+
+def test_a_recovery_code_works_once_however_it_is_typed(browser: Client, alice: User) -> None:
+    _, codes = switch_on(browser)
+    assert len(set(codes)) == 10
+    assert login(alice, codes[0]).status_code == 200
+    assert login(alice, codes[0]).status_code == 401
+    assert login(alice, codes[1].replace("-", " ").lower()).status_code == 200
+
+
+def test_new_recovery_codes_replace_the_old(browser: Client, alice: User) -> None:
+    _, old = switch_on(browser)
+    new = browser.ok("POST", "/api/user/mfa/recovery-codes")["recoveryCodes"]
+    assert login(alice, old[0]).status_code == 401
+    assert login(alice, new[0]).status_code == 200
+
+
+def test_secret_and_codes_are_not_readable_in_the_database(browser: Client) -> None:
+    totp, codes = switch_on(browser)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT secret FROM accounts_totpdevice")
+        assert totp.secret not in str(cursor.fetchall())
+    assert not set(RecoveryCode.unscoped.values_list("digest", flat=True)) & set(codes)
+
+
+def test_switched_off_no_code_is_asked(browser: Client, alice: User) -> None:
+    switch_on(browser)
+    assert browser.ok("DELETE", "/api/user/mfa/totp") == {"success": True}
+    assert login(alice).status_code == 200
+    assert not RecoveryCode.unscoped.exists()
+
+
+def test_an_old_session_has_to_prove_itself(browser: Client, clock: Any) -> None:
+    totp, _ = switch_on(browser)
+    clock.shift(16 * 60)
+    assert browser.ok("DELETE", "/api/user/mfa/totp", status=403)["code"] == "reauthentication_required"
+    browser.ok("POST", "/api/user/mfa/recovery-codes", {"password": "Wrong-1"}, status=403)
+    browser.ok("POST", "/api/user/mfa/recovery-codes", {"password": PASSWORD})
+    browser.ok("DELETE", "/api/user/mfa/totp", {"code": totp.now()})
+
+
+def test_setting_up_twice(browser: Client) -> None:
+    first = browser.ok("POST", "/api/user/mfa/totp")
+    second = browser.ok("POST", "/api/user/mfa/totp")
+    assert first["secret"] != second["secret"]
+    code = pyotp.TOTP(second["secret"]).now()
+    browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": code})
+    assert browser.ok("POST", "/api/user/mfa/totp", status=400)["code"] == "mfa_enabled"
+    assert browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": code}, status=400)["code"] == "mfa_enabled"
+
+
+def test_guessing_codes_is_limited(browser: Client, alice: User) -> None:
+    switch_on(browser)
+    statuses = [login(alice, "not a code").status_code for _ in range(11)]
+    assert statuses == [401] * 10 + [429]
+
+
+def test_a_token_does_not_change_how_the_account_is_signed_in_to(alice: User) -> None:
+    for method, path in (("POST", "totp"), ("DELETE", "totp"), ("POST", "recovery-codes")):
+        answer = client_of(alice).ok(method, f"/api/user/mfa/{path}", status=403)
+        assert answer["code"] == "session_required"
+
+
+def test_nothing_to_recover_without_it(browser: Client) -> None:
+    assert browser.ok("POST", "/api/user/mfa/recovery-codes", status=400)["code"] == "mfa_not_enabled"
+    code = {"code": "000000"}
+    assert browser.ok("POST", "/api/user/mfa/totp/confirm", code, status=400)["code"] == "mfa_not_enabled"

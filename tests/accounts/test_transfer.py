@@ -1,0 +1,348 @@
+"""Everything out of one account and into another: complete, without loss, as often as one likes."""
+
+import base64
+from typing import Any
+
+import orjson
+import pytest
+from django.core.files.storage import default_storage
+
+from accounts.models import User
+from accounts.transfer.ids import derived_id
+from accounts.transfer.sections import left_out, sections
+from contacts_project.api.ids import new_id
+from people.models import LookupKey, Person
+from relationships.models import Relationship, RelationshipType
+from tests.builders import make_user
+from tests.client import Client, client_of
+from tests.filling import account_models
+from tests.pictures import picture, upload
+
+TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
+
+
+def exported(client: Client) -> dict[str, Any]:
+    document: dict[str, Any] = client.ok("GET", "/api/user/export")
+    return document
+
+
+def plain(document: dict[str, Any]) -> Any:
+    """The document with ids numbered in the order in which they come, and times as whether there is one."""
+    numbers: dict[str, int] = {}
+
+    def walk(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: walk(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner, key) for inner in value]
+        if key in TIMES:
+            return value is not None
+        if isinstance(value, str) and (key == "id" or key.endswith(("Id", "Ids"))):
+            return numbers.setdefault(value, len(numbers))
+        return value
+
+    return walk(document)
+
+
+@pytest.fixture
+def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
+    """Alice's account with something of everything, made through the API."""
+    settings.MEDIA_ROOT = tmp_path
+    family = api.ok("POST", "/api/groups", {"name": "Family", "description": "kin", "color": "#112233"}, status=201)
+    old = api.ok("POST", "/api/groups", {"name": "Old"}, status=201)["group"]["id"]
+    size = {"name": "Size", "type": "SELECT", "options": ["S", "M"]}
+    template = api.ok("POST", "/api/custom-field-templates", size, status=201)["customFieldTemplate"]["id"]
+    types = {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    api.ok("PUT", f"/api/relationship-types/{types['FRIEND']}", {"name": "FRIEND", "label": "Pal", "color": "#ABCDEF"})
+    api.ok("DELETE", f"/api/relationship-types/{types['COLLEAGUE']}")
+    api.ok("POST", "/api/relationship-types", {"name": "mentor", "label": "Mentor", "inverseLabel": "Mentee"})
+    ada = {
+        "name": "Ada",
+        "surname": "Lovelace",
+        "notes": "# Notes\n\nüñí 👩‍🚀",
+        "anniversary": "1835-07-08",
+        "groupIds": [family["group"]["id"], old],
+        "relationshipToUserId": types["FRIEND"],
+        "phoneNumbers": [{"type": "home", "number": "+47 22 22 22 22"}],
+        "emails": [{"email": "ada@example.org"}],
+        "addresses": [{"streetLine1": "Road 1", "country": "NO"}],
+        "urls": [{"url": "https://example.org"}],
+        "imHandles": [{"type": "xmpp", "handle": "ada"}],
+        "locations": [{"latitude": 59.9, "longitude": 10.7, "label": "Oslo"}],
+        "customFields": [{"key": "Shoe", "value": ""}],
+        "customFieldValues": [{"templateId": template, "value": "M"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True, "reminderLeadDays": 3}],
+        "contactReminderEnabled": True,
+        "contactReminderInterval": 2,
+    }
+    ada_id = api.ok("POST", "/api/people", ada, status=201)["person"]["id"]
+    upload(api, f"/api/people/{ada_id}/photo", picture(color="red"))
+    upload(api, "/api/user/photo", picture(color="blue"))
+    bo = api.ok("POST", "/api/people", {"name": "Bo"}, status=201)["person"]["id"]
+    gone = api.ok("POST", "/api/people", {"name": "Gone"}, status=201)["person"]["id"]
+    tie = {"personId": ada_id, "relatedPersonId": bo, "relationshipTypeId": types["PARENT"], "notes": "see"}
+    api.ok("POST", "/api/relationships", tie)
+    api.ok("POST", "/api/relationships", {"personId": bo, "relatedPersonId": gone, "relationshipTypeId": None})
+    dated = api.ok("POST", f"/api/people/{bo}/important-dates", {"title": "Met", "date": "2001-02-03"})
+    api.ok("DELETE", f"/api/people/{bo}/important-dates/{dated['importantDate']['id']}")
+    api.ok("POST", "/api/people/duplicates/dismiss", {"personAId": ada_id, "personBId": bo})
+    api.ok("DELETE", f"/api/groups/{old}")
+    api.ok("DELETE", f"/api/people/{gone}")
+    api.ok("PUT", "/api/user/timezone", {"timezone": "Europe/Oslo"})
+    api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
+    api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": alice.email})
+    card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"
+    response = api.generic("POST", "/api/vcard/upload", card, "text/vcard")
+    assert response.status_code == 200, response.content
+    return api
+
+
+@pytest.fixture
+def other(db: None) -> Client:
+    return client_of(make_user("other@example.org", name="Other", language="de-DE"))
+
+
+def test_every_owned_table_is_carried_or_left_out_with_a_reason() -> None:
+    """A new table is to be registered: accounts.transfer.sections."""
+    carried = {model._meta.label for section in sections() for model in section.models}
+    tables = {model._meta.label for model in account_models() if model._meta.app_label != "admin"}
+    assert tables - carried == set(left_out())
+    assert all(left_out().values())
+
+
+def test_out_and_in_again_loses_nothing(full: Client, other: Client) -> None:
+    document = exported(full)
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert receipt["success"], receipt["errorMessages"]
+    assert receipt["errors"] == 0
+    assert plain(exported(other)) == plain(document)
+    names = [person["name"] for person in other.ok("GET", "/api/people")["people"]]
+    assert names == ["Ada", "Bo"]
+
+
+def test_what_the_api_shows_is_the_same_in_both_accounts(full: Client, other: Client) -> None:
+    other.ok("POST", "/api/user/import", exported(full))
+    for path in (
+        "/api/people?includeAll=true",
+        "/api/groups",
+        "/api/custom-field-templates",
+        "/api/people/search-index",
+    ):
+        assert shown(other.ok("GET", path)) == shown(full.ok("GET", path)), path
+    for path in ("/api/relationships", "/api/relationship-types"):
+        lists = [next(iter(client.ok("GET", path).values())) for client in (full, other)]
+        assert sorted(map(str, map(shown, lists[0]))) == sorted(map(str, map(shown, lists[1]))), path
+
+
+def shown(value: Any) -> Any:
+    """An answer without ids, times and the file names that carry the owner's id."""
+    if isinstance(value, dict):
+        return {
+            key: shown(inner)
+            for key, inner in value.items()
+            if key not in {"id", "photo", "createdAt", "updatedAt", "deletedAt"} and not key.endswith(("Id", "Ids"))
+        }
+    return [shown(inner) for inner in value] if isinstance(value, list) else value
+
+
+def test_a_second_import_changes_nothing(full: Client, other: Client) -> None:
+    document = exported(full)
+    first = other.ok("POST", "/api/user/import", document)
+    before = exported(other)
+    second = other.ok("POST", "/api/user/import", document)
+    assert (second["imported"], second["updated"], second["errors"]) == (0, 0, 0)
+    assert second["skipped"] == first["imported"] + first["updated"] + first["skipped"]
+    assert {**exported(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+
+
+def test_into_the_account_it_came_from_nothing_is_doubled(full: Client) -> None:
+    document = exported(full)
+    receipt = full.ok("POST", "/api/user/import", document)
+    assert (receipt["imported"], receipt["updated"], receipt["errors"]) == (0, 0, 0)
+    assert {**exported(full), "exportedAt": 0} == {**document, "exportedAt": 0}
+
+
+def test_validate_says_what_import_does_and_does_nothing(full: Client, other: Client) -> None:
+    document, before = exported(full), exported(other)
+    document["people"][0]["name"] = ""
+    files = default_storage.listdir("photos") if default_storage.exists("photos") else None
+    foretold = other.ok("POST", "/api/user/import/validate", document)
+    assert {**exported(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert files == (default_storage.listdir("photos") if default_storage.exists("photos") else None)
+    assert foretold == other.ok("POST", "/api/user/import", document)
+
+
+def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) -> None:
+    document = exported(full)
+    document["people"][1]["emails"] = [{"email": "nonsense"}]
+    document["people"].append("not a record")
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert receipt["success"] is False
+    wrong = [result for result in receipt["results"] if result["status"] == "error"]
+    assert [(result["section"], result["index"]) for result in wrong] == [
+        ("people", 1),
+        ("people", 3),
+        ("relationships", 0),
+        ("relationships", 1),
+        ("duplicateDismissals", 0),
+    ]
+    assert "emails.0.email" in wrong[0]["reason"]
+    assert len(receipt["errorMessages"]) == receipt["errors"] == 5
+    assert [person["name"] for person in other.ok("GET", "/api/people")["people"]] == ["Ada"]
+
+
+def test_no_secret_is_in_it(full: Client, alice: User) -> None:
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": "Correct-Horse-7"})
+    text = orjson.dumps(exported(full)).decode()
+    alice.refresh_from_db()
+    assert alice.password not in text
+    assert full.bearer not in text
+    assert "password" not in text.lower()
+
+
+def test_photos_come_along_byte_for_byte(full: Client, other: Client) -> None:
+    other.ok("POST", "/api/user/import", exported(full))
+    ada = [client.ok("GET", "/api/people")["people"][0]["id"] for client in (full, other)]
+    photos = [
+        client.call("GET", f"/api/photos/{key}").getvalue() for client, key in zip((full, other), ada, strict=True)
+    ]
+    assert photos[0] == photos[1]
+    assert other.call("GET", "/api/photos/user").getvalue() == full.call("GET", "/api/photos/user").getvalue()
+
+
+def test_a_photo_that_is_no_photo_is_refused(full: Client, other: Client) -> None:
+    document = exported(full)
+    document["people"][0]["photo"] = base64.b64encode(b"GIF89a nonsense").decode()
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert receipt["results"][-1]["status"]
+    assert any("photo" in message for message in receipt["errorMessages"])
+
+
+def test_what_is_found_by_name_is_not_doubled(full: Client, other: Client) -> None:
+    group = other.ok("POST", "/api/groups", {"name": "FAMILY"}, status=201)["group"]["id"]
+    other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
+    other.ok("POST", "/api/user/import", exported(full))
+    assert [row["name"] for row in other.ok("GET", "/api/groups")["groups"]] == ["FAMILY"]
+    ada = other.ok("GET", "/api/people/search?q=Ada")["people"][0]
+    assert ada["groupIds"] == [group]
+    names = [row["name"] for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]]
+    assert len(names) == len(set(names))
+
+
+def test_the_plan_holds(full: Client, other: Client, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 1, "groups": 1, "reminders": 5, "templates": 1}}
+    receipt = other.ok("POST", "/api/user/import", exported(full))
+    reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
+    assert "Your plan allows 1 people." in reasons
+    assert Person.objects.owned_by(User.objects.get(email="other@example.org")).active().count() == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ([], "format"),
+        ({}, "format"),
+        ({"format": "contact-network"}, "version"),
+        ({"format": "contact-network", "version": 2}, "version"),
+        ({"format": "contact-network", "version": 1, "people": {}}, "people"),
+    ],
+)
+def test_what_is_no_export_is_400(api: Client, document: Any, field: str) -> None:
+    for path in ("/api/user/import", "/api/user/import/validate"):
+        assert api.ok("POST", path, document, status=400)["details"][0]["field"] == field
+
+
+def test_a_document_may_be_20_mib(api: Client, settings: Any) -> None:
+    body = {"format": "contact-network", "version": 1, "filling": "x" * (2 * 1024 * 1024)}
+    api.ok("POST", "/api/user/import", body)
+    settings.MAX_IMPORT_BYTES = 1024
+    assert api.ok("POST", "/api/user/import", body, status=413)["code"] == "too_large"
+
+
+def test_found_people_are_found(full: Client, other: Client) -> None:
+    other.ok("POST", "/api/user/import", exported(full))
+    owner = User.objects.get(email="other@example.org")
+    assert LookupKey.objects.filter(owner=owner, key="ada@example.org").exists()
+    dates = other.ok("GET", "/api/upcoming?days=366")["events"]
+    assert [event["title"] for event in dates if event["kind"] == "important_date"]
+
+
+def test_pairs_and_types_are_whole(full: Client, other: Client) -> None:
+    other.ok("POST", "/api/user/import", exported(full))
+    owner = User.objects.get(email="other@example.org")
+    for row in Relationship.objects.owned_by(owner).select_related("inverse"):
+        assert row.inverse.inverse_id == row.pk
+        assert (row.inverse.person_id, row.inverse.related_person_id) == (row.related_person_id, row.person_id)
+    for kind in RelationshipType.objects.owned_by(owner).select_related("inverse"):
+        assert kind.inverse.inverse_id == kind.pk
+
+
+def test_export_reads_in_a_number_of_queries_that_does_not_grow(
+    api: Client, alice: User, django_assert_num_queries: Any
+) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    counts = []
+    for number in (1, 49):
+        for index in range(number):
+            api.ok("POST", "/api/people", {"name": f"P{index}"}, status=201)
+        with CaptureQueriesContext(connection) as queries:
+            exported(api)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_export_answers_304_to_who_has_it(api: Client) -> None:
+    response = api.call("GET", "/api/user/export")
+    assert response["Content-Disposition"].startswith("attachment")
+    again = api.call("GET", "/api/user/export", HTTP_IF_NONE_MATCH=response["ETag"])
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_derived_ids_keep_their_order_and_differ_by_account() -> None:
+    first, second = sorted(new_id() for _ in range(2))
+    owner, stranger = new_id(), new_id()
+    assert derived_id(owner, first) < derived_id(owner, second)
+    assert derived_id(owner, first) == derived_id(owner, first) != derived_id(stranger, first)
+    assert derived_id(owner, first).version == 7
+
+
+def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Client, other: Client) -> None:
+    """A record that names alice's id becomes the importer's own; alice's is neither shown nor touched."""
+    before = exported(full)
+    document = exported(full)
+    for person in document["people"]:
+        person["name"] = "Taken"
+    other.ok("POST", "/api/user/import", document)
+    assert {**exported(full), "exportedAt": 0} == {**before, "exportedAt": 0}
+
+
+def test_dates_that_share_an_id_are_each_their_own(full: Client, other: Client) -> None:
+    document = exported(full)
+    ada = document["people"][0]
+    date = {**ada["importantDates"][0], "type": None, "title": "Again"}
+    ada["importantDates"].append(date)
+    document["people"].append({**ada, "id": str(new_id()), "name": "Twin"})
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert receipt["errors"] == 0, receipt["errorMessages"]
+    people = other.ok("GET", "/api/people?includeAll=true")["people"]
+    assert {person["name"]: len(person["importantDates"]) for person in people} == {"Ada": 2, "Bo": 0, "Twin": 2}
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "soon", 5, "0001-01-01T00:00:00Z", "9999-01-01"])
+def test_impossible_times_are_told_or_bounded(other: Client, moment: Any) -> None:
+    person = {"id": str(new_id()), "name": "Ada", "createdAt": moment, "contactReminderEnabled": True}
+    receipt = other.ok("POST", "/api/user/import", {"format": "contact-network", "version": 1, "people": [person]})
+    created = [row["createdAt"] for row in other.ok("GET", "/api/people")["people"]]
+    assert (receipt["imported"], len(created)) in {(1, 1), (0, 0)}
+    assert all("1970" <= text < "2100" for text in created)
+
+
+@pytest.mark.parametrize("record", [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}])
+@pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
+def test_nonsense_is_told(other: Client, section: str, record: Any) -> None:
+    document = {"format": "contact-network", "version": 1, section: [record]}
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert (receipt["success"], receipt["errors"], receipt["imported"]) == (False, 1, 0)

@@ -1,0 +1,37 @@
+"""Documents that were edited, by hand or with ill will: told in the receipt, never a failure of ours."""
+
+from typing import Any
+
+import pytest
+
+from contacts_project.api.ids import new_id
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+HEAD = {"format": "contact-network", "version": 1}
+
+
+def test_a_date_that_is_another_persons_already_comes_as_a_new_one(api: Client) -> None:
+    met = {"title": "Met", "date": "2020-01-01"}
+    ada = api.ok("POST", "/api/people", {"name": "Ada", "importantDates": [met]}, status=201)["person"]
+    date = {**met, "id": ada["importantDates"][0]["id"]}
+    people: list[dict[str, Any]] = [
+        {"id": str(new_id()), "name": "Bo", "importantDates": [date, date]},
+        {"id": str(new_id()), "name": "Cy", "importantDates": [date, {**date, "id": str(new_id())}]},
+    ]
+    document = {**HEAD, "people": people}
+    receipt = api.ok("POST", "/api/user/import", document)
+    assert (receipt["imported"], receipt["errors"]) == (2, 0)
+    everybody = api.ok("GET", "/api/people?includeAll=true")["people"]
+    assert [len(person["importantDates"]) for person in everybody] == [1, 2, 2]
+    assert len({date["id"] for person in everybody for date in person["importantDates"]}) == 5
+    assert api.ok("POST", "/api/user/import", document)["skipped"] == 2
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
+    group = {"id": str(new_id()), "name": "Old", "color": "#112233", "createdAt": moment}
+    receipt = api.ok("POST", "/api/user/import", {**HEAD, "groups": [group]})
+    assert (receipt["imported"], receipt["errors"]) == (0, 1)
+    assert receipt["errorMessages"][0].startswith("groups, record 1: createdAt:")

@@ -1,0 +1,140 @@
+"""Whatever an account holds: out, into another, and out again is the same but for ids and times."""
+
+import datetime as dt
+import itertools
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contacts_project.api.ids import new_id
+from tests.accounts.test_transfer import exported, plain
+from tests.builders import make_user
+from tests.client import Client, client_of
+
+_accounts = itertools.count()
+
+
+def text(most: int) -> st.SearchStrategy[str]:
+    """Text as it is kept: trimmed, without controls; astral letters and right-to-left marks included."""
+    letters = st.characters(exclude_categories=["Cs", "Cc"])
+    return st.text(letters, min_size=1, max_size=most).map(str.strip).filter(bool)
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+MOMENTS = st.sampled_from(["2024-02-29T12:00:00.000Z", "2025-01-01T00:00:00.123Z"])
+DELETED = maybe(st.just("2026-01-02T03:04:05.678Z"))
+DAYS = st.dates(min_value=dt.date(1000, 1, 1)).map(lambda day: day.isoformat())
+TIMES = {"createdAt": MOMENTS, "deletedAt": DELETED}
+
+
+def ids() -> st.SearchStrategy[str]:
+    return st.builds(lambda: str(new_id()))
+
+
+GROUPS = st.lists(
+    st.fixed_dictionaries(
+        {"id": ids(), "name": text(30), "description": maybe(text(50)), "color": st.just("#0A0B0C"), **TIMES}
+    ),
+    max_size=4,
+    unique_by=lambda group: group["name"].casefold(),
+)
+DATES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": ids(),
+            "type": maybe(st.sampled_from(["BIRTHDAY", "NAMEDAY"])),
+            "title": text(20),
+            "date": DAYS,
+            "yearUnknown": st.booleans(),
+            "reminderEnabled": st.booleans(),
+            "reminderType": maybe(st.sampled_from(["ONCE", "RECURRING"])),
+            "reminderLeadDays": maybe(st.integers(0, 365)),
+            **TIMES,
+        }
+    ),
+    max_size=3,
+    unique_by=lambda date: date["type"] or date["id"],
+)
+PEOPLE = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": ids(),
+            "name": text(40),
+            "surname": maybe(text(40)),
+            "nickname": maybe(text(10)),
+            "notes": maybe(text(200)),
+            "anniversary": maybe(DAYS),
+            "phoneNumbers": st.lists(st.fixed_dictionaries({"type": text(10), "number": text(20)}), max_size=2),
+            "addresses": st.lists(
+                st.fixed_dictionaries({"streetLine1": maybe(text(20)), "country": maybe(text(5))}), max_size=2
+            ),
+            "customFields": st.lists(st.fixed_dictionaries({"key": text(9), "value": text(9)}), max_size=2),
+            "contactReminderEnabled": st.booleans(),
+            "uid": maybe(text(20)),
+            "importantDates": DATES,
+            **TIMES,
+        }
+    ),
+    max_size=5,
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """A document as another instance might have written it."""
+    groups, people = draw(GROUPS), draw(PEOPLE)
+    kinds = [{"id": str(new_id()), "name": name, "label": name, "color": "#112233"} for name in ("UP", "DOWN", "SIDE")]
+    for kind, inverse in zip(kinds, (1, 0, 2), strict=True):
+        kind["inverseId"] = kinds[inverse]["id"]
+    for person in people:
+        person["groupIds"] = [group["id"] for group in groups if draw(st.booleans())]
+        person["relationshipToUserId"] = draw(maybe(st.sampled_from([kind["id"] for kind in kinds])))
+    pairs = draw(st.sets(st.sampled_from(list(itertools.combinations(range(len(people)), 2))))) if people[1:] else set()
+    relationships = [
+        {
+            "id": str(new_id()),
+            "personId": people[first]["id"],
+            "relatedPersonId": people[second]["id"],
+            "relationshipTypeId": draw(maybe(st.sampled_from([kind["id"] for kind in kinds]))),
+            "notes": draw(maybe(text(20))),
+            "createdAt": draw(MOMENTS),
+            "deletedAt": draw(DELETED),
+        }
+        for first, second in sorted(pairs)
+    ]
+    return {
+        "format": "contact-network",
+        "version": 1,
+        "groups": groups,
+        "relationshipTypes": kinds,
+        "people": people,
+        "relationships": relationships,
+    }
+
+
+def fresh() -> Client:
+    return client_of(make_user(f"account{next(_accounts)}@example.org", language="fr-FR"))
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(document=documents())
+def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:
+    first, second = fresh(), fresh()
+    receipt = first.ok("POST", "/api/user/import", document)
+    assert receipt["errors"] == 0, receipt["errorMessages"]
+    assert receipt["imported"] == sum(len(document[key]) for key in document if isinstance(document[key], list))
+    original = exported(first)
+    assert [person["name"] for person in original["people"]] == [
+        person["name"] for person in sorted(document["people"], key=lambda person: person["id"])
+    ]
+    assert second.ok("POST", "/api/user/import", original)["errors"] == 0
+    copy = exported(second)
+    assert plain(copy) == plain(original)
+    assert second.ok("POST", "/api/user/import", original)["imported"] == 0
+    assert {**exported(second), "exportedAt": 0} == {**copy, "exportedAt": 0}

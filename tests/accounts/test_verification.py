@@ -1,0 +1,203 @@
+"""Verify an address, reset a password: by mails through a real SMTP server."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import AccountMail, User
+from accounts.services.mail import send_due_mails, send_mail
+from tests.builders import PASSWORD, make_user
+from tests.client import Client
+from tests.mailbox import Mailbox, text_of
+
+NEW = "Better-Horse-8"
+REGISTRATION = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
+
+Post = Callable[[], int]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Client:
+    return Client()
+
+
+def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: Mailbox, post: Post) -> None:
+    caller.ok("POST", "/api/auth/register", REGISTRATION, status=201)
+    assert post() == 1
+    assert mailbox.recipients == [["ada@example.org"]]
+    message = mailbox.last()
+    assert message["Subject"] == "Verify your e-mail address"
+    assert "Hello Ada," in text_of(message)
+    token = mailbox.last_token()
+    assert "message" in Client().ok("POST", "/api/auth/verify-email", {"token": token})
+    assert caller.ok("GET", "/api/auth/session")["user"]["emailVerified"] is True
+    again = Client().ok("POST", "/api/auth/verify-email", {"token": token}, status=400)
+    assert again["details"][0]["field"] == "token"
+
+
+def test_where_it_is_mandatory_verification_opens_the_account(
+    caller: Client, mailbox: Mailbox, post: Post, settings: Any
+) -> None:
+    settings.EMAIL_VERIFICATION = "mandatory"
+    caller.ok("POST", "/api/auth/register", REGISTRATION, status=201)
+    login = {"email": "ada@example.org", "password": PASSWORD}
+    assert caller.ok("POST", "/api/auth/login", login, status=403)["code"] == "email_unverified"
+    post()
+    caller.ok("POST", "/api/auth/verify-email", {"token": mailbox.last_token()})
+    caller.ok("POST", "/api/auth/login", login)
+
+
+def test_a_taken_address_is_told_to_its_owner_alone(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post, settings: Any
+) -> None:
+    settings.EMAIL_VERIFICATION = "mandatory"
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    caller.ok("POST", "/api/auth/register", {**REGISTRATION, "email": "Alice@example.org"}, status=201)
+    assert post() == 1
+    assert mailbox.recipients == [["alice@example.org"]]
+    assert mailbox.last()["Subject"] == "You already have an account"
+
+
+def test_a_new_address_in_the_profile_is_mailed_its_link(api: Client, mailbox: Mailbox, post: Post) -> None:
+    api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "new@example.org"})
+    post()
+    assert mailbox.recipients == [["new@example.org"]]
+    Client().ok("POST", "/api/auth/verify-email", {"token": mailbox.last_token()})
+    assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
+
+
+def test_a_link_for_a_former_address_verifies_nothing(api: Client, mailbox: Mailbox, post: Post) -> None:
+    api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "first@example.org"})
+    post()
+    first = mailbox.last_token()
+    api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "second@example.org"})
+    Client().ok("POST", "/api/auth/verify-email", {"token": first}, status=400)
+    assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is False
+
+
+def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post
+) -> None:
+    caller.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    Client().ok("POST", "/api/auth/forgot-password", {"email": "ALICE@example.org"})
+    assert post() == 1
+    token = mailbox.last_token()
+    weak = Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": "weak"}, status=400)
+    assert weak["details"][0]["field"] == "password"
+    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
+    caller.ok("GET", "/api/auth/session", status=401)
+    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": "Third-Horse-9"}, status=400)
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
+    user = Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW})["user"]
+    assert user["emailVerified"] is True
+
+
+@pytest.mark.parametrize("path", ["forgot-password", "resend-verification"])
+def test_any_address_gets_the_same_answer_for_the_same_work(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post, path: str
+) -> None:
+    answers, queries = [], []
+    for email in ("alice@example.org", "nobody@example.org"):
+        with CaptureQueriesContext(connection) as captured:
+            answers.append(caller.call("POST", f"/api/auth/{path}", {"email": email}))
+        queries.append(len(captured))
+    assert answers[0].status_code == answers[1].status_code == 200
+    assert answers[0].content == answers[1].content
+    assert queries[0] == queries[1]
+    assert post() == 1
+    assert mailbox.recipients == [["alice@example.org"]]
+    assert not AccountMail.objects.exists()
+
+
+def test_a_verified_address_is_not_mailed_again(caller: Client, mailbox: Mailbox, post: Post) -> None:
+    make_user("ada@example.org", email_verified_at=timezone.now())
+    caller.ok("POST", "/api/auth/resend-verification", {"email": "ada@example.org"})
+    assert post() == 0
+
+
+def test_links_expire(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+        caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
+        post()
+        reset, verify = sorted(map(text_of, mailbox.messages), key=lambda text: "verify-email" in text)
+        clock.shift(3601)
+        body = {"token": token(reset), "password": NEW}
+        caller.ok("POST", "/api/auth/reset-password", body, status=400)
+        clock.shift(3 * 24 * 3600)
+        caller.ok("POST", "/api/auth/verify-email", {"token": token(verify)}, status=400)
+
+
+def token(text: str) -> str:
+    return text.partition("token=")[2].split()[0]
+
+
+def test_a_token_serves_its_own_purpose_only(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+    caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
+    post()
+    body = {"token": mailbox.last_token(), "password": NEW}
+    caller.ok("POST", "/api/auth/reset-password", body, status=400)
+    for bad in ("", "x", "a.b.c", mailbox.last_token() + "x", 5, None):
+        caller.ok("POST", "/api/auth/verify-email", {"token": bad}, status=400)
+
+
+def test_the_mail_speaks_the_accounts_language(caller: Client, mailbox: Mailbox, post: Post) -> None:
+    subjects = {}
+    for language in ("en", "es-ES", "ja-JP", "nb-NO", "de-DE", "fr-FR"):
+        body = {**REGISTRATION, "email": f"{language}@example.org", "language": language}
+        caller.ok("POST", "/api/auth/register", body, status=201)
+        post()
+        subjects[language] = mailbox.last()["Subject"]
+    assert subjects["de-DE"] == "Bestätigen Sie Ihre E-Mail-Adresse"
+    assert len(set(subjects.values())) == 6
+
+
+def test_a_mail_server_that_is_down_is_tried_again(caller: Client, alice: User, mailbox: Mailbox) -> None:
+    now = timezone.now()
+    caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    now = timezone.now()
+    mailbox.refuse = "451 4.3.0 later"
+    assert send_due_mails(now=now) == 0
+    mailbox.refuse = ""
+    assert send_due_mails(now=now + dt.timedelta(seconds=59)) == 0
+    assert send_due_mails(now=now + dt.timedelta(seconds=61)) == 1
+    assert len(mailbox.messages) == 1
+
+
+def test_a_mail_is_sent_once_however_often_the_task_runs(caller: Client, alice: User, mailbox: Mailbox) -> None:
+    caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    mail, now = AccountMail.objects.get(), timezone.now()
+    assert [send_mail(mail_id=mail.pk, now=now) for _ in range(2)] == [True, False]
+    assert len(mailbox.messages) == 1
+
+
+def test_a_mail_whose_sender_died_is_sent_after_its_lease(
+    caller: Client, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    now = timezone.now()
+    with monkeypatch.context() as patch:
+        patch.setattr("accounts.services.mail._message", killed)
+        with pytest.raises(KeyboardInterrupt):
+            send_due_mails(now=now)
+    assert send_due_mails(now=now + dt.timedelta(minutes=4)) == 0
+    assert send_due_mails(now=now + dt.timedelta(minutes=6)) == 1
+
+
+def killed(mail: AccountMail) -> None:
+    raise KeyboardInterrupt
+
+
+def test_no_mailbox_is_flooded(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+    for _ in range(12):
+        caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    assert post() == 10
+    assert not AccountMail.objects.exists()

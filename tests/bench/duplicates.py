@@ -1,0 +1,168 @@
+"""Duplicates of one and of all among 10,000 and 50,000 people; merge and undo."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from people.duplicates.finding import find_duplicates, find_groups
+from people.lookup import refresh_lookup
+from people.models import Person
+from people.services.merge import merge_people, undo_merge
+from people.services.people import create_person
+from tests.bench.frame import Figure, Stage, figure, query_count
+from tests.builders import make_user
+
+SIZES = (10_000, 50_000)
+GIVEN = 600
+_SYLLABLES = "an be cor da el fi gro hu is ja ka lo mi no or pe qui ra sto ti ul vi wo za".split()  # noqa: SIM905
+BATCH = 2_000
+
+
+def populate(stage: Stage, size: int) -> User:
+    """An account with people of which one in fifty is another once more, half of those misspelt."""
+    return stage.once(f"duplicates-{size}", lambda: _make(size))  # type: ignore[no-any-return]  # what _make returns
+
+
+def _make(size: int) -> User:
+    owner, chance = make_user(f"duplicates-{size}@example.org"), random.Random(size)
+    # More people bring more family names, though fewer than people (Heaps): 6,000 for 10,000 and 18,500 for 50,000.
+    given, family = (_names(chance, count, longest) for count, longest in ((GIVEN, 3), (int(9.5 * size**0.7), 4)))
+    people: list[Person] = []
+    for number in range(size):
+        again = people[chance.randrange(len(people))] if people and number % 50 == 0 else None
+        people.append(_again(owner, again, chance) if again else _person(owner, number, chance, given, family))
+    _insert(owner, people)
+    return owner
+
+
+def _insert(owner: User, people: list[Person]) -> None:
+    for start in range(0, len(people), BATCH):
+        batch = people[start : start + BATCH]
+        Person.objects.bulk_create(batch)
+        refresh_lookup(owner.pk, batch)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _names(chance: random.Random, count: int, longest: int) -> list[str]:
+    return ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, longest))).title() for _ in range(count)]
+
+
+def _person(owner: User, number: int, chance: random.Random, given: list[str], family: list[str]) -> Person:
+    # Names are not equally common: a quarter of all people share the first few.
+    first, last = (names[min(int(chance.paretovariate(0.8)) - 1, len(names) - 1)] for names in (given, family))
+    if chance.random() < 0.75:
+        first, last = chance.choice(given), chance.choice(family)
+    return Person(
+        owner=owner,
+        name=first,
+        surname=last,
+        emails=[{"id": f"e{number}", "type": "home", "email": f"person{number}@example.org"}],
+        phone_numbers=[{"id": f"p{number}", "type": "home", "number": f"+49 30 {1_000_000 + number}"}],
+    )
+
+
+def _again(owner: User, person: Person, chance: random.Random) -> Person:
+    surname = person.surname or ""
+    place = chance.randrange(1, len(surname) - 1)
+    if chance.random() < 0.5:  # two letters exchanged
+        surname = surname[:place] + surname[place + 1] + surname[place] + surname[place + 2 :]
+    return Person(owner=owner, name=person.name, surname=surname, emails=[dict(e) for e in person.emails])
+
+
+def of_all(stage: Stage) -> list[Figure]:
+    return _growing(stage, "duplicates of all", populate)
+
+
+def of_all_alike(stage: Stage) -> list[Figure]:
+    return _growing(stage, "duplicates of all, 400 names in all", populate_alike)
+
+
+def populate_alike(stage: Stage, size: int) -> User:
+    """The worst case: everybody has one of 400 names, so that every block is too large."""
+
+    def make() -> User:
+        owner, chance = make_user(f"alike-{size}@example.org"), random.Random(size)
+        given, family = _names(chance, 20, 3), _names(chance, 20, 4)
+        _insert(owner, [_person(owner, number, chance, given, family) for number in range(size)])
+        return owner
+
+    return stage.once(f"alike-{size}", make)  # type: ignore[no-any-return]  # what make returns
+
+
+def _growing(stage: Stage, name: str, people: Callable[[Stage, int], User]) -> list[Figure]:
+    figures: list[Figure] = []
+    cpu: list[float] = []
+    for size in SIZES:
+        owner = people(stage, size)
+        start = time.process_time()
+        groups = find_groups(owner)
+        cpu.append(time.process_time() - start)
+        members = sum(len(group.people) for group in groups)
+        note = f"{len(groups):,} groups, {members:,} people in them, {cpu[-1]:.1f} s CPU"
+        figures.append(figure(f"{name}, {size:,}", partial(find_groups, owner), times=3, note=note))
+    small, large = figures
+    return [small, replace(large, note=f"{large.note}, {cpu[1] / cpu[0]:.1f} times 10,000")]
+
+
+def of_one(stage: Stage) -> list[Figure]:
+    figures = []
+    for size in SIZES:
+        owner = populate(stage, size)
+        middle = Person.objects.owned_by(owner).order_by("id")[size // 2]
+        name = f"duplicates of one, {size:,}"
+        figures.append(figure(name, partial(find_duplicates, owner, middle)))
+    return figures
+
+
+def merge_and_undo(stage: Stage) -> list[Figure]:
+    owner = populate(stage, SIZES[0])
+    now = timezone.now()
+
+    def entries(start: int) -> dict[str, Any]:
+        return {
+            "emails": [{"type": "home", "email": f"merge{n}@example.org"} for n in range(start, start + 10)],
+            "phone_numbers": [{"type": "home", "number": f"+49 40 {2_000_000 + n}"} for n in range(start, start + 10)],
+        }
+
+    primary, secondary = (
+        create_person(owner=owner, data={"name": "Merged", **entries(start)}, now=now) for start in (0, 5)
+    )
+    merges: list[Any] = []
+
+    def merge() -> None:
+        merges.append(
+            merge_people(owner=owner, primary_id=primary.pk, secondary_id=secondary.pk, overrides={}, now=now)
+        )
+
+    def undo() -> None:
+        undo_merge(owner=owner, merge_id=merges.pop().pk, now=now)
+
+    merging, undoing = query_count(merge), query_count(undo)
+    spans = [(_span(merge), _span(undo)) for _ in range(15)]
+    return [
+        Figure("merge", median(span[0] for span in spans), merging, note="10 e-mails and 10 phones each"),
+        Figure("undo of a merge", median(span[1] for span in spans), undoing),
+    ]
+
+
+def _span(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+BENCHES = [
+    ("duplicates of all", of_all),
+    ("duplicates of all, alike", of_all_alike),
+    ("duplicates of one", of_one),
+    ("merge and undo", merge_and_undo),
+]

@@ -1,0 +1,81 @@
+"""What a benchmark is: a function on a stage that returns figures. Benchmarks are no tests and assert no times.
+
+A module of tests/bench lists `BENCHES = [("name", function), ...]`; each function takes the Stage and returns one
+or more Figures. The floor, where there is one, is measured in the same run: the bare SQL for the same rows plus orjson.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table. Times are medians, in seconds."""
+
+    name: str
+    seconds: float
+    queries: int | None = None
+    floor_seconds: float | None = None
+    note: str = ""
+
+    def row(self) -> list[str]:
+        """The figure as cells: name, time, floor, ratio, queries, note."""
+        floor = "" if self.floor_seconds is None else _milliseconds(self.floor_seconds)
+        ratio = "" if self.floor_seconds is None else f"{self.seconds / self.floor_seconds:.2f}"
+        queries = "" if self.queries is None else str(self.queries)
+        return [self.name, _milliseconds(self.seconds), floor, ratio, queries, self.note]
+
+
+@dataclass
+class Stage:
+    """What benchmarks share: data made once under a key (`stage.once("people-10000", make)`)."""
+
+    database: str
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+
+def timed(work: Callable[[], Any], *, times: int = 5, warm: bool = True) -> float:
+    """The median time of `work` in seconds, after one run that warms caches."""
+    if warm:
+        work()
+    spans = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        spans.append(time.perf_counter() - start)
+    return statistics.median(spans)
+
+
+def query_count(work: Callable[[], Any]) -> int:
+    """How many SQL statements `work` sends (savepoints included)."""
+    with CaptureQueriesContext(connection) as context:
+        work()
+    return len(context)
+
+
+def figure(
+    name: str, work: Callable[[], Any], *, floor: Callable[[], Any] | None = None, times: int = 5, note: str = ""
+) -> Figure:
+    """Measure `work`, and its floor in turns with it, so that whatever else the machine does meets both alike."""
+    queries = query_count(work)
+    if floor is None:
+        return Figure(name, timed(work, times=times), queries, None, note)
+    floor()
+    pairs = [(timed(floor, times=1, warm=False), timed(work, times=1, warm=False)) for _ in range(times)]
+    floor_seconds, seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return Figure(name, seconds, queries, floor_seconds, note)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.1f} ms"

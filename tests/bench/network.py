@@ -1,0 +1,179 @@
+"""The network of 10,000 people with 30,000 relationships: orphans, graphs, the list, and bulk over everybody."""
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from people.models import Group, Membership, Person
+from relationships.models import Relationship, RelationshipType
+from relationships.services.relationships import new_pair
+from tests.bench.frame import Figure, Stage, figure, query_count
+from tests.builders import make_user
+from tests.client import Client, client_of
+
+PEOPLE, TIES, OF_ONE = 10_000, 30_000, 300
+
+
+class Town:
+    """One account: a third of the people are something to the user, the first knows 300 others."""
+
+    def __init__(self) -> None:
+        self.owner: User = make_user("network@example.org")
+        kinds = {kind.name: kind for kind in RelationshipType.objects.owned_by(self.owner)}
+        self.friend = kinds["FRIEND"]
+        self.people = [
+            Person(
+                owner=self.owner,
+                name=f"Person {number}",
+                sort_key=f"person {number}".encode(),
+                relationship_to_user=self.friend if number % 3 == 0 else None,
+            )
+            for number in range(PEOPLE)
+        ]
+        Person.objects.bulk_create(self.people, batch_size=2000)
+        Relationship.objects.bulk_create(self._ties(), batch_size=2000)
+        self.groups = [
+            Group.objects.create(owner=self.owner, name=f"Group {n}", name_key=f"group {n}", color="#336699")
+            for n in range(10)
+        ]
+        memberships = (
+            Membership(owner=self.owner, person=person, group=self.groups[number % 9])
+            for number, person in enumerate(self.people)
+        )
+        Membership.objects.bulk_create(memberships, batch_size=2000)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        self.client: Client = client_of(self.owner)
+        self.ids = [str(person.pk) for person in self.people]
+
+    def _ties(self) -> Iterator[Relationship]:
+        chance, now = random.Random(1), timezone.now()
+        pairs = {(0, other) for other in range(1, OF_ONE + 1)}
+        while len(pairs) < TIES:
+            one, other = sorted(chance.sample(range(1, PEOPLE), 2))
+            pairs.add((one, other))
+        for one, other in pairs:
+            for row in new_pair(self.owner.pk, self.people[one].pk, self.people[other].pk, now=now):
+                row.relationship_type = self.friend
+                yield row
+
+
+def town(stage: Stage) -> Town:
+    made: Town = stage.once("network", Town)
+    return made
+
+
+def floor(*querysets: Any) -> Callable[[], None]:
+    """The same rows by bare SQL, and orjson."""
+    statements = [queryset.query.sql_with_params() for queryset in querysets]
+
+    def work() -> None:
+        with connection.cursor() as cursor:
+            for sql, parameters in statements:
+                cursor.execute(sql, parameters)
+                orjson.dumps(cursor.fetchall(), default=str)
+
+    return work
+
+
+def orphans(stage: Stage) -> list[Figure]:
+    place = town(stage)
+    many = {"personIds": place.ids[:500]}
+    found = len(place.client.ok("POST", "/api/people/bulk/orphans", many)["orphans"])
+    return [
+        figure("network: orphans of one", lambda: place.client.ok("GET", f"/api/people/{place.ids[0]}/orphans")),
+        figure(
+            "network: orphans of 500",
+            lambda: place.client.ok("POST", "/api/people/bulk/orphans", many),
+            note=f"{found} orphans",
+        ),
+    ]
+
+
+def graphs(stage: Stage) -> list[Figure]:
+    place = town(stage)
+    people = Person.objects.owned_by(place.owner).values_list("pk", "name", "relationship_to_user__name")
+    ties = Relationship.objects.owned_by(place.owner).one_of_each_pair()
+    ties_of = ties.values_list("pk", "person_id", "related_person_id", "relationship_type__name")
+    memberships = Membership.objects.owned_by(place.owner).values_list("person_id", "group_id")
+    return [
+        figure(
+            f"network: graph of a person with {OF_ONE} relationships",
+            lambda: place.client.call("GET", f"/api/people/{place.ids[0]}/graph"),
+            times=20,
+        ),
+        figure(
+            "network: whole graph, 10,000 people, 30,000 relationships",
+            lambda: place.client.call("GET", "/api/dashboard/graph"),
+            floor=floor(people, ties_of, memberships),
+        ),
+        figure("network: whole graph, limit 500", lambda: place.client.call("GET", "/api/dashboard/graph?limit=500")),
+    ]
+
+
+def lists(stage: Stage) -> Figure:
+    place = town(stage)
+    rows = Relationship.objects.owned_by(place.owner).active().order_by("-created_at", "-id")
+    names = Person.objects.owned_by(place.owner).values_list("pk", "name", "surname")
+    return figure(
+        "network: list of 60,000 rows",
+        lambda: place.client.call("GET", "/api/relationships"),
+        floor=floor(rows.values_list(), names),
+        times=3,
+    )
+
+
+def bulk(stage: Stage) -> list[Figure]:
+    place = town(stage)
+    members = Membership.objects.owned_by(place.owner).filter(group=place.groups[9])
+    people = Person.objects.owned_by(place.owner)
+    other = RelationshipType.objects.owned_by(place.owner).get(name="OTHER")
+
+    def undelete() -> None:
+        people.update(deleted_at=None)
+
+    actions: list[tuple[str, dict[str, Any], Callable[[], object]]] = [
+        ("addToGroups", {"groupIds": [str(place.groups[9].pk)]}, members.delete),
+        ("setRelationship", {"relationshipTypeId": str(other.pk)}, lambda: people.update(relationship_to_user=None)),
+        ("delete", {}, undelete),
+        ("delete", {"deleteOrphans": True}, undelete),
+    ]
+    figures = []
+    for action, extra, undo in actions:
+        body = {"action": action, "personIds": place.ids, **extra}
+        note = "with orphans" if "deleteOrphans" in extra else ""
+        figures.append(_changing(f"network: bulk {action} of 10,000", place.client, body, undo, note))
+    Person.objects.owned_by(place.owner).filter(pk__in=place.ids[::3]).update(relationship_to_user=place.friend)
+    return figures
+
+
+def _changing(name: str, client: Client, body: Any, undo: Callable[[], object], note: str) -> Figure:
+    """Measure a write that has to be undone before it can be done again."""
+
+    def act() -> None:
+        assert client.ok("POST", "/api/people/bulk", body)["affectedCount"] == PEOPLE
+
+    undo()
+    queries, spans = query_count(act), []
+    for _ in range(3):
+        undo()
+        start = time.perf_counter()
+        act()
+        spans.append(time.perf_counter() - start)
+    undo()
+    return Figure(name, statistics.median(spans), queries, note=note)
+
+
+BENCHES = [
+    ("network orphans", orphans),
+    ("network graph", graphs),
+    ("network list", lists),
+    ("network bulk", bulk),
+]

@@ -1,0 +1,275 @@
+"""People: pages, everybody, search, the search index, one person, and writes.
+
+The floor of a list is the bare SQL for the same rows, columns as they are, plus orjson of what came back.
+"""
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from accounts.models import User
+from contacts_project.api.ids import new_id
+from people.documents import settle
+from people.lookup import refresh_lookup
+from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
+from people.names import COLUMNS
+from people.services.people import set_name_keys
+from relationships.models import Relationship, RelationshipType
+from tests.bench.frame import Figure, Stage, figure
+from tests.builders import make_user
+from tests.client import Client, client_of
+
+PEOPLE = 10_000
+GIVEN = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
+FAMILY = ("Lovelace", "Hopper", "Nowak", "Müller", "Sørensen", "García", "O'Neill", "Ünal", "太郎", "van der Berg")
+
+
+def book(stage: Stage) -> User:
+    """An account with 10,000 people, each with 2 phones, 2 e-mails, an address, 2 groups, a date and a custom value."""
+
+    def make() -> User:
+        owner = make_user("bench@example.org")
+        types = list(RelationshipType.objects.owned_by(owner))
+        groups = Group.objects.bulk_create(
+            Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
+        )
+        template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
+        people = [_person(owner, n, types) for n in range(PEOPLE)]
+        Person.objects.bulk_create(people, batch_size=500)
+        refresh_lookup(owner.pk, people)
+        wheel = cycle(groups)
+        Membership.objects.bulk_create(
+            (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)), batch_size=2000
+        )
+        ImportantDate.objects.bulk_create(
+            (ImportantDate(owner=owner, person=p, type="BIRTHDAY", date="1980-05-04") for p in people), batch_size=2000
+        )
+        CustomFieldValue.objects.bulk_create(
+            (CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people), batch_size=2000
+        )
+        Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
+        return owner
+
+    made: User = stage.once(f"people-{PEOPLE}", make)
+    return made
+
+
+def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:
+    person = Person(owner=owner, name=GIVEN[n % len(GIVEN)], surname=f"{FAMILY[n % len(FAMILY)]} {n}")
+    person.organization, person.notes = f"Company {n % 300}", f"Met at the conference of {n}."
+    person.relationship_to_user = types[n % len(types)]
+    person.phone_numbers = settle(
+        "phone_numbers",
+        [
+            {"type": "mobile", "number": f"+49 151 {n:08}"},
+            {"type": "work", "number": f"030 {n:07}"},
+        ],
+        [],
+    )
+    person.emails = settle(
+        "emails",
+        [
+            {"type": "home", "email": f"p{n}@example.org"},
+            {"type": "work", "email": f"p{n}@example.com"},
+        ],
+        [],
+    )
+    address = {"type": "home", "streetLine1": f"Main Street {n}", "locality": "Berlin", "country": "Germany"}
+    person.addresses = settle("addresses", [address], [])
+    set_name_keys(person)
+    return person
+
+
+def _pairs(owner: User, people: list[Person], kind: RelationshipType) -> Iterator[Relationship]:
+    for one, other in zip(people[::2], people[1::2], strict=True):
+        there, back = new_id(), new_id()
+        for key, inverse, a, b in ((there, back, one, other), (back, there, other, one)):
+            yield Relationship(
+                id=key, inverse_id=inverse, owner=owner, person=a, related_person=b, relationship_type=kind
+            )
+
+
+def drain(client: Client, path: str) -> int:
+    """Read an answer as it comes, keeping nothing of it; returns its bytes."""
+    response = client.call("get", path)
+    assert response.status_code == 200, response.content
+    return sum(len(chunk) for chunk in response) if response.streaming else len(response.content)
+
+
+def floor(*querysets: Any) -> Callable[[], None]:
+    """The same rows by bare SQL, and orjson."""
+    statements = [queryset.query.sql_with_params() for queryset in querysets]
+
+    def work() -> None:
+        with connection.cursor() as cursor:
+            for sql, params in statements:
+                cursor.execute(sql, params)
+                orjson.dumps(cursor.fetchall(), default=str)
+
+    return work
+
+
+SCALARS = (
+    "id",
+    *COLUMNS,
+    "organization",
+    "job_title",
+    "gender",
+    "anniversary",
+    "last_contact",
+    "notes",
+    "relationship_to_user_id",
+    "contact_reminder_enabled",
+    "contact_reminder_interval",
+    "contact_reminder_interval_unit",
+    "card_dav_sync_enabled",
+    "photo",
+    "uid",
+    "deleted_at",
+    "created_at",
+    "updated_at",
+)
+DATE = (
+    "id",
+    "person_id",
+    "type",
+    "title",
+    "date",
+    "year_unknown",
+    "reminder_enabled",
+    "reminder_type",
+    "reminder_interval",
+    "reminder_interval_unit",
+    "reminder_lead_days",
+    "deleted_at",
+    "created_at",
+    "updated_at",
+)
+RELATIONSHIP = ("id", "person_id", "related_person_id", "relationship_type_id", "notes", "created_at", "updated_at")
+
+
+def _rows(owner: User) -> Any:
+    return Person.objects.owned_by(owner).active().in_name_order()
+
+
+def _beside(owner: User) -> tuple[Any, Any]:
+    return (
+        Membership.objects.owned_by(owner).values_list("person_id", "group_id"),
+        Group.objects.owned_by(owner).values_list("id", "name", "color"),
+    )
+
+
+def page(stage: Stage) -> list[Figure]:
+    owner = book(stage)
+    client, rows = client_of(owner), _rows(owner)[:100]
+    whole = floor(rows.values_list(*SCALARS, *Person.DOCUMENTS))
+    bare = floor(rows.values_list(*SCALARS))
+    return [
+        figure("people: page of 100", lambda: drain(client, "/api/people"), floor=whole, times=20),
+        figure(
+            "people: page of 100, includeDetails=false",
+            lambda: drain(client, "/api/people?includeDetails=false"),
+            floor=bare,
+            times=20,
+        ),
+    ]
+
+
+def everybody(stage: Stage) -> list[Figure]:
+    owner = book(stage)
+    client, path = client_of(owner), "/api/people?includeAll=true"
+    rows = floor(
+        _rows(owner).values_list(*SCALARS, *Person.DOCUMENTS),
+        *_beside(owner),
+        ImportantDate.objects.owned_by(owner).active().values_list(*DATE),
+        CustomFieldValue.objects.owned_by(owner).values_list("id", "person_id", "template_id", "value"),
+        Relationship.objects.owned_by(owner).active().values_list(*RELATIONSHIP),
+        Person.objects.owned_by(owner).active().values_list("id", *COLUMNS),  # the names beside relationships
+    )
+    size = drain(client, path)
+    tracemalloc.start()
+    drain(client, path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    note = f"{size / 1e6:.1f} MB of JSON, peak memory {peak / 1e6:.1f} MB"
+    return [figure("people: includeAll, 10,000 people", lambda: drain(client, path), floor=rows, times=9, note=note)]
+
+
+def index(stage: Stage) -> Figure:
+    owner = book(stage)
+    client = client_of(owner)
+    columns = ("id", *COLUMNS, "organization", "job_title", "notes", "photo", "relationship_to_user_id")
+    documents = [field for field in Person.DOCUMENTS if field != "locations"]
+    rows = floor(_rows(owner).values_list(*columns, *documents), *_beside(owner))
+    return figure(
+        "people: search index, 10,000 people", lambda: drain(client, "/api/people/search-index"), floor=rows, times=9
+    )
+
+
+def search(stage: Stage) -> list[Figure]:
+    owner = book(stage)
+    client = client_of(owner)
+    return [
+        figure(f"people: search, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # mypy cannot tell a default from an argument
+        for what, path in (
+            ("many found", "/api/people/search?q=lov"),
+            ("one found", "/api/people/search?q=m%C3%BCller%207003"),
+            ("none found", "/api/people/search?q=qqqq"),
+        )
+    ]
+
+
+def one(stage: Stage) -> list[Figure]:
+    owner = book(stage)
+    client = client_of(owner)
+    key = _rows(owner).values_list("pk", flat=True)[5000]
+    tag = client.call("get", f"/api/people/{key}")["ETag"]
+    return [
+        figure("people: one person", lambda: drain(client, f"/api/people/{key}"), times=20),
+        figure(
+            "people: one person, not modified",
+            lambda: client.call("get", f"/api/people/{key}", HTTP_IF_NONE_MATCH=tag),
+            times=20,
+        ),
+    ]
+
+
+def writes(stage: Stage) -> list[Figure]:
+    owner = book(stage)
+    client = client_of(owner)
+    body = {
+        "name": "Ada",
+        "surname": "Lovelace",
+        "phoneNumbers": [{"type": "mobile", "number": "+44 20 7946 0000"}],
+        "emails": [{"type": "home", "email": "ada@example.org"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10"}],
+    }
+    made: list[str] = []
+
+    def create() -> None:
+        made.append(client.ok("post", "/api/people", body, status=201)["person"]["id"])
+
+    figures = [figure("people: create", create, times=20)]
+    numbers = iter(range(10_000))
+
+    def update() -> None:
+        change = {"nickname": f"Ada {next(numbers)}", "emails": body["emails"]}
+        client.ok("put", f"/api/people/{made[0]}", change)
+
+    figures.append(figure("people: update", update, times=20))
+    Person.objects.owned_by(owner).filter(pk__in=made).delete()
+    return figures
+
+
+BENCHES = [
+    ("people page", page),
+    ("people includeAll", everybody),
+    ("people search-index", index),
+    ("people search", search),
+    ("people one", one),
+    ("people create update", writes),
+]

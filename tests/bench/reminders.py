@@ -1,0 +1,168 @@
+"""Reminders: the due scan among a million dates, replanning an account, deliveries a second, from due to sent."""
+
+import datetime as dt
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.beat import seed_schedule
+from notifications.models import Delivery, DeliveryState, Destination
+from notifications.services import planning, running
+from people.models import ImportantDate, Person
+from tests.bench.frame import Figure, Stage, query_count, timed
+from tests.builders import make_person, make_user
+from tests.loopback import recording_server
+from tests.workers import workers_in
+
+ACCOUNTS, DATES, DUE = 100, 1_000_000, 500
+
+
+def million(stage: Stage) -> list[Person]:
+    """A hundred accounts of ten thousand dates each, none due; returns a person of each."""
+
+    def make() -> list[Person]:
+        users = [make_user(f"due{n}@example.org", email_reminders_enabled=False) for n in range(ACCOUNTS)]
+        people = [make_person(user) for user in users]
+        far = timezone.now() + dt.timedelta(days=200)
+        for person in people:
+            insert_dates(person, DATES // ACCOUNTS, far)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        return people
+
+    made: list[Person] = stage.once("million-dates", make)
+    return made
+
+
+def insert_dates(person: Person, count: int, due: dt.datetime) -> None:
+    ImportantDate.objects.bulk_create(
+        (
+            ImportantDate(
+                owner_id=person.owner_id,
+                person=person,
+                title="Met",
+                date=dt.date(1990, 1, 1) + dt.timedelta(n % 365),
+                reminder_enabled=True,
+                reminder_type="RECURRING",
+                reminder_interval=1,
+                reminder_interval_unit="YEARS",
+                next_due_at=due + dt.timedelta(minutes=n),
+                next_occurrence_on=due.date(),
+                next_kind="day",
+            )
+            for n in range(count)
+        ),
+        batch_size=2000,
+    )
+
+
+def make_due(people: list[Person]) -> None:
+    """Move some dates of every account to now."""
+    now, each = timezone.now(), DUE // len(people)
+    for person in people:
+        rows = ImportantDate.objects.owned_by(person.owner_id).filter(next_due_at__gt=now).order_by("-next_due_at")
+        ids = list(rows.values_list("pk", flat=True)[:each])
+        values = {"next_due_at": now, "next_occurrence_on": now.date(), "next_kind": "day", "date": now.date()}
+        ImportantDate.unscoped.filter(pk__in=ids).update(**values)
+
+
+def due_scan(stage: Stage) -> list[Figure]:
+    people = million(stage)
+    now = timezone.now()
+    idle = timed(lambda: planning.plan_due(now=now), times=20)
+    queries = query_count(lambda: planning.plan_due(now=now))
+    spans = []
+    for _ in range(3):
+        make_due(people)
+        start = time.perf_counter()
+        made = planning.plan_due(now=timezone.now())
+        spans.append(time.perf_counter() - start)
+        assert made == DUE, made
+        Delivery.unscoped.all().delete()
+    note = f"of {DATES:,} dates, {ACCOUNTS} accounts"
+    return [
+        Figure("due scan, nothing due", idle, queries, note=note),
+        Figure(f"due scan, {DUE} due, planned", statistics.median(spans), note=note),
+    ]
+
+
+def replan(stage: Stage) -> Figure:
+    person = million(stage)[0]
+    zones = iter(["Asia/Tokyo", "Europe/Berlin", "America/New_York", "UTC", "Asia/Kolkata", "Australia/Sydney", "UTC"])
+
+    def work() -> None:
+        User.objects.filter(pk=person.owner_id).update(time_zone=next(zones), reminders_stale=True)
+        running.replan(owner_id=person.owner_id, now=timezone.now())
+
+    return Figure("replan an account's dates", timed(work, times=3), note=f"{DATES // ACCOUNTS:,} dates, a new zone")
+
+
+def throughput(stage: Stage) -> list[Figure]:
+    return [deliver(stage, workers) for workers in (1, 2)]
+
+
+def deliver(stage: Stage, processes: int) -> Figure:
+    """From the first confirmation to the last, so that starting Python does not count."""
+    owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
+    with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
+        hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
+        hook.point_to(f"{receiver.url}/hook", "")
+        hook.save()
+        with workers_in(Path(folder)) as workers:
+            for _ in range(processes):
+                workers.start()
+            time.sleep(8)
+            insert_dates_now(make_person(owner), DUE)
+            workers.call("notifications.tasks.due_scan")
+            mine = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
+            workers.wait_until(lambda: mine.count() == DUE, seconds=300)
+        ends = ended(mine)
+    seconds: float = (ends[-1] - ends[0]).total_seconds()
+    return Figure(
+        f"{DUE} webhooks, {processes} worker process{'es' * (processes > 1)} of 4 threads",
+        seconds,
+        note=f"{DUE / seconds:.0f} deliveries a second",
+    )
+
+
+def insert_dates_now(person: Person, count: int, due: dt.datetime | None = None) -> None:
+    due = due or timezone.now()
+    insert_dates(person, count, due)
+    rows = ImportantDate.objects.owned_by(person.owner_id)
+    rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
+
+
+def from_due_to_sent(stage: Stage) -> Figure:
+    """With the scheduler as `make run` starts it: reminders due at a full minute."""
+    owner = make_user("latency@example.org", email_reminders_enabled=False)
+    seed_schedule(plan=[])
+    with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
+        hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
+        hook.point_to(f"{receiver.url}/hook", "")
+        hook.save()
+        due = timezone.now().replace(second=0, microsecond=0) + dt.timedelta(minutes=2)
+        insert_dates_now(make_person(owner), 20, due)
+        with workers_in(Path(folder)) as workers:
+            workers.start("--beat")
+            mine = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
+            workers.wait_until(lambda: mine.count() == 20, seconds=200)
+        spans = [(end - due).total_seconds() for end in ended(mine)]
+    return Figure("from due to sent, median of 20", spans[10], note=f"the last after {spans[-1]:.2f} s")
+
+
+def ended(deliveries: Any) -> list[dt.datetime]:
+    return sorted(deliveries.values_list("ended_at", flat=True))
+
+
+BENCHES: list[tuple[str, Any]] = [
+    ("reminders due scan", due_scan),
+    ("reminders replan", replan),
+    ("reminders throughput", throughput),
+    ("reminders latency", from_due_to_sent),
+]

@@ -1,0 +1,36 @@
+"""Plain builders of rows, for tests that do not care how they came to be."""
+
+from typing import Any
+
+from accounts.lifecycle import start_account
+from accounts.models import ApiToken, User
+from accounts.models.api_token import new_token, token_digest
+from contacts_project.ownership.writing import account_write
+from people.models import Person
+from people.names import COLUMNS, NameParts, search_key, sort_key
+
+PASSWORD = "Correct-Horse-7"
+
+
+def make_user(email: str, **fields: Any) -> User:
+    """An account as registration leaves it, its e-mail verified."""
+    user = User.objects.create_user(email, PASSWORD, **{"name": email.partition("@")[0], **fields})
+    with account_write(user):
+        start_account(user)
+    return user
+
+
+def make_token(user: User, scope: str = ApiToken.READ_WRITE) -> str:
+    """A bearer token of `user`."""
+    token = new_token()
+    ApiToken.objects.create(owner=user, name="test", prefix=token[:12], digest=token_digest(token), scope=scope)
+    return token
+
+
+def make_person(owner: User, **fields: Any) -> Person:
+    """A person as a row, with the keys of its name; nothing else hangs on it."""
+    person = Person(owner=owner, **{"name": "Ada", **fields})
+    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
+    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
+    person.save()
+    return person

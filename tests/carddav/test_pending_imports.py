@@ -1,0 +1,81 @@
+"""The upload of a file of cards into pending imports."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from people.models import Person
+from tests.client import Client
+
+ADA = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:1\r\nFN:Ada\r\nEND:VCARD\r\n"
+BOB = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Bob\r\nEND:VCARD\r\n"
+BAD = b"BEGIN:VCARD\r\nNOTE:nobody\r\nEND:VCARD\r\n"
+FAMILY = b"BEGIN:VCARD\r\nFN:Family\r\nKIND:group\r\nMEMBER:urn:uuid:1\r\nEND:VCARD\r\n"
+
+
+def upload(client: Client, data: bytes, status: int = 200, kind: str = "text/vcard") -> Any:
+    response = client.generic("POST", "/api/vcard/upload", data, kind)
+    assert response.status_code == status, response.content
+    return response.json()
+
+
+def counts(answer: Any) -> tuple[int, ...]:
+    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
+
+
+def test_cards_wait_and_are_listed(api: Client) -> None:
+    answer = upload(api, ADA + BAD + BOB)
+    assert counts(answer) == (2, 0, 0, 1)
+    assert [result["status"] for result in answer["results"]] == ["imported", "error", "imported"]
+    assert answer["errorMessages"][0].startswith("Card 2: ")
+    assert api.ok("GET", "/api/carddav/pending-count") == {"count": 2}
+    listed = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    assert {(row["uid"], row["displayName"]) for row in listed} == {("1", "Ada"), (None, "Bob")}
+    assert not Person.unscoped.exists()
+
+
+def test_the_same_file_again_changes_nothing(api: Client) -> None:
+    upload(api, ADA + BOB)
+    before = api.ok("GET", "/api/carddav/pending-imports")
+    assert counts(upload(api, ADA + BOB)) == (0, 0, 2, 0)
+    assert api.ok("GET", "/api/carddav/pending-imports") == before
+
+
+def test_a_newer_card_of_the_same_uid_replaces_the_older(api: Client) -> None:
+    upload(api, ADA)
+    assert counts(upload(api, ADA.replace(b"Ada", b"Countess"))) == (0, 1, 0, 0)
+    [row] = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    assert row["displayName"] == "Countess"
+
+
+def test_doubled_uids_in_one_file_are_both_kept(api: Client) -> None:
+    doubled = ADA + ADA.replace(b"Ada", b"Countess")
+    assert counts(upload(api, doubled)) == (2, 0, 0, 0)
+    assert counts(upload(api, doubled)) == (0, 0, 2, 0)
+
+
+def test_group_cards_do_not_wait(api: Client) -> None:
+    assert counts(upload(api, FAMILY)) == (0, 0, 1, 0)
+    assert api.ok("GET", "/api/carddav/pending-count") == {"count": 0}
+
+
+def test_a_form_with_a_file(api: Client) -> None:
+    form = {"file": SimpleUploadedFile("a.vcf", ADA, "text/vcard")}
+    assert counts(api.post("/api/vcard/upload", form).json()) == (1, 0, 0, 0)
+    assert api.post("/api/vcard/upload", {"other": "x"}).status_code == 400
+
+
+def test_files_that_are_none(api: Client, settings: Any) -> None:
+    assert upload(api, b"hello", 400)["details"][0]["field"] == "file"
+    assert upload(api, b"", 400)["details"]
+    upload(api, b"{}", 415, "application/json")
+    upload(api, b"{}", 400, "nonsense/nonsense")
+    settings.MAX_VCARD_BYTES = 200
+    assert upload(api, ADA * 10, 413)["code"] == "too_large"
+
+
+def test_what_waits_is_nobody_elses(api: Client, stranger: Client) -> None:
+    upload(api, ADA)
+    assert stranger.ok("GET", "/api/carddav/pending-imports") == {"pendingImports": []}
+    assert stranger.ok("GET", "/api/carddav/pending-count") == {"count": 0}
+    assert counts(upload(stranger, ADA)) == (1, 0, 0, 0)

@@ -1,0 +1,39 @@
+"""A test client that speaks JSON as an API caller does."""
+
+from typing import Any
+
+import orjson
+from django.test import Client as DjangoClient
+
+from accounts.models import User
+from tests.builders import make_token
+
+
+class Client(DjangoClient):
+    """Sends JSON bodies; `bearer` is put on every request."""
+
+    bearer = ""
+
+    def generic(self, method: str, path: str, data: Any = "", content_type: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
+        if self.bearer:
+            extra.setdefault("HTTP_AUTHORIZATION", f"Bearer {self.bearer}")
+        return super().generic(method, path, data, content_type or "application/json", **extra)
+
+    def call(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
+        """Send `body` as JSON, return the response."""
+        data = b"" if body is None else orjson.dumps(body)
+        return self.generic(method.upper(), path, data, "application/json", **extra)
+
+    def ok(self, method: str, path: str, body: Any = None, *, status: int = 200, **extra: Any) -> Any:
+        """Send, expect `status`, return the decoded answer."""
+        response = self.call(method, path, body, **extra)
+        content = b"".join(response.streaming_content) if response.streaming else response.content
+        assert response.status_code == status, (response.status_code, content[:2000])
+        return orjson.loads(content) if content else None
+
+
+def client_of(user: User | None) -> Client:
+    """A client with a read-write token of `user`; anonymous for None."""
+    client = Client()
+    client.bearer = make_token(user) if user else ""
+    return client

@@ -1,0 +1,74 @@
+"""The cast and the stage: alice owns, mallory is a stranger; no test leaves this machine."""
+
+import ipaddress
+import shutil
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.urls import get_resolver
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+from accounts.models import User
+from tests.builders import make_user
+from tests.client import Client, client_of
+
+# Benchmarks measure times, tests do not: a slow machine fails no property.
+hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("tests")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    shutil.rmtree(settings.DATA_DIR, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _routes_are_loaded() -> None:
+    """What is read when a module is first imported, such as the time, is read before any test moves the clock."""
+    assert get_resolver().url_patterns
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection beyond loopback is a fault of the test."""
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
+            raise AssertionError(f"a test tried to reach {address}")
+        real(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return make_user("alice@example.org", name="Alice")
+
+
+@pytest.fixture
+def mallory(db: None) -> User:
+    return make_user("mallory@example.org", name="Mallory")
+
+
+@pytest.fixture
+def api(alice: User) -> Client:
+    """Alice's API client."""
+    return client_of(alice)
+
+
+@pytest.fixture
+def stranger(mallory: User) -> Client:
+    """Mallory's API client."""
+    return client_of(mallory)

@@ -1,0 +1,80 @@
+"""Health tells the truth, doctor names what is wrong."""
+
+import datetime as dt
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+from kombu import Connection
+
+from contacts_project.celery import app
+from contacts_project.ownership.triggers import missing_triggers
+from notifications.models.heartbeat import note_beat
+from tests.client import Client
+
+
+def test_a_new_instance_is_fit_before_its_first_due_scan(db: None) -> None:
+    answer = Client().ok("GET", "/api/health")
+    assert answer["status"] == "ok"
+    assert answer["checks"]["scheduler"] == {"status": "ok", "lagSeconds": None}
+
+
+def test_lag_is_the_time_since_the_last_due_scan(db: None) -> None:
+    note_beat("due_scan", timezone.now() - dt.timedelta(seconds=90))
+    assert Client().ok("GET", "/api/health")["checks"]["scheduler"]["lagSeconds"] in {90, 91}
+
+
+def test_a_silent_scheduler_is_unfit(db: None) -> None:
+    note_beat("due_scan", timezone.now() - dt.timedelta(hours=1))
+    answer = Client().ok("GET", "/api/health", status=503)
+    assert answer["status"] == "unfit"
+    assert answer["checks"]["scheduler"]["status"] == "failed"
+
+
+def test_a_broker_that_does_not_answer_is_unfit(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "connection_for_write", lambda: Connection("redis://127.0.0.1:1/0"))
+    answer = Client().ok("GET", "/api/health", status=503)
+    assert answer["checks"]["broker"] == "failed"
+
+
+def test_doctor_says_that_all_is_well_or_what_to_take_care_of(db: None) -> None:
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    assert "WRONG" not in out.getvalue()
+
+
+def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DROP TRIGGER own_people_membership_group_id ON people_membership")
+        else:
+            cursor.execute("DROP TRIGGER own_people_membership_group_id_ins")
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("doctor", stdout=out)
+    assert "people_membership.group_id" in out.getvalue()
+    call_command("install_triggers")
+    assert missing_triggers() == []
+
+
+def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) -> None:
+    settings.BASE_URL = "http://contacts.example.org"
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    assert "plain http" in out.getvalue()
+
+
+def test_request_ids_are_echoed_or_made() -> None:
+    client = Client()
+    assert client.get("/api/version", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"
+    assert len(client.get("/api/version", HTTP_X_REQUEST_ID="a\nb")["X-Request-ID"]) == 36
+
+
+def test_docs_load_nothing_from_elsewhere() -> None:
+    page = Client().get("/api/docs").content.decode()
+    assert "/static/drf_spectacular_sidecar/" in page
+    assert "https://" not in page.replace("https://www.w3.org", "")
+    assert "//cdn" not in page

@@ -1,0 +1,313 @@
+"""The door against servers that behave and servers that do not, all on loopback."""
+
+import ipaddress
+import socket
+import threading
+import time
+from typing import Any
+
+import pytest
+import requests
+
+from contacts_project.outbound import (
+    Code,
+    Door,
+    OutboundError,
+    Policy,
+    Reason,
+    Rules,
+    Schemes,
+    check_status,
+    guard,
+)
+from tests.loopback import Reply, closed_port, raw_server, recording_server
+
+LOOPBACK = Policy.parse("127.0.0.0/8", "*")
+
+
+def resolver(*answers: Any) -> Any:
+    """A resolver that gives each of the answers once, then the last one for ever."""
+    waiting = list(answers)
+
+    def resolve(host: Any, port: int) -> Any:
+        answer = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return [ipaddress.ip_address(text) for text in answer]
+
+    return resolve
+
+
+def door(**changes: Any) -> Any:
+    return Door(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
+
+
+def failure(url: str, method: Any = "GET", **changes: Any) -> Any:
+    with door(**changes) as session, pytest.raises(OutboundError) as caught:
+        check_status(session.request(method, url))
+    return caught.value
+
+
+@pytest.fixture
+def server() -> Any:
+    with recording_server() as recorder:
+        yield recorder
+
+
+def test_any_method_reaches_an_allowed_server(server: Any) -> None:
+    server.reply = Reply(207, {"Content-Type": "text/xml"}, b"<ok/>")
+    with door() as session:
+        response = session.request("PROPFIND", server.url + "/a%20b?c=d", data=b"<q/>", headers={"Depth": "1"})
+    assert (response.status_code, response.content) == (207, b"<ok/>")
+    (request,) = server.received
+    assert (request.method, request.path, request.body) == ("PROPFIND", "/a%20b?c=d", b"<q/>")
+    assert request.headers["host"] == f"127.0.0.1:{server.port}"
+    assert request.headers["depth"] == "1"
+
+
+def test_loopback_is_blocked_without_the_setting(server: Any) -> None:
+    error = failure(server.url, policy=Policy.parse(ports="*"))
+    assert (error.code, error.reason) == (Code.BLOCKED, Reason.ADDRESS)
+    assert server.received == []
+
+
+def test_answer_that_changes_between_check_and_connect_is_judged_again(server: Any) -> None:
+    changing = resolver(["127.0.0.1"], ["10.0.0.1"])
+    with door(resolve=changing) as session:
+        session.check(f"http://turncoat.example:{server.port}/")
+        with pytest.raises(OutboundError) as caught:
+            session.get(f"http://turncoat.example:{server.port}/")
+    assert caught.value.code is Code.BLOCKED
+    assert server.received == []
+
+
+def test_connection_asks_the_resolver_once_and_goes_where_that_was(server: Any) -> None:
+    """A second look-up between check and connect would meet the hostile answer."""
+    with door(resolve=resolver(["127.0.0.1"], ["10.0.0.1"])) as session:
+        response = session.get(f"http://turncoat.example:{server.port}/")
+    assert response.status_code == 200
+    assert server.received[0].headers["host"] == f"turncoat.example:{server.port}"
+
+
+def test_one_bad_address_among_good_ones_blocks_all(server: Any) -> None:
+    error = failure(f"http://mixed.example:{server.port}/", resolve=resolver(["127.0.0.1", "10.0.0.1"]))
+    assert error.code is Code.BLOCKED
+    assert server.received == []
+
+
+def test_next_address_is_tried_when_one_refuses(server: Any) -> None:
+    with door(policy=Policy.parse("127.0.0.0/8", "*"), resolve=resolver(["127.0.0.9", "127.0.0.1"])) as session:
+        assert session.get(f"http://two.example:{server.port}/").status_code == 200
+
+
+def test_https_only_blocks_plain_http_outside_the_allowed_networks() -> None:
+    error = failure("http://public.example/", schemes=Schemes.HTTPS_ONLY, resolve=resolver(["93.184.215.14"]))
+    assert (error.code, error.reason) == (Code.BLOCKED, Reason.SCHEME)
+    # Plain http is for proven inside addresses: a name without any is refused for its scheme, not its name.
+    error = failure("http://gone.example/", schemes=Schemes.HTTPS_ONLY, resolve=resolver([]))
+    assert (error.code, error.reason) == (Code.BLOCKED, Reason.SCHEME)
+
+
+@pytest.mark.parametrize("answer", [socket.gaierror(-2, "Name or service not known"), [], UnicodeError("x")])
+def test_name_that_does_not_resolve(answer: Any) -> None:
+    assert failure("http://gone.example/", resolve=resolver(answer)).code is Code.DNS
+
+
+def test_resolver_that_hangs_is_left_at_the_deadline() -> None:
+    release = threading.Event()
+
+    def hang(host: Any, port: int) -> Any:
+        release.wait(10)
+        return []
+
+    started = time.monotonic()
+    try:
+        assert failure("http://slow.example/", resolve=hang, seconds=0.3).code is Code.TIMEOUT
+        assert time.monotonic() - started < 6
+    finally:
+        release.set()
+
+
+def test_nobody_listening_is_refused() -> None:
+    assert failure(f"http://127.0.0.1:{closed_port()}/").code is Code.REFUSED
+
+
+def drip(prefix: Any, byte: Any = b"x") -> Any:
+    def handle(connection: Any) -> None:
+        connection.sendall(prefix)
+        while True:
+            time.sleep(0.05)
+            connection.sendall(byte)
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        drip(b""),
+        drip(b"HTTP/1.1 200 OK\r\nX-Long: "),
+        drip(b"HTTP/1.1 200 OK\r\n\r\n"),
+        drip(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n"),
+        drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+        drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        lambda connection: time.sleep(5),
+    ],
+    ids=["status line", "header", "body", "counted body", "chunks", "1xx", "silence"],
+)
+@pytest.mark.parametrize("truncate", [False, True])
+def test_dripping_server_is_cut_at_the_deadline(handle: Any, truncate: Any) -> None:
+    started = time.monotonic()
+    with raw_server(handle) as port:
+        assert failure(f"http://127.0.0.1:{port}/", seconds=0.3, truncate=truncate).code is Code.TIMEOUT
+    assert 0.2 < time.monotonic() - started < 6
+
+
+def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
+    started = time.monotonic()
+    with (
+        raw_server(lambda connection: time.sleep(5)) as port,
+        door(seconds=0.5) as session,
+        pytest.raises(OutboundError) as caught,
+    ):
+        session.request("PUT", f"http://127.0.0.1:{port}/", data=b"x" * 30_000_000)
+    assert caught.value.code is Code.TIMEOUT
+    assert time.monotonic() - started < 8
+
+
+def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
+    """`timeout` is the deadline of everything; a call may have its own."""
+    with raw_server(lambda connection: time.sleep(5)) as port, door(seconds=60) as session:
+        started = time.monotonic()
+        with pytest.raises(OutboundError):
+            session.get(f"http://127.0.0.1:{port}/", timeout=(0.1, 0.2))
+        assert time.monotonic() - started < 6
+
+
+def test_oversize_answer_is_an_unexpected_response(server: Any) -> None:
+    server.reply = Reply(body=b"x" * (64 * 1024 + 1))
+    assert failure(server.url).code is Code.UNEXPECTED_RESPONSE
+    server.reply = Reply(body=b"x" * 64 * 1024)
+    with door() as session:
+        assert len(session.get(server.url).content) == 64 * 1024
+
+
+def test_cap_is_per_call_and_may_cut_instead(server: Any) -> None:
+    server.reply = Reply(body=b"x" * 100_000)
+    with door() as session:
+        assert len(session.request("GET", server.url, max_bytes=200_000).content) == 100_000
+        with pytest.raises(OutboundError):
+            session.get(server.url)
+    with door(truncate=True, max_bytes=10) as session:
+        assert session.get(server.url).content == b"x" * 10
+
+
+def test_endless_answer_is_read_to_the_cap_only() -> None:
+    def flood(connection: Any) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    with raw_server(flood) as port:
+        assert failure(f"http://127.0.0.1:{port}/").code is Code.UNEXPECTED_RESPONSE
+
+
+def test_compressed_answer_is_capped_by_what_it_becomes(server: Any) -> None:
+    import gzip
+
+    server.reply = Reply(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b"\0" * 10_000_000))
+    assert failure(server.url).code is Code.UNEXPECTED_RESPONSE
+    assert server.received[0].headers["accept-encoding"] == "identity"
+
+
+def test_redirect_is_not_followed(server: Any) -> None:
+    server.reply = Reply(302, {"Location": server.url + "/elsewhere"})
+    error = failure(server.url)
+    assert (error.code, error.status) == (Code.REDIRECT, 302)
+    assert len(server.received) == 1
+    with door() as session:
+        assert session.get(server.url, allow_redirects=True).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (301, Code.REDIRECT),
+        (304, Code.REDIRECT),
+        (400, Code.HTTP_4XX),
+        (404, Code.HTTP_4XX),
+        (410, Code.HTTP_4XX),
+        (429, Code.HTTP_429),
+        (500, Code.HTTP_5XX),
+        (503, Code.HTTP_5XX),
+    ],
+)
+def test_status_becomes_its_code(server: Any, status: Any, code: Any) -> None:
+    server.reply = Reply(status, {"Retry-After": "120"})
+    error = failure(server.url)
+    assert (error.code, error.status, error.retry_after) == (code, status, 120)
+    server.reply = Reply(204)
+    with door() as session:
+        check_status(session.get(server.url))
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", Code.UNEXPECTED_RESPONSE),
+        (b"", Code.UNKNOWN),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", Code.UNEXPECTED_RESPONSE),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", Code.UNEXPECTED_RESPONSE),
+    ],
+)
+def test_broken_answer(answer: Any, code: Any) -> None:
+    def handle(connection: Any) -> None:
+        connection.recv(65536)
+        connection.sendall(answer)
+
+    with raw_server(handle) as port:
+        assert failure(f"http://127.0.0.1:{port}/").code is code
+
+
+def test_nothing_from_the_environment(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("NO_PROXY", "")
+    with door() as session:
+        assert session.get(server.url).status_code == 200
+        assert session.get(server.url, proxies={"http": f"http://127.0.0.1:{closed_port()}"}).ok
+
+
+def test_cookies_are_not_kept(server: Any) -> None:
+    server.reply = Reply(headers={"Set-Cookie": "a=b; Path=/"})
+    with door() as session:
+        session.get(server.url)
+        session.get(server.url)
+    assert "cookie" not in server.received[1].headers
+
+
+def test_connection_is_reused_within_a_session(server: Any) -> None:
+    with door() as session:
+        for _ in range(3):
+            session.get(server.url)
+        (pool,) = session.get_adapter(server.url).poolmanager.pools._container.values()
+        assert pool.num_connections == 1
+
+
+def test_another_session_is_guarded(server: Any) -> None:
+    """Authlib brings a Session of its own; it keeps its manners and loses its freedom."""
+    session = guard(requests.Session(), Rules(policy=LOOPBACK), raise_redirects=True)
+    assert session.get(server.url).status_code == 200
+    with pytest.raises(OutboundError) as caught:
+        session.get("http://10.0.0.1/")
+    assert caught.value.code is Code.BLOCKED
+    server.reply = Reply(302, {"Location": "http://10.0.0.1/"})
+    with pytest.raises(OutboundError) as caught:
+        session.get(server.url)
+    assert caught.value.code is Code.REDIRECT
+    with pytest.raises(requests.exceptions.InvalidSchema):
+        session.get("ftp://127.0.0.1/")
+
+
+def test_blocked_is_no_os_error() -> None:
+    assert not issubclass(OutboundError, OSError)

@@ -1,0 +1,111 @@
+"""TLS through the door: the certificate must fit the name asked for, not the address connected to."""
+
+import ipaddress
+import time
+from typing import Any
+
+import pytest
+
+from contacts_project.outbound import Code, Door, OutboundError, Policy, Rules
+from tests.loopback import PrivateCA, raw_server, recording_server
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory: Any) -> Any:
+    return PrivateCA(tmp_path_factory.mktemp("ca"))
+
+
+def door(ca_file: Any, **changes: Any) -> Any:
+    return Door(
+        Rules(
+            **{
+                "policy": Policy.parse("127.0.0.0/8", "*"),
+                "seconds": 10.0,
+                "ca_file": ca_file,
+                "resolve": lambda host, port: [ipaddress.ip_address("127.0.0.1")],
+                **changes,
+            }
+        )
+    )
+
+
+def failure(ca_file: Any, url: str) -> Any:
+    with door(ca_file) as session, pytest.raises(OutboundError) as caught:
+        session.get(url)
+    return caught.value.code
+
+
+def test_private_authority_is_trusted_when_configured(ca: PrivateCA) -> None:
+    with recording_server(ca.server_context("inside.example", "127.0.0.1")) as server:
+        with door(ca.file) as session:
+            assert session.get(f"https://inside.example:{server.port}/").status_code == 200
+            assert session.get(f"https://inside.example.:{server.port}/").status_code == 200
+            assert session.get(f"https://127.0.0.1:{server.port}/").status_code == 200
+        assert server.received[1].headers["host"] == f"inside.example:{server.port}"
+
+
+def test_server_name_indication_is_the_host(ca: PrivateCA) -> None:
+    asked = []
+    context = ca.server_context("inside.example")
+    context.sni_callback = lambda sock, name, ctx: asked.append(name)
+    with recording_server(context) as server, door(ca.file) as session:
+        session.get(f"https://inside.example:{server.port}/")
+    assert asked == ["inside.example"]
+
+
+def test_name_mismatch_is_tls(ca: PrivateCA) -> None:
+    with recording_server(ca.server_context("other.example", "127.0.0.1")) as server:
+        assert failure(ca.file, f"https://inside.example:{server.port}/") is Code.TLS
+        assert server.received == []
+
+
+def test_unknown_authority_and_self_signed_are_tls(ca: PrivateCA) -> None:
+    with recording_server(ca.server_context("inside.example")) as server:
+        assert failure(None, f"https://inside.example:{server.port}/") is Code.TLS
+    with recording_server(ca.server_context("inside.example", self_signed=True)) as server:
+        assert failure(ca.file, f"https://inside.example:{server.port}/") is Code.TLS
+
+
+def test_verification_cannot_be_switched_off_by_the_caller(ca: PrivateCA) -> None:
+    with (
+        recording_server(ca.server_context("inside.example", self_signed=True)) as server,
+        door(ca.file) as session,
+        pytest.raises(OutboundError) as caught,
+    ):
+        session.get(f"https://inside.example:{server.port}/", verify=False)
+    assert caught.value.code is Code.TLS
+
+
+def test_https_to_a_plain_server_is_tls(ca: PrivateCA) -> None:
+    with recording_server() as server:
+        assert failure(ca.file, f"https://127.0.0.1:{server.port}/") is Code.TLS
+
+
+def test_dripping_over_tls_is_cut_at_the_deadline(ca: PrivateCA) -> None:
+    def drip(connection: Any) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            time.sleep(0.05)
+            connection.sendall(b"x")
+
+    started = time.monotonic()
+    with (
+        raw_server(drip, ca.server_context("inside.example")) as port,
+        door(ca.file, seconds=0.5) as session,
+        pytest.raises(OutboundError) as caught,
+    ):
+        session.get(f"https://inside.example:{port}/")
+    assert caught.value.code is Code.TIMEOUT
+    assert time.monotonic() - started < 6
+
+
+def test_handshake_that_never_ends_is_cut_at_the_deadline(ca: PrivateCA) -> None:
+    started = time.monotonic()
+    with (
+        raw_server(lambda connection: time.sleep(5)) as port,
+        door(ca.file, seconds=0.5) as session,
+        pytest.raises(OutboundError) as caught,
+    ):
+        session.get(f"https://inside.example:{port}/")
+    assert caught.value.code is Code.TIMEOUT
+    assert time.monotonic() - started < 6

@@ -1,0 +1,34 @@
+"""The database and the managers refuse what crosses accounts."""
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from contacts_project.ownership.models import UnscopedQueryError
+from contacts_project.ownership.triggers import missing_triggers, owned_links
+from people.models import Group, Membership, Person
+
+
+def test_a_row_cannot_point_at_another_accounts_row(alice: User, mallory: User) -> None:
+    group = Group.objects.create(owner=alice, name="Friends", name_key="friends", color="#000000")
+    person = Person.objects.create(owner=mallory, name="Eve")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Membership.objects.create(owner=mallory, person=person, group=group)
+
+
+def test_a_row_cannot_be_moved_to_another_account(alice: User, mallory: User) -> None:
+    group = Group.objects.create(owner=alice, name="Friends", name_key="friends", color="#000000")
+    person = Person.objects.create(owner=alice, name="Eve")
+    membership = Membership.objects.create(owner=alice, person=person, group=group)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Membership.unscoped.filter(pk=membership.pk).update(owner=mallory)
+
+
+def test_a_query_without_an_owner_is_refused() -> None:
+    with pytest.raises(UnscopedQueryError):
+        Person.objects.filter(name="Eve")  # type: ignore[attr-defined]  # the types say so too
+
+
+def test_every_link_between_owned_tables_has_its_trigger(db: None) -> None:
+    assert list(owned_links())
+    assert missing_triggers() == []

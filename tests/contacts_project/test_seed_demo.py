@@ -1,0 +1,70 @@
+"""`manage.py seed_demo`: a network in which everybody is connected; again, it adds only what is missing."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import CommandError, call_command
+
+from accounts.models import User
+from contacts_project.management.demo.seeding import EMAIL
+from people.models import CustomFieldValue, Group, Membership, Person
+from relationships.models import Relationship
+from tests.client import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def media(settings: LazySettings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("seed_demo", people=12, password="Correct-Horse-7")
+    assert "Correct-Horse-7" in capsys.readouterr().out
+    owner = User.objects.get(email=EMAIL)
+    assert owner.check_password("Correct-Horse-7")
+    assert not owner.geocoding_enabled
+    api = client_of(owner)
+    people = api.ok("get", "/api/people?includeAll=true")["people"]
+    assert len(people) == 12
+    assert any(person["importantDates"] for person in people)
+    assert any(person["photo"] for person in people)
+    assert any(person["groupIds"] for person in people)
+    assert Relationship.unscoped.exists()
+    assert api.ok("get", "/api/map/markers")["markers"]
+    graph = api.ok("get", "/api/dashboard/graph")
+    ends = {end for edge in graph["edges"] for end in (edge["source"], edge["target"])}
+    assert {person["id"] for person in people} <= ends
+
+
+def test_what_the_services_wrote_passes_the_api(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("seed_demo", people=24)
+    api = client_of(User.objects.get(email=EMAIL))
+    for person in api.ok("get", "/api/people?includeAll=true")["people"]:
+        api.ok("put", f"/api/people/{person['id']}", person)
+
+
+def test_a_second_run_adds_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    def counts() -> list[int]:
+        models = (Person, Group, Membership, Relationship, CustomFieldValue)
+        return [model.unscoped.count() for model in models]
+
+    call_command("seed_demo", people=8)
+    first, password = counts(), User.objects.get(email=EMAIL).password
+    call_command("seed_demo", people=8, password="Another-Horse-7")
+    assert counts() == first
+    assert User.objects.get(email=EMAIL).password == password
+    Person.unscoped.filter(pk=Person.unscoped.earliest("id").pk).update(deleted_at="2026-01-01T00:00:00Z")
+    call_command("seed_demo", people=20)
+    assert Person.unscoped.count() == 20
+    assert User.objects.count() == 1
+
+
+def test_a_made_up_password_is_shown_and_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("seed_demo", people=0)
+    shown = capsys.readouterr().out.split()[-1]
+    assert User.objects.get(email=EMAIL).check_password(shown)
+    with pytest.raises(CommandError):
+        call_command("seed_demo", people=-1)

@@ -1,0 +1,126 @@
+"""`make run` as a newcomer meets it: the README's first request works as printed, and Ctrl-C ends everything."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Instance:
+    """A served instance on a port of its own."""
+
+    process: "subprocess.Popen[str]"
+    base: str
+    data: Path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[Instance]:
+    port = free_port()
+    left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment |= {"PORT": str(port), "DATA_DIR": str(tmp_path / "data"), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "serve"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("Ready at"):
+            break
+    else:
+        raise AssertionError("the instance never became ready")
+    yield Instance(process, f"http://127.0.0.1:{port}", tmp_path / "data")
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+
+
+def shell_blocks(after: str) -> list[str]:
+    """The sh blocks of README's section `after`."""
+    section = (ROOT / "README.md").read_text().partition(f"## {after}")[2].partition("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+
+
+def test_the_first_request_of_the_readme_works_as_printed(instance: Instance, tmp_path: Path) -> None:
+    register, use = shell_blocks("A first request")
+    (tmp_path / "contacts.vcf").write_bytes(
+        b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Grace Hopper\r\nN:Hopper;Grace;;;\r\nEND:VCARD\r\n"
+    )
+    printed = run_shell(register.replace("http://127.0.0.1:8000", instance.base), tmp_path)
+    token = re.search(r"cnt_\w{46}", printed)
+    assert token, printed
+    script = use.replace("http://127.0.0.1:8000", instance.base).replace("cnt_...", token.group())
+    printed = run_shell(script, tmp_path)
+    assert printed.count("Babbage") >= 2, printed
+    assert '"imported":1' in printed, printed
+
+
+def run_shell(script: str, folder: Path) -> str:
+    done = subprocess.run(["bash", "-ec", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_stopping_ends_web_and_worker(instance: Instance) -> None:
+    assert requests.get(f"{instance.base}/api/health", timeout=10).json()["status"] == "ok"
+    children = children_of(instance.process.pid)
+    assert len(children) >= 2
+    instance.process.send_signal(signal.SIGTERM)
+    instance.process.communicate(timeout=30)
+    assert not [pid for pid in children if is_running(pid)]
+
+
+def test_killing_it_leaves_no_process_behind(instance: Instance) -> None:
+    children = children_of(instance.process.pid)
+    instance.process.kill()
+    instance.process.communicate(timeout=30)
+    deadline = time.monotonic() + 30
+    while [pid for pid in children if is_running(pid)] and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not [pid for pid in children if is_running(pid)]
+
+
+def test_a_taken_port_is_named(instance: Instance, tmp_path: Path) -> None:
+    port = instance.base.rpartition(":")[2]
+    environment = {**os.environ, "PORT": port, "DATA_DIR": str(tmp_path / "other")}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    command = [sys.executable, "manage.py", "serve"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert f"Cannot listen on 127.0.0.1:{port}" in done.stderr
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process is there and not a zombie that nobody has waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

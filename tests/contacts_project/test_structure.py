@@ -1,0 +1,38 @@
+"""What the house rules out is ruled out by a test, not by a reader."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CALLS_OUT = re.compile(
+    r"requests\.(get|post|put|patch|delete|head|request|Session)\(|urllib\.request|http\.client|import (httpx|aiohttp)"
+)
+APPS = ["accounts", "people", "relationships", "carddav", "notifications"]
+# Who is calling is found by the credential, before there is an owner.
+BEFORE_THERE_IS_AN_OWNER = {"accounts/api/authentication.py"}
+
+
+def test_no_view_or_serializer_queries_across_accounts() -> None:
+    sources = [path for app in APPS for path in (ROOT / app / "api").rglob("*.py")]
+    assert sources
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sources
+        if re.search(r"\.unscoped\b|_default_manager|_base_manager", path.read_text())
+    ]
+    assert set(found) <= BEFORE_THERE_IS_AN_OWNER
+
+
+def test_the_network_is_reached_through_the_one_door() -> None:
+    found = [
+        str(path.relative_to(ROOT))
+        for app in [*APPS, "contacts_project"]
+        for path in (ROOT / app).rglob("*.py")
+        if CALLS_OUT.search(path.read_text())
+    ]
+    assert all(name.startswith("contacts_project/outbound/") for name in found), found
+
+
+def test_no_committed_file_names_a_package_registry() -> None:
+    for path in [*(ROOT / "requirements").glob("*.txt"), ROOT / "pyproject.toml", ROOT / "Makefile"]:
+        assert not re.search(r"(?<!no-emit-)index-url|find-links|https?://", path.read_text()), path

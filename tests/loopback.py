@@ -1,0 +1,201 @@
+"""Servers on loopback for the tests: raw ones that misbehave, an HTTP one that records, and a private CA."""
+
+import datetime
+import http.server
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+
+@contextmanager
+def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """A TCP server; each connection is given to `handle`, in a thread. Yields the port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    stopping = threading.Event()
+
+    def serve_one(connection: socket.socket) -> None:
+        try:
+            with connection:
+                if tls:
+                    connection = tls.wrap_socket(connection, server_side=True)
+                handle(connection)
+        except OSError:
+            pass  # the client went away, which is what many of these tests make it do
+
+    def serve() -> None:
+        while not stopping.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve_one, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        stopping.set()
+        # shutdown wakes the accept() that close() alone leaves waiting
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def closed_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Received:
+    """One request as it came in. Header names are lower-case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Reply:
+    """What the recording server answers."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass
+class Recorder:
+    """The recording server's memory; `reply` may be set, or replaced by a function of the request."""
+
+    port: int
+    received: list[Received] = field(default_factory=list)
+    reply: Reply | Callable[[Received], Reply] = field(default_factory=Reply)
+    scheme: str = "http"
+
+    @property
+    def url(self) -> str:
+        """The server's root, without a slash at the end."""
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def recording_server(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
+    """An HTTP server that remembers every request and answers as it is told."""
+    recorder = Recorder(port=0, scheme="https" if tls else "http")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            request = Received(self.command, self.path, headers, body)
+            recorder.received.append(request)
+            reply = recorder.reply(request) if callable(recorder.reply) else recorder.reply
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(reply.body)))
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        do_GET = do_POST = do_PUT = do_PROPFIND = do_REPORT = answer  # noqa: N815 - http.server's names
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that breaks off is part of the tests."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    recorder.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield recorder
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class PrivateCA:
+    """A certificate authority of the test's own, in `folder`."""
+
+    def __init__(self, folder: Any) -> None:
+        self.folder = folder
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Test CA")])
+        usage = x509.KeyUsage(
+            digital_signature=True,
+            key_cert_sign=True,
+            crl_sign=True,
+            content_commitment=False,
+            key_encipherment=False,
+            data_encipherment=False,
+            key_agreement=False,
+            encipher_only=False,
+            decipher_only=False,
+        )
+        builder = self._builder(self.name, self.key).add_extension(x509.BasicConstraints(True, 0), True)
+        certificate = builder.add_extension(usage, True).sign(self.key, hashes.SHA256())
+        self.file = str(folder / "ca.pem")
+        (folder / "ca.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+    def server_context(self, *names: str, self_signed: bool = False) -> ssl.SSLContext:
+        """A server's TLS context with a certificate for the names or addresses."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
+        builder = self._builder(subject, key, issuer=subject if self_signed else self.name)
+        builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), False)
+        certificate = builder.sign(key if self_signed else self.key, hashes.SHA256())
+        file = self.folder / f"server-{certificate.serial_number}.pem"
+        file.write_bytes(
+            certificate.public_bytes(serialization.Encoding.PEM)
+            + key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        return context
+
+    def _builder(self, subject: Any, key: Any, issuer: Any = None) -> x509.CertificateBuilder:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(issuer or self.name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), False)
+        )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

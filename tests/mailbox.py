@@ -1,0 +1,90 @@
+"""A real SMTP server on loopback that keeps what it takes."""
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import Envelope
+
+
+@dataclass
+class Mailbox:
+    """What has arrived. With `refuse` set, an SMTP reply such as "451 later", nothing is taken."""
+
+    port: int = 0
+    messages: list[EmailMessage] = field(default_factory=list)
+    recipients: list[list[str]] = field(default_factory=list)
+    refuse: str = ""
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
+        if self.refuse:
+            return self.refuse
+        content = envelope.original_content or b""
+        self.messages.append(message_from_bytes(content, policy=policy.default))
+        self.recipients.append([str(address) for address in envelope.rcpt_tos])
+        return "250 OK"
+
+    @property
+    def url(self) -> str:
+        """As EMAIL_URL."""
+        return f"smtp://127.0.0.1:{self.port}"
+
+    def last(self) -> EmailMessage:
+        return self.messages[-1]
+
+    def last_token(self) -> str:
+        """The token in the link of the last mail."""
+        return token_in(self.last())
+
+    def wait_for(self, count: int, seconds: float = 20) -> None:
+        """Wait until so many mails have come in."""
+        deadline = time.monotonic() + seconds
+        while len(self.messages) < count:
+            assert time.monotonic() < deadline, f"{len(self.messages)} of {count} mails"
+            time.sleep(0.05)
+
+
+def text_of(message: EmailMessage) -> str:
+    """The plain part."""
+    part = message.get_body(("plain",))
+    assert part is not None
+    return str(part.get_content())
+
+
+def token_in(message: EmailMessage) -> str:
+    found = re.search(r"token=([A-Za-z0-9_.=-]+)", text_of(message))
+    assert found, text_of(message)
+    return found[1]
+
+
+@contextmanager
+def smtp_server() -> Iterator[Mailbox]:
+    """Yield the mailbox of a running server."""
+    mailbox = Mailbox()
+    controller = Controller(mailbox, hostname="127.0.0.1", port=0)
+    # aiosmtpd connects to the port it was given to see whether it serves: port 0 has to be resolved first.
+    controller.port = _free_port()
+    controller.start()
+    mailbox.port = controller.port
+    try:
+        yield mailbox
+    finally:
+        controller.stop()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def use(mailbox: Mailbox, settings: Any) -> None:
+    """Have Django send its mail there."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mailbox.port

@@ -1,0 +1,46 @@
+"""Notices as the ledger makes them."""
+
+import datetime as dt
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.api.ids import new_id
+from notifications.notices import Notice, NoticeKind
+
+PERSON = {"personId": "01900000-0000-7000-8000-000000000001", "personName": "Ada Lovelace"}
+DATE = {
+    **PERSON,
+    "importantDateId": "01900000-0000-7000-8000-000000000002",
+    "type": "BIRTHDAY",
+    "title": None,
+    "date": "2026-12-10",
+    "daysUntil": 0,
+    "late": False,
+    "yearUnknown": False,
+    "turns": 211,
+}
+CONTACT = {
+    **PERSON,
+    "date": "2026-05-04",
+    "daysUntil": 0,
+    "late": False,
+    "lastContact": "2026-04-03",
+    "interval": 1,
+    "intervalUnit": "MONTHS",
+}
+EVENT = {**DATE, "id": "x", "kind": "important_date"}
+CONTENTS: dict[NoticeKind, dict[str, Any]] = {
+    NoticeKind.IMPORTANT_DATE: DATE,
+    NoticeKind.IMPORTANT_DATE_LEAD: {**DATE, "daysUntil": 7},
+    NoticeKind.CONTACT: CONTACT,
+    NoticeKind.DIGEST: {"from": "2026-12-07", "to": "2026-12-13", "events": [EVENT]},
+    NoticeKind.TEST: {},
+}
+
+
+def make_notice(owner: User, kind: NoticeKind = NoticeKind.IMPORTANT_DATE, **content: Any) -> Notice:
+    now = timezone.now()
+    body, expires_at = {**CONTENTS[kind], **content}, now + dt.timedelta(hours=10)
+    return Notice(new_id(), kind, owner, body, made_at=now, sent_at=now, expires_at=expires_at)

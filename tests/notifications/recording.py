@@ -1,0 +1,50 @@
+"""A channel that records what it is told to send, and answers as the test wants."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import User
+from notifications.channels.interface import REMINDERS, Channel, Outcome, Target
+from notifications.notices import Notice, NoticeKind
+
+OK = Outcome()
+DOWN = Outcome(code="http_5xx")
+
+
+class RecordingChannel(Channel):
+    """Confirms everything, unless `outcomes` says otherwise for the next tries."""
+
+    name = "recording"
+    kinds = REMINDERS | {NoticeKind.DIGEST}
+
+    def __init__(self, *keys: str) -> None:
+        self.on: dict[str, str | None] = dict.fromkeys(keys or ("one",))
+        self.sent: list[Sent] = []
+        self.settled: list[tuple[str, Outcome]] = []
+        self.outcomes: list[Outcome] = []
+        self.always: Outcome = OK
+
+    def targets(self, owner: User) -> list[Target]:
+        return [Target(self.name, key, f"To {key}", off) for key, off in self.on.items()]
+
+    def send(self, key: str, notice: Notice) -> Outcome:
+        outcome = self.outcomes.pop(0) if self.outcomes else self.always
+        self.sent.append(Sent(key, notice, outcome))
+        return outcome
+
+    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+        self.settled.append((key, outcome))
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Kind and occurrence of what was sent, in order."""
+        return [(sent.notice.kind.value, sent.notice.content.get("date", "")) for sent in self.sent]
+
+
+@dataclass
+class Sent:
+    key: str
+    notice: Notice
+    outcome: Outcome
+    extra: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,129 @@
+"""Mails as a mail server gets them."""
+
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from notifications.channels import channels
+from notifications.channels.email import EMAIL_KEY
+from notifications.notices import Notice, NoticeKind
+from tests.client import Client
+from tests.loopback import closed_port, raw_server
+from tests.notifications.notices import make_notice
+from tests.notifications.smtp import Mailbox
+
+LINK = "http://127.0.0.1:8000/api/unsubscribe?token="
+
+
+def sent(mailbox: Mailbox, notice: Notice) -> EmailMessage:
+    assert channels()["email"].send(EMAIL_KEY, notice).is_ok
+    return mailbox.messages[-1]
+
+
+def part(message: EmailMessage, kind: str) -> str:
+    body = message.get_body((kind,))
+    assert body is not None
+    text: str = body.get_content()
+    return text
+
+
+def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
+    message = sent(mailbox, make_notice(alice, personName="<Ada> & Co"))
+    assert message["To"] == "alice@example.org"
+    assert message["Subject"] == "Birthday: <Ada> & Co"
+    text, html = part(message, "plain"), part(message, "html")
+    for line in ("It is today, 2026-12-10.", "http://127.0.0.1:8000/people/"):
+        assert line in text
+        assert line in html
+    assert "Birthday: <Ada> & Co" in text
+    assert "&lt;Ada&gt; &amp; Co" in html
+    assert "<Ada>" not in html
+    assert '<html lang="en">' in html
+    assert LINK in text
+    assert LINK in html
+
+
+def test_way_out_is_in_the_headers(alice: User, mailbox: Mailbox) -> None:
+    """RFC 8058, section 3.1."""
+    message = sent(mailbox, make_notice(alice))
+    assert message["List-Unsubscribe"].strip().startswith(f"<{LINK}")
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert message["Auto-Submitted"] == "auto-generated"
+
+
+def test_every_try_has_the_same_message_id(alice: User, mailbox: Mailbox) -> None:
+    notice = make_notice(alice)
+    first, second = sent(mailbox, notice), sent(mailbox, notice)
+    assert first["Message-ID"] == second["Message-ID"]
+    assert str(notice.id) in first["Message-ID"]
+
+
+def test_mail_is_in_the_accounts_language(alice: User, mailbox: Mailbox) -> None:
+    alice.language = "de-DE"
+    message = sent(mailbox, make_notice(alice))
+    assert message["Subject"] == "Geburtstag: Ada Lovelace"
+    assert "Abbestellen" in part(message, "plain")
+    assert '<html lang="de-DE">' in part(message, "html")
+
+
+def test_digest_is_a_mail_with_a_way_out_of_its_own(alice: User, mailbox: Mailbox) -> None:
+    digest = sent(mailbox, make_notice(alice, NoticeKind.DIGEST))
+    reminder = sent(mailbox, make_notice(alice))
+    assert digest["Subject"] == "1 event in the coming week"
+    assert "weekly digest" in part(digest, "plain")
+    assert digest["List-Unsubscribe"] != reminder["List-Unsubscribe"]
+
+
+def test_name_cannot_write_headers(alice: User, mailbox: Mailbox) -> None:
+    outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice, personName="Ada\r\nBcc: all@example.org"))
+    assert outcome.is_ok
+    assert mailbox.messages[0]["Bcc"] is None
+
+
+@pytest.mark.parametrize("answer", ["451 try later", "550 no such user"])
+def test_mail_that_is_not_taken_is_a_failure(alice: User, mailbox: Mailbox, answer: str) -> None:
+    mailbox.answer = answer
+    outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice))
+    assert (outcome.code, outcome.is_final, outcome.is_ours) == ("unexpected_response", False, False)
+
+
+def test_mail_server_that_is_not_there(alice: User, mailbox: Mailbox, settings: Any) -> None:
+    settings.EMAIL_PORT = closed_port()
+    assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "refused"
+
+
+def test_mail_server_that_says_nothing(alice: User, mailbox: Mailbox, settings: Any) -> None:
+    import time
+
+    settings.EMAIL_TIMEOUT = 0.3
+    with raw_server(lambda connection: time.sleep(2)) as port:
+        settings.EMAIL_PORT = port
+        assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "timeout"
+
+
+def test_target_is_the_address_unless_switched_off(api: Client, alice: User, settings: Any) -> None:
+    def off() -> list[str | None]:
+        alice.refresh_from_db()
+        (target,) = channels()["email"].targets(alice)
+        assert (target.key, target.label) == (EMAIL_KEY, "alice@example.org")
+        return [target.off]
+
+    assert off() == [None]
+    api.ok("put", "/api/notifications/email", {"enabled": False})
+    assert off() == ["email_disabled"]
+    api.ok("put", "/api/notifications/email", {"enabled": True})
+    settings.EMAIL_VERIFICATION = "mandatory"
+    User.objects.filter(pk=alice.pk).update(email_verified_at=None)
+    assert off() == ["email_unverified"]
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    assert off() == [None]
+
+
+def test_switch_takes_true_or_false_alone(api: Client) -> None:
+    bodies: list[Any] = [{}, {"enabled": None}, {"enabled": "yes"}, {"enabled": 1}, []]
+    for body in bodies:
+        assert api.ok("put", "/api/notifications/email", body, status=400)["code"] == "invalid"
+    assert api.ok("get", "/api/notifications/channels")["email"] == {"enabled": True}

@@ -1,0 +1,253 @@
+"""The ledger: tries and their times, giving up, claims, what is not wanted any more."""
+
+import datetime as dt
+from typing import Any
+from uuid import UUID
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from notifications.channels.interface import Outcome
+from notifications.models import Delivery
+from notifications.services import running, sending
+from people import schedule
+from people.models import ImportantDate, Person
+from tests.builders import make_person
+from tests.notifications.recording import DOWN, OK, RecordingChannel
+
+pytestmark = pytest.mark.django_db
+
+DUE = dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Any:
+    with time_machine.travel("2026-05-04T08:00:00Z", tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+@pytest.fixture
+def date(ada: Person) -> ImportantDate:
+    row = ImportantDate(owner=ada.owner, person=ada, title="Met", date=dt.date(1990, 5, 4), reminder_enabled=True)
+    schedule.plan_date(row, schedule.calendar_of(ada.owner), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    row.save()
+    return row
+
+
+def run(after: dt.timedelta = dt.timedelta()) -> None:
+    call_command("deliver_reminders", "--now", (DUE + after).isoformat())
+
+
+def minutes(n: float) -> dt.timedelta:
+    return dt.timedelta(minutes=n)
+
+
+def test_the_database_has_each_delivery_once(date: ImportantDate, channel: RecordingChannel) -> None:
+    run()
+    row = Delivery.unscoped.get()
+    row.pk = UUID("01900000-0000-7000-8000-000000000000")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save(force_insert=True)
+
+
+def test_tries_come_at_their_times(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.always = DOWN
+    expected = [0, 1, 5, 30, 120, 300, 600]
+    for tries, offset in enumerate(expected, 1):
+        if offset:
+            run(minutes(offset * 0.89))
+            assert len(channel.sent) == tries - 1
+        run(minutes(offset * 1.11))
+        assert len(channel.sent) == tries
+    row = Delivery.unscoped.get()
+    assert (row.state, row.code, row.attempts) == ("failed", "http_5xx", 7)
+    assert channel.settled == [("one", DOWN)]
+    run(minutes(800))
+    assert len(channel.sent) == 7
+
+
+def test_every_try_says_the_same(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.outcomes = [DOWN, DOWN]
+    for offset in (0, 2, 6):
+        run(minutes(offset))
+    assert [sent.outcome for sent in channel.sent] == [DOWN, DOWN, OK]
+    assert (
+        len({(sent.notice.id, str(sorted(sent.notice.content.items())), sent.notice.made_at) for sent in channel.sent})
+        == 1
+    )
+    assert channel.settled == [("one", OK)]
+    assert Delivery.unscoped.get().state == "sent"
+
+
+def test_no_try_on_the_next_day(date: ImportantDate, alice: User, channel: RecordingChannel) -> None:
+    channel.always = DOWN
+    User.objects.filter(pk=alice.pk).update(reminder_hour=23)
+    date.next_due_at = DUE + dt.timedelta(hours=14)
+    date.save()
+    for offset in (840, 842, 846, 873, 1000, 1200, 1400):
+        run(minutes(offset))
+    # 23:00, 23:01, 23:05, 23:30; the one two hours after the first would be the next day's.
+    assert len(channel.sent) == 4
+    assert Delivery.unscoped.get().state == "failed"
+
+
+def test_retry_after_is_honoured(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.outcomes = [Outcome(code="http_429", retry_after=3600)]
+    for offset in (0, 6, 35, 59):
+        run(minutes(offset))
+    assert len(channel.sent) == 1
+    run(minutes(60))
+    assert len(channel.sent) == 2
+
+
+def test_retry_after_beyond_the_day_is_giving_up(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.outcomes = [Outcome(code="http_429", retry_after=20 * 3600)]
+    run()
+    row = Delivery.unscoped.get()
+    assert (row.state, row.code) == ("failed", "http_429")
+
+
+def test_a_final_failure_ends_it(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.outcomes = [Outcome(code="http_4xx", is_final=True, is_gone=True)]
+    run()
+    run(minutes(5))
+    assert len(channel.sent) == 1
+    assert Delivery.unscoped.get().state == "failed"
+
+
+def test_a_first_try_after_midnight_is_late_and_gets_that_day(date: ImportantDate, channel: RecordingChannel) -> None:
+    running.scan(now=DUE)
+    channel.outcomes = [DOWN]
+    run(dt.timedelta(days=1))
+    run(dt.timedelta(days=1, minutes=2))
+    assert [sent.outcome for sent in channel.sent] == [DOWN, OK]
+    assert channel.sent[0].notice.content["daysUntil"] == -1
+    assert channel.sent[0].notice.content["late"] is True
+    assert Delivery.unscoped.get().late
+
+
+def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate, channel: RecordingChannel) -> None:
+    channel.always = DOWN
+    run()
+    run(dt.timedelta(days=1))
+    row = Delivery.unscoped.get()
+    assert (len(channel.sent), row.state, row.code, row.attempts) == (1, "failed", "http_5xx", 1)
+    assert channel.settled == [("one", DOWN)]
+
+
+def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
+    running.scan(now=DUE)
+    row = Delivery.unscoped.get()
+    assert sending.claim(delivery_id=row.pk, now=DUE) is not None
+    assert sending.claim(delivery_id=row.pk, now=DUE) is None
+    run()
+    assert channel.sent == []
+
+
+def test_who_dies_with_a_claim_leaves_it_to_the_next(
+    date: ImportantDate, channel: RecordingChannel, clock: Any
+) -> None:
+    running.scan(now=DUE)
+    row = Delivery.unscoped.get()
+    dead = sending.claim(delivery_id=row.pk, now=DUE)
+    assert dead is not None
+    clock.shift(61)
+    run(minutes(1))
+    assert len(channel.sent) == 1
+    # The one that was thought dead comes back and writes nothing over it.
+    sending.record(dead, DOWN, now=DUE)
+    row.refresh_from_db()
+    assert (row.state, row.code) == ("sent", "")
+    assert len(channel.settled) == 1
+
+
+def test_a_delivery_that_kills_its_senders_is_given_up(
+    date: ImportantDate, channel: RecordingChannel, clock: Any
+) -> None:
+    running.scan(now=DUE)
+    row = Delivery.unscoped.get()
+    for _ in range(5):
+        assert sending.claim(delivery_id=row.pk, now=DUE) is not None
+        clock.shift(61)
+    run()
+    row.refresh_from_db()
+    assert (row.state, row.code) == ("skipped", "crashed")
+
+
+def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
+    date: ImportantDate, channel: RecordingChannel, clock: Any
+) -> None:
+    handed: list[str] = []
+    clock.move_to(DUE)
+    running.scan(now=DUE)
+    for _ in range(2):
+        running.hand_out(handed.append)
+    assert len(handed) == 1
+    clock.shift(121)
+    running.hand_out(handed.append)
+    assert len(handed) == 2
+    for delivery_id in handed:
+        sending.send_delivery(delivery_id=UUID(delivery_id), now=DUE + minutes(3))
+    assert len(channel.sent) == 1
+
+
+def test_what_a_claim_was_lost_of_is_handed_out_again(
+    date: ImportantDate, channel: RecordingChannel, clock: Any
+) -> None:
+    handed: list[str] = []
+    clock.move_to(DUE)
+    running.scan(now=DUE)
+    sending.claim(delivery_id=Delivery.unscoped.get().pk, now=DUE)
+    running.hand_out(handed.append)
+    assert handed == []
+    clock.shift(61)
+    running.hand_out(handed.append)
+    assert len(handed) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda date, channel: ImportantDate.unscoped.filter(pk=date.pk).update(deleted_at=DUE), "deleted"),
+        (lambda date, channel: ImportantDate.unscoped.filter(pk=date.pk).delete(), "deleted"),
+        (lambda date, channel: Person.unscoped.filter(pk=date.person_id).update(deleted_at=DUE), "deleted"),
+        (lambda date, channel: ImportantDate.unscoped.update(reminder_enabled=False), "reminder_off"),
+        (lambda date, channel: User.objects.update(is_active=False), "account_inactive"),
+        (lambda date, channel: channel.on.update(one="disabled"), "disabled"),
+        (lambda date, channel: channel.on.clear(), "removed"),
+    ],
+)
+def test_what_is_not_wanted_any_more_is_not_sent(
+    date: ImportantDate, channel: RecordingChannel, change: Any, reason: str
+) -> None:
+    channel.outcomes = [DOWN]
+    run()
+    change(date, channel)
+    run(minutes(2))
+    row = Delivery.unscoped.get()
+    assert (len(channel.sent), row.state, row.code) == (1, "skipped", reason)
+
+
+def test_a_person_removed_for_good_takes_the_history_along(date: ImportantDate, channel: RecordingChannel) -> None:
+    run()
+    date.person.delete()
+    assert not Delivery.unscoped.exists()
+
+
+def test_a_contact_since_then_makes_the_reminder_needless(ada: Person, alice: User, channel: RecordingChannel) -> None:
+    ada.contact_reminder_enabled, ada.last_contact = True, dt.date(2026, 4, 4)
+    schedule.plan_contact(ada, schedule.calendar_of(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    ada.save()
+    channel.outcomes = [DOWN]
+    run()
+    Person.unscoped.update(last_contact="2026-05-04")
+    run(minutes(2))
+    assert (len(channel.sent), Delivery.unscoped.get().code) == (1, "contacted")

@@ -1,0 +1,60 @@
+"""Runs at the same time, in processes of their own, and each task twice."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from notifications import tasks
+from notifications.models import Delivery, Destination
+from notifications.models.heartbeat import last_beat
+from tests.loopback import Recorder
+from tests.notifications.test_workers import ids, make_due, webhook
+from tests.workers import ROOT, Workers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+__all__ = ["webhook"]  # the fixture
+
+
+def test_four_runs_at_once_send_each_thing_once(
+    tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
+) -> None:
+    make_due(alice, 40)
+    environment = Workers(tmp_path).whole_environment()
+    command = [sys.executable, "manage.py", "deliver_reminders"]
+    runs = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(4)]
+    assert [run.wait(120) for run in runs] == [0] * 4
+    assert ids(receiver) == Counter({str(row.pk): 1 for row in Delivery.unscoped.all()})
+    assert len(receiver.received) == 40
+    assert last_beat("due_scan") is not None, "cron in the scheduler's place keeps health fit"
+
+
+def test_each_task_may_run_twice(webhook: Destination, receiver: Recorder, alice: User) -> None:
+    make_due(alice, 3)
+    User.objects.filter(pk=alice.pk).update(reminders_stale=True)
+    handed: list[str] = []
+    for _ in range(2):
+        tasks.replan(str(alice.pk))
+        before = timezone.now()
+        tasks.due_scan()
+        beat: Any = last_beat("due_scan")
+        assert beat >= before
+    handed = [str(pk) for pk in Delivery.unscoped.values_list("pk", flat=True)]
+    for delivery_id in [*handed, *handed]:
+        tasks.send(delivery_id)
+    tasks.purge_deliveries()
+    tasks.purge_deliveries()
+    assert len(receiver.received) == 3
+    assert set(Delivery.unscoped.values_list("state", flat=True)) == {"sent"}
+
+
+def test_a_task_for_what_is_gone_does_nothing(alice: User) -> None:
+    tasks.send(str(alice.pk))
+    alice_id = str(alice.pk)
+    alice.delete()
+    tasks.replan(alice_id)

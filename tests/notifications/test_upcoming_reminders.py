@@ -1,0 +1,124 @@
+"""GET /api/reminders/upcoming agrees with what is sent, and says why what is not sent is not."""
+
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+
+from accounts.models import User
+from people.models import Person
+from tests.builders import make_person
+from tests.client import Client
+from tests.notifications.recording import RecordingChannel
+
+pytestmark = pytest.mark.django_db
+
+DAY, LEAD = "reminder.important_date", "reminder.important_date_lead"
+
+
+@pytest.fixture(autouse=True)
+def _clock() -> Any:
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False):
+        yield
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+def add(api: Client, person: Person, date: str, **body: Any) -> Any:
+    sent = {"title": "Met", "date": date, "reminderEnabled": True, **body}
+    return api.ok("post", f"/api/people/{person.pk}/important-dates", sent)["importantDate"]
+
+
+def upcoming(api: Client, days: int = 30) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.ok("get", f"/api/reminders/upcoming?days={days}")["reminders"]
+    return found
+
+
+def short(entries: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [(entry["kind"], entry["date"], entry["sendAt"], entry["reason"]) for entry in entries]
+
+
+def test_what_is_told_whole(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    channel.on = {"one": None, "two": "disabled"}
+    date = add(api, ada, "1990-03-11", reminderLeadDays=7)
+    lead, day = upcoming(api)
+    assert day == {
+        "kind": DAY,
+        "date": "2026-03-11",
+        "sendAt": "2026-03-11T09:00:00.000Z",
+        "willSend": True,
+        "reason": None,
+        "destinations": [
+            {"channel": "recording", "id": "one", "label": "To one", "willSend": True, "reason": None},
+            {"channel": "recording", "id": "two", "label": "To two", "willSend": False, "reason": "disabled"},
+        ],
+        "importantDateId": date["id"],
+        "personId": str(ada.pk),
+        "personName": "Ada",
+        "type": None,
+        "title": "Met",
+        "turns": 36,
+    }
+    assert (lead["kind"], lead["sendAt"]) == (LEAD, "2026-03-04T09:00:00.000Z")
+
+
+def test_why_not(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    add(api, ada, "1990-03-11", reminderEnabled=False)
+    assert short(upcoming(api)) == [(DAY, "2026-03-11", None, "reminder_off")]
+    add(api, ada, "2026-02-26", reminderInterval=1, reminderIntervalUnit="WEEKS", reminderLeadDays=7)
+    assert short(upcoming(api, 7)) == [
+        (LEAD, "2026-03-05", None, "lead_not_after_previous"),
+        (DAY, "2026-03-05", "2026-03-05T09:00:00.000Z", None),
+    ]
+    channel.on = {"one": "auto_disabled"}
+    entry = next(entry for entry in upcoming(api, 7) if entry["kind"] == DAY)
+    assert (entry["willSend"], entry["reason"], entry["destinations"][0]["reason"]) == (
+        False,
+        "no_channel",
+        "auto_disabled",
+    )
+
+
+def test_digest_and_contact_are_among_them(api: Client, channel: RecordingChannel) -> None:
+    body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
+    api.ok("post", "/api/people", body, status=201)
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    call_command("deliver_reminders")
+    assert short(upcoming(api, 13)) == [
+        ("digest.weekly", "2026-03-02", None, "no_events"),
+        ("digest.weekly", "2026-03-09", "2026-03-09T09:00:00.000Z", None),
+        ("reminder.contact", "2026-03-13", "2026-03-13T09:00:00.000Z", None),
+    ]
+
+
+def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    add(api, ada, "1990-03-11", reminderLeadDays=20)
+    add(api, ada, "2026-02-25", reminderInterval=3, reminderIntervalUnit="DAYS", reminderLeadDays=1)
+    add(api, ada, "2026-03-29", reminderType="ONCE")
+    api.ok("put", "/api/user/timezone", {"timezone": "Europe/Berlin"})
+    call_command("deliver_reminders")
+    foretold = upcoming(api)
+    told = {}
+    for moment in sorted({entry["sendAt"] for entry in foretold}):
+        channel.sent.clear()
+        call_command("deliver_reminders", "--now", moment)
+        told[moment] = sorted(channel.told)
+    assert told == {
+        moment: sorted((entry["kind"], entry["date"]) for entry in foretold if entry["sendAt"] == moment)
+        for moment in told
+    }
+    assert len(foretold) > 15
+
+
+def test_a_changed_clock_counts_at_once(api: Client, ada: Person) -> None:
+    add(api, ada, "2026-03-20")
+    api.ok("put", "/api/user/reminder-hour", {"hour": 5})
+    api.ok("put", "/api/user/reminder-lead-days", {"days": 2})
+    assert short(upcoming(api)) == [
+        (LEAD, "2026-03-20", "2026-03-18T05:00:00.000Z", None),
+        (DAY, "2026-03-20", "2026-03-20T05:00:00.000Z", None),
+    ]

@@ -1,0 +1,171 @@
+"""Real workers, killed: nothing that is due is lost, and nothing that was confirmed and recorded is sent twice."""
+
+import datetime as dt
+import logging
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.celery import app
+from notifications import tasks
+from notifications.models import Delivery, DeliveryState, Destination
+from people.models import ImportantDate
+from tests.builders import make_person
+from tests.loopback import Received, Recorder, Reply
+from tests.workers import Workers, redis_server, workers_in
+
+log = logging.getLogger(__name__)
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DELIVERIES = int(os.environ.get("TEST_KILLED_DELIVERIES", "80"))
+KILLS = max(2, DELIVERIES // 100)
+THREADS = 4
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    app.control  # noqa: B018 - loads the application's settings in this process
+    with workers_in(tmp_path, DELIVERY_LEASE_SECONDS="3") as running:
+        yield running
+
+
+@pytest.fixture
+def webhook(alice: User, receiver: Recorder) -> Destination:
+    """The only channel that is on."""
+    User.objects.filter(pk=alice.pk).update(email_reminders_enabled=False)
+    receiver.reply = slowly
+    row = Destination(owner=alice, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
+    row.point_to(f"{receiver.url}/hook", "")
+    row.save()
+    return row
+
+
+def slowly(request: Received) -> Reply:
+    """Takes its time, so that a worker is killed in the middle of something."""
+    time.sleep(0.02)
+    return Reply()
+
+
+def make_due(owner: User, count: int) -> None:
+    """Dates whose reminder is due now."""
+    person, now = make_person(owner), timezone.now()
+    ImportantDate.objects.bulk_create(
+        ImportantDate(
+            owner=owner,
+            person=person,
+            title=f"Day {n}",
+            date=now.date(),
+            reminder_enabled=True,
+            reminder_type="RECURRING",
+            reminder_interval=1,
+            reminder_interval_unit="YEARS",
+            next_due_at=now,
+            next_occurrence_on=now.date(),
+            next_kind="day",
+        )
+        for n in range(count)
+    )
+
+
+def ids(receiver: Recorder) -> Counter[str]:
+    return Counter(request.headers["webhook-id"] for request in list(receiver.received))
+
+
+def sent() -> int:
+    return Delivery.unscoped.filter(state=DeliveryState.SENT).count()
+
+
+def test_a_worker_sends_what_is_due(workers: Workers, webhook: Destination, receiver: Recorder, alice: User) -> None:
+    make_due(alice, 5)
+    tasks.due_scan.delay()
+    workers.start()
+    workers.wait_until(lambda: sent() == 5)
+    assert set(ids(receiver).values()) == {1}
+    tasks.due_scan.delay()
+    time.sleep(1)
+    assert len(receiver.received) == 5
+
+
+def test_killed_workers_lose_nothing_and_double_only_what_was_not_recorded(
+    workers: Workers, webhook: Destination, receiver: Recorder, alice: User
+) -> None:
+    make_due(alice, DELIVERIES)
+    dice, kills = random.Random(), 0
+    marks = sorted(dice.sample(range(1, DELIVERIES * 3 // 4), KILLS))
+    worker = workers.start()
+    beat = 0.0
+    deadline = time.monotonic() + 60 + DELIVERIES / 5
+    while sent() < DELIVERIES:
+        assert time.monotonic() < deadline, (sent(), kills)
+        if time.monotonic() - beat > 1:
+            tasks.due_scan.delay()
+            beat = time.monotonic()
+        if marks and len(receiver.received) >= marks[0]:
+            marks.pop(0)
+            time.sleep(dice.random() / 20)
+            workers.kill(worker)
+            kills += 1
+            worker = workers.start()
+        time.sleep(0.02)
+    assert kills == KILLS
+    counts = ids(receiver)
+    rows = {str(row.pk): row for row in Delivery.unscoped.all()}
+    assert set(counts) == set(rows), "lost, or sent without a row"
+    assert len(rows) == DELIVERIES
+    doubled = {id_ for id_, times in counts.items() if times > 1}
+    assert all(rows[id_].claims > 1 for id_ in doubled)
+    assert len(doubled) <= kills * THREADS
+    log.info("%d deliveries, %d kills: none lost, %d doubled", DELIVERIES, kills, len(doubled))
+
+
+def test_on_redis_a_killed_workers_deliveries_are_found_again(
+    tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
+) -> None:
+    """Redis itself gives the tasks of a dead worker back only after an hour: the rows are what brings them back."""
+    make_due(alice, 40)
+    with redis_server() as url, workers_in(tmp_path, DELIVERY_LEASE_SECONDS="2", REDIS_URL=url) as workers:
+        worker = workers.start()
+        workers.call("notifications.tasks.due_scan")
+        workers.wait_until(lambda: len(receiver.received) >= 10)
+        workers.kill(worker)
+        assert sent() < 40
+        workers.start()
+        workers.start()
+        # What the dead worker held is free again after its lease, what it was handed after two.
+        time.sleep(4)
+        workers.call("notifications.tasks.due_scan")
+        workers.wait_until(lambda: sent() == 40)
+    assert len(ids(receiver)) == 40
+
+
+def test_what_was_enqueued_while_no_worker_ran_is_not_lost(
+    workers: Workers, webhook: Destination, receiver: Recorder, alice: User
+) -> None:
+    make_due(alice, 3)
+    tasks.due_scan()
+    assert Delivery.unscoped.filter(state=DeliveryState.PENDING).count() == 3
+    workers.start()
+    workers.wait_until(lambda: sent() == 3)
+    assert len(receiver.received) == 3
+
+
+def test_a_queue_that_lost_everything_is_filled_again(
+    workers: Workers, webhook: Destination, receiver: Recorder, alice: User, settings: Any
+) -> None:
+    settings.DELIVERY_LEASE_SECONDS = 0
+    make_due(alice, 3)
+    tasks.due_scan()
+    app.control.purge()
+    assert dt.timedelta() <= timezone.now() - Delivery.unscoped.earliest("planned_at").planned_at
+    tasks.due_scan()
+    workers.start()
+    workers.wait_until(lambda: sent() == 3)
+    assert len(receiver.received) == 3

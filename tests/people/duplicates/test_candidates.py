@@ -1,0 +1,95 @@
+"""Candidates: near-linear whatever the names, and hardly a misspelt name is missed."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from people.duplicates.candidates import WINDOW, Blocks
+from people.duplicates.grouping import LARGEST_GROUP, Match, group_matches
+from people.duplicates.keys import fine_blocks
+from people.duplicates.scoring import THRESHOLD, Identity, identity, similarity
+from people.names import NameParts
+
+GIVEN = "Anna Bruno Clara Dimitri Elena Felix Greta Hannes Irina Jakob Katharina Leopold Miriam Nikolas Olga Paulina"
+FAMILY = (
+    "Ackermann Bergstrom Castellano Dabrowski Eriksen Fontaine Gutierrez Hoffmann Ivanova Johansson Kowalski Lindqvist"
+)
+
+
+def names(count: int, chance: random.Random) -> list[NameParts]:
+    return [NameParts(chance.choice(GIVEN.split()), chance.choice(FAMILY.split())) for _ in range(count)]
+
+
+def candidates(people: list[NameParts]) -> tuple[list[Identity], list[tuple[int, int]]]:
+    identities = [identity(parts) for parts in people]
+    blocks = Blocks()
+    for number, parts in enumerate(people):
+        blocks.extend(fine_blocks(parts), number)
+    orders = [[known.name.joined_family for known in identities], [known.name.given for known in identities]]
+    return identities, list(blocks.pairs(orders))
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["few names", "one name"])
+def test_pairs_grow_with_people_not_with_their_square(same: bool) -> None:
+    counts = []
+    for size in (4_000, 20_000):
+        people = [NameParts("Maria", "Garcia")] * size if same else names(size, random.Random(1))
+        counts.append(len(candidates(people)[1]))
+    assert counts[1] <= 5.5 * counts[0]
+    assert counts[1] <= 20_000 * 2 * WINDOW * 5
+
+
+def test_each_pair_comes_once_smaller_number_first() -> None:
+    pairs = candidates(names(500, random.Random(2)))[1]
+    assert len(pairs) == len(set(pairs))
+    assert all(one < other for one, other in pairs)
+
+
+def misspelt(word: str, chance: random.Random) -> str:
+    """`word` with one slip: a letter exchanged, missing, doubled or replaced."""
+    place = chance.randrange(len(word) - 1)
+    letter = chance.choice("abcdefghiklmnoprstuvw")
+    slips = [
+        word[:place] + word[place + 1] + word[place] + word[place + 2 :],
+        word[:place] + word[place + 1 :],
+        word[:place] + word[place] + word[place:],
+        word[:place] + letter + word[place + 1 :],
+    ]
+    return chance.choice(slips)
+
+
+def test_misspelt_names_are_among_the_candidates() -> None:
+    chance = random.Random(3)
+    people = names(3_000, chance)
+    slips = []
+    for number in range(0, 3_000, 15):
+        name, family = people[number][:2]
+        wrong = (misspelt(name, chance), family) if chance.random() < 0.5 else (name, misspelt(family or "", chance))
+        slips.append((people[number], len(people)))
+        people.append(NameParts(*wrong))
+    identities, pairs = candidates(people)
+    met: dict[int, set[NameParts]] = {number: set() for _, number in slips}
+    for one, other in pairs:
+        if other in met:
+            met[other].add(people[one])
+    alike = [(right, n) for right, n in slips if similarity(identity(right), identities[n]) >= THRESHOLD]
+    found = sum(right in met[number] for right, number in alike)
+    print(f"{len(slips)} slips: {len(alike)} alike enough, {found} of them candidates")  # noqa: T201 - shown by -rP
+    assert len(alike) >= 0.8 * len(slips)
+    assert found >= 0.97 * len(alike)
+
+
+def test_groups_are_connected_bounded_and_in_order() -> None:
+    matches = [Match(0.9, one, other) for one, other in pairwise(range(120))]
+    groups = group_matches([*matches, Match(0.95, 200, 201)])
+    assert groups[0] == (0.95, [200, 201])
+    assert all(len(group.members) <= LARGEST_GROUP for group in groups)
+    assert sorted(n for group in groups[1:] for n in group.members) == list(range(120))
+    for group in groups[1:]:
+        assert group.members == list(range(group.members[0], group.members[-1] + 1))
+
+
+def test_the_most_similar_stay_together_when_a_group_is_full() -> None:
+    matches = [Match(0.8, 0, 1), Match(0.8, 1, 2), Match(0.99, 2, 3)]
+    assert group_matches(matches, largest=2) == [(0.99, [2, 3]), (0.8, [0, 1])]

@@ -1,0 +1,109 @@
+"""Merge and undo are inverse: every answer is the same afterwards, but for the time of the last change."""
+
+import contextlib
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from tests.client import Client, client_of
+from tests.people.merging.test_merge import template
+from tests.people.merging.world import add, everything, merge, undo
+
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+TEXT = st.sampled_from(["Ada", "Zo\u00eb", "\u5c71\u7530", "O'Brien", "x" * 50])
+DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 12, 31)).map(dt.date.isoformat)
+TITLES = st.sampled_from(["Met", "met", "Moved"])
+
+
+def optional(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values
+
+
+def entries(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(st.fixed_dictionaries(fields), max_size=3)
+
+
+SCALARS: dict[str, st.SearchStrategy[Any]] = {
+    **{key: optional(TEXT) for key in ("surname", "middleName", "nickname", "prefix", "organization", "notes")},
+    "displayNameOverride": optional(TEXT),
+    "anniversary": optional(DAYS),
+    "lastContact": optional(DAYS),
+    "contactReminderEnabled": st.booleans(),
+    "contactReminderInterval": optional(st.integers(1, 99)),
+    "cardDavSyncEnabled": st.booleans(),
+}
+REST: dict[str, st.SearchStrategy[Any]] = {
+    "name": TEXT,
+    "emails": entries(email=st.sampled_from(["a@x.org", "A@x.org", "b@x.org", "c@x.org"])),
+    "phoneNumbers": entries(number=st.sampled_from(["+49 30 12345", "030 12345", "030 54321"]), type=TEXT),
+    "urls": entries(url=st.sampled_from(["https://x.org", "https://x.org/", "https://y.org"])),
+    "locations": entries(latitude=st.integers(-90, 90), longitude=st.integers(-180, 180), label=optional(TEXT)),
+    "customFields": entries(key=TEXT, value=TEXT),
+    "importantDates": st.tuples(
+        optional(DAYS), st.lists(st.fixed_dictionaries({"title": TITLES, "date": DAYS}), max_size=2)
+    ).map(lambda pair: ([{"type": "BIRTHDAY", "date": pair[0], "reminderEnabled": True}] if pair[0] else []) + pair[1]),
+}
+BODIES = st.fixed_dictionaries(REST, optional=SCALARS)
+OVERRIDES = st.fixed_dictionaries({}, optional={**SCALARS, "name": TEXT})
+SUBSETS = st.lists(st.integers(0, 2), unique=True)
+
+
+@contextlib.contextmanager
+def rolled_back() -> Iterator[None]:
+    """Leave nothing behind, so that each example starts on the same ground."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@few
+@given(
+    one=BODIES,
+    other=BODIES,
+    overrides=OVERRIDES,
+    groups=st.tuples(SUBSETS, SUBSETS),
+    values=st.tuples(SUBSETS, SUBSETS),
+    links=SUBSETS,
+)
+def test_undo_is_the_inverse_of_merge(
+    alice: User, one: Any, other: Any, overrides: Any, groups: Any, values: Any, links: list[int]
+) -> None:
+    with rolled_back():
+        api = client_of(alice)
+        primary, secondary = people(api, alice, [one, other], groups, values)
+        connect(api, primary, secondary, links)
+        before = everything(api)
+        merge_id = merge(api, primary, secondary, overrides)["mergeId"]
+        after = everything(api)
+        undo(api, merge_id)
+        assert everything(api) == before
+        assert len(after["people"]) == len(before["people"]) - 1
+
+
+def people(api: Client, owner: User, bodies: list[Any], groups: Any, values: Any) -> list[str]:
+    known = [api.ok("post", "/api/groups", {"name": str(n)}, status=201)["group"]["id"] for n in range(3)]
+    templates = [str(template(owner, f"t{n}").pk) for n in range(3)]
+    return [
+        add(
+            api,
+            **body,
+            groupIds=[known[n] for n in group],
+            customFieldValues=[{"templateId": templates[n], "value": f"{index}"} for n in value],
+        )
+        for index, (body, group, value) in enumerate(zip(bodies, groups, values, strict=True))
+    ]
+
+
+def connect(api: Client, primary: str, secondary: str, links: list[int]) -> None:
+    """Relationships: 0 between the two, 1 of both to one friend, 2 of the secondary alone."""
+    friend, other = add(api, "Friend"), add(api, "Other")
+    pairs = {0: [(primary, secondary)], 1: [(primary, friend), (friend, secondary)], 2: [(secondary, other)]}
+    for link in links:
+        for one, related in pairs[link]:
+            api.ok("post", "/api/relationships", {"personId": one, "relatedPersonId": related})

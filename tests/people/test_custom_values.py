@@ -1,0 +1,124 @@
+"""Typed values of custom fields on a person: what each type takes, and what it answers."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from people.models import CustomFieldValue, Person
+from tests.builders import make_person
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice)
+
+
+def template(api: Client, kind: str) -> str:
+    body = {"name": kind, "type": kind, "options": ["small", "Large"] if kind == "SELECT" else []}
+    key: str = api.ok("post", "/api/custom-field-templates", body, status=201)["customFieldTemplate"]["id"]
+    return key
+
+
+def put(api: Client, person: Person, entries: Any, status: int = 200) -> Any:
+    answer = api.ok("put", f"/api/people/{person.pk}", {"customFieldValues": entries}, status=status)
+    return answer["person"]["customFieldValues"] if status == 200 else answer["details"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "stored"),
+    [
+        ("TEXT", " blue ", "blue"),
+        ("TEXT", "5", "5"),
+        ("TEXT", "two\r\nlines", "two\nlines"),
+        ("TEXT", "x" * 2000, "x" * 2000),
+        ("NUMBER", 42, 42),
+        ("NUMBER", -3.25, -3.25),
+        ("NUMBER", 5.0, 5),
+        ("NUMBER", "42", 42),
+        ("NUMBER", " 3.5 ", 3.5),
+        ("NUMBER", "-1e3", -1000),
+        ("NUMBER", 0, 0),
+        ("NUMBER", 2**53, 2**53),
+        ("BOOLEAN", True, True),
+        ("BOOLEAN", False, False),
+        ("BOOLEAN", "true", True),
+        ("BOOLEAN", "FALSE", False),
+        ("SELECT", "Large", "Large"),
+    ],
+)
+def test_a_value_is_answered_as_its_type(api: Client, ada: Person, kind: str, sent: Any, stored: Any) -> None:
+    key = template(api, kind)
+    (entry,) = put(api, ada, [{"templateId": key, "value": sent}])
+    assert entry["value"] == stored
+    assert type(entry["value"]) is type(stored)
+    assert entry["templateId"] == key
+    assert entry["template"] == {"id": key, "name": kind, "slug": kind.lower(), "type": kind}
+    assert api.ok("get", f"/api/people/{ada.pk}")["person"]["customFieldValues"] == [entry]
+    listed = api.ok("get", "/api/people?includeAll=true")["people"][0]["customFieldValues"]
+    assert listed == [entry]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("TEXT", 5),
+        ("TEXT", True),
+        ("TEXT", ["x"]),
+        ("TEXT", "a\0b"),
+        ("TEXT", "x" * 2001),
+        ("NUMBER", "many"),
+        ("NUMBER", "1,5"),
+        ("NUMBER", "0x10"),
+        ("NUMBER", "nan"),
+        ("NUMBER", "1e999"),
+        ("NUMBER", "1e300"),
+        ("NUMBER", "9" * 400),
+        ("NUMBER", 2**53 + 1),
+        ("NUMBER", "٣"),
+        ("NUMBER", True),
+        ("NUMBER", {}),
+        ("BOOLEAN", 1),
+        ("BOOLEAN", "yes"),
+        ("SELECT", "large"),
+        ("SELECT", 1),
+    ],
+)
+def test_what_does_not_fit_is_named(api: Client, ada: Person, kind: str, value: Any) -> None:
+    key = template(api, kind)
+    (problem,) = put(api, ada, [{"templateId": key, "value": value}], 400)
+    assert problem["field"] == "customFieldValues.0.value"
+    assert not CustomFieldValue.unscoped.exists()
+
+
+def test_the_set_is_replaced_and_unchanged_entries_keep_their_id(api: Client, ada: Person) -> None:
+    text, number = template(api, "TEXT"), template(api, "NUMBER")
+    first, _ = put(api, ada, [{"templateId": text, "value": "a"}, {"templateId": number, "value": 1}])
+    (kept,) = put(api, ada, [first])
+    assert kept == first
+    assert api.ok("put", f"/api/people/{ada.pk}", {"nickname": "A"})["person"]["customFieldValues"] == [first]
+    assert put(api, ada, [{"templateId": text, "value": ""}]) == []
+    assert put(api, ada, [{"templateId": text, "value": None}]) == []
+
+
+def test_an_entry_names_an_own_template_once(api: Client, stranger: Client, ada: Person) -> None:
+    mine, foreign = template(api, "TEXT"), template(stranger, "TEXT")
+    entry = {"templateId": mine, "value": "x"}
+    for index, entries in enumerate(
+        [
+            [{"templateId": foreign, "value": "x"}],
+            [{"templateId": "01900000-0000-7000-8000-000000000000", "value": "x"}],
+            [{"templateId": 5, "value": "x"}],
+            [{"value": "x"}],
+        ]
+    ):
+        (problem,) = put(api, ada, entries, 400)
+        assert problem["field"] == "customFieldValues.0.templateId", index
+    assert put(api, ada, [entry, entry], 400)[0]["field"] == "customFieldValues.1.templateId"
+    assert put(api, ada, [{"templateId": mine}], 400)[0]["field"] == "customFieldValues.0.value"
+    assert put(api, ada, ["x"], 400)[0]["field"] == "customFieldValues.0"
+    assert put(api, ada, {"templateId": mine}, 400)[0]["field"] == "customFieldValues"
+    assert put(api, ada, [entry] * 101, 400)[0]["field"] == "customFieldValues"

@@ -1,0 +1,91 @@
+"""`importantDates` in a person's body: the set is replaced, entries with an id keep it."""
+
+from typing import Any
+
+import pytest
+
+from people.models import ImportantDate
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+BIRTHDAY = {"type": "BIRTHDAY", "date": "1990-05-04"}
+MET = {"title": "Met", "date": "2020-01-01", "reminderEnabled": True, "reminderLeadDays": 3}
+
+
+@pytest.fixture
+def ada(api: Client) -> Any:
+    return api.ok("post", "/api/people", {"name": "Ada", "importantDates": [BIRTHDAY, MET]}, status=201)["person"]
+
+
+def put(api: Client, person: Any, entries: Any, status: int = 200) -> Any:
+    answer = api.ok("put", f"/api/people/{person['id']}", {"importantDates": entries}, status=status)
+    return answer["person"]["importantDates"] if status == 200 else answer
+
+
+def test_they_are_made_with_the_person(api: Client, ada: Any) -> None:
+    assert [date["title"] or date["type"] for date in ada["importantDates"]] == ["BIRTHDAY", "Met"]
+    assert api.ok("get", f"/api/people/{ada['id']}/important-dates")["importantDates"] == ada["importantDates"]
+    assert ImportantDate.unscoped.get(title="Met").next_due_at is not None
+
+
+def test_what_was_read_may_be_put_back(api: Client, ada: Any) -> None:
+    again = put(api, ada, ada["importantDates"])
+    stamps = {"updatedAt"}
+    assert [{k: v for k, v in date.items() if k not in stamps} for date in again] == [
+        {k: v for k, v in date.items() if k not in stamps} for date in ada["importantDates"]
+    ]
+
+
+def test_the_kept_keep_their_id_and_the_rest_go_to_the_trash(api: Client, ada: Any) -> None:
+    birthday, met = ada["importantDates"]
+    changed = put(api, ada, [{"id": met["id"], "title": "First met", "date": "2020-01-02"}, {**BIRTHDAY, "id": None}])
+    assert {date["id"] for date in changed} & {birthday["id"], met["id"]} == {met["id"]}
+    kept = next(date for date in changed if date["id"] == met["id"])
+    assert (kept["title"], kept["reminderEnabled"], kept["reminderLeadDays"]) == ("First met", False, None)
+    assert ImportantDate.unscoped.get(pk=birthday["id"]).deleted_at is not None
+    assert put(api, ada, []) == []
+
+
+def test_left_out_they_stay(api: Client, ada: Any) -> None:
+    answer = api.ok("put", f"/api/people/{ada['id']}", {"surname": "Lovelace"})["person"]
+    assert [date["id"] for date in answer["importantDates"]] == [date["id"] for date in ada["importantDates"]]
+
+
+def test_two_dates_may_swap_their_types(api: Client, ada: Any) -> None:
+    birthday, met = ada["importantDates"]
+    put(api, ada, [birthday, {**met, "type": "NAMEDAY"}])
+    put(api, ada, [{**birthday, "type": "NAMEDAY"}, {**met, "type": "BIRTHDAY"}])
+    assert ImportantDate.unscoped.get(pk=met["id"]).type == "BIRTHDAY"
+
+
+@pytest.mark.parametrize(
+    ("entries", "field"),
+    [
+        ([BIRTHDAY, {"date": "2020-01-01"}], "importantDates.1.title"),
+        ([BIRTHDAY, BIRTHDAY], "importantDates.1.type"),
+        ([{**BIRTHDAY, "id": "01900000-0000-7000-8000-000000000000"}], "importantDates.0.id"),
+        ([{**BIRTHDAY, "id": "x"}], "importantDates.0.id"),
+        ([{**BIRTHDAY, "date": "2023-02-29"}], "importantDates.0.date"),
+    ],
+)
+def test_a_refusal_names_the_entry_and_changes_nothing(api: Client, ada: Any, entries: Any, field: str) -> None:
+    answer = put(api, ada, entries, 400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+    now = api.ok("get", f"/api/people/{ada['id']}/important-dates")["importantDates"]
+    assert now == ada["importantDates"]
+
+
+def test_a_date_of_another_person_is_unknown(api: Client, stranger: Client, ada: Any) -> None:
+    for client in (api, stranger):
+        other = client.ok("post", "/api/people", {"name": "Bob"}, status=201)["person"]
+        answer = put(client, other, [ada["importantDates"][0]], 400)
+        assert answer["details"][0]["field"] == "importantDates.0.id"
+
+
+def test_the_plan_counts_what_remains(api: Client, ada: Any, settings: Any) -> None:
+    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 1}}
+    birthday, met = ada["importantDates"]
+    assert put(api, ada, [{**birthday, "reminderEnabled": True}, met], 403)["code"] == "plan_limit"
+    put(api, ada, [{**birthday, "reminderEnabled": True}, {**met, "reminderEnabled": False}])
+    put(api, ada, [{**MET, "title": "New"}])

@@ -1,0 +1,97 @@
+"""GET /api/deleted: each kind by its name, newest first, own records within the retention only."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.api.json import timestamp
+from people.api.deleted import KINDS
+from people.models import Group
+from people.trash import trash_kinds
+from tests.builders import make_person
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def trash(api: Client, kind: str) -> list[Any]:
+    answer = api.ok("get", f"/api/deleted?type={kind}")
+    assert set(answer) == {"deleted", "retentionDays", "cutoffDate"}
+    rows: list[Any] = answer["deleted"]
+    return rows
+
+
+def delete_group(api: Client, name: str) -> str:
+    key: str = api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"]
+    api.ok("delete", f"/api/groups/{key}")
+    return key
+
+
+def test_every_kind_of_the_contract_and_no_other() -> None:
+    assert set(trash_kinds()) == set(KINDS)
+
+
+@pytest.mark.parametrize("query", ["", "?type=", "?type=persons", "?type=People", "?kind=people"])
+def test_a_missing_or_unknown_type_is_400(api: Client, query: str) -> None:
+    assert api.ok("get", f"/api/deleted{query}", status=400)["details"][0]["field"] == "type"
+
+
+def test_the_answer_says_until_when(api: Client, settings: Any) -> None:
+    settings.RETENTION_DAYS = 7
+    answer = api.ok("get", "/api/deleted?type=groups")
+    assert (answer["deleted"], answer["retentionDays"]) == ([], 7)
+    cutoff = dt.datetime.fromisoformat(answer["cutoffDate"])
+    assert abs(timezone.now() - dt.timedelta(days=7) - cutoff) < dt.timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("kind", ["people", "groups", "importantDates", "customFieldTemplates"])
+def test_own_records_newest_first(api: Client, stranger: Client, alice: User, kind: str) -> None:
+    keys = [_delete_one(api, alice, kind, name) for name in ("one", "two")]
+    rows = trash(api, kind)
+    assert [row["id"] for row in rows] == keys[::-1]
+    assert all(row["deletedAt"] for row in rows)
+    assert trash(stranger, kind) == []
+
+
+def _delete_one(api: Client, owner: User, kind: str, name: str) -> str:
+    if kind == "groups":
+        return delete_group(api, name)
+    if kind == "customFieldTemplates":
+        body = {"name": name, "type": "TEXT"}
+        key: str = api.ok("post", "/api/custom-field-templates", body, status=201)["customFieldTemplate"]["id"]
+        api.ok("delete", f"/api/custom-field-templates/{key}")
+        return key
+    person = make_person(owner, name=name)
+    if kind == "people":
+        api.ok("delete", f"/api/people/{person.pk}")
+        return str(person.pk)
+    path = f"/api/people/{person.pk}/important-dates"
+    key = api.ok("post", path, {"title": name, "date": "2020-05-04"})["importantDate"]["id"]
+    api.ok("delete", f"{path}/{key}")
+    return key
+
+
+def test_what_is_beyond_the_retention_is_gone(api: Client) -> None:
+    kept, gone = delete_group(api, "kept"), delete_group(api, "gone")
+    old = timezone.now() - dt.timedelta(days=30, minutes=1)
+    Group.unscoped.filter(pk=gone).update(deleted_at=old)
+    assert [row["id"] for row in trash(api, "groups")] == [kept]
+    assert api.call("post", f"/api/groups/{gone}/restore").status_code == 404
+
+
+def test_the_record_is_as_it_was(api: Client) -> None:
+    key = delete_group(api, "one")
+    row = Group.unscoped.get(pk=key)
+    assert trash(api, "groups")[0] == {
+        "id": key,
+        "name": "one",
+        "description": None,
+        "color": row.color,
+        "memberCount": 0,
+        "deletedAt": timestamp(row.deleted_at),
+        "createdAt": timestamp(row.created_at),
+        "updatedAt": timestamp(row.updated_at),
+    }

@@ -1,0 +1,263 @@
+"""Groups through the API: names, colours, members, trash, plan limit, ETag, equal numbers of queries."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError
+from people.models import Group, Membership, Person
+from people.palette import PALETTE
+from people.services.groups import set_groups
+from tests.builders import make_person, make_token
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def add(api: Client, status: int = 201, **body: Any) -> Any:
+    answer = api.ok("post", "/api/groups", {"name": "Friends", **body}, status=status)
+    return answer["group"] if status == 201 else answer
+
+
+def members(api: Client, group: Any) -> list[str]:
+    return [person["name"] for person in api.ok("get", f"/api/groups/{group['id']}")["group"]["people"]]
+
+
+def test_a_group_is_answered_whole(api: Client, alice: User) -> None:
+    ada = make_person(alice, name="Ada", surname="Lovelace")
+    group = add(api, name=" Friends ", description="", color="#a1b2c3", peopleIds=[str(ada.pk)])
+    assert group == {
+        "id": group["id"],
+        "name": "Friends",
+        "description": None,
+        "color": "#A1B2C3",
+        "memberCount": 1,
+        "deletedAt": None,
+        "createdAt": group["createdAt"],
+        "updatedAt": group["updatedAt"],
+        "people": [{"id": str(ada.pk), "name": "Ada Lovelace"}],
+    }
+    assert api.ok("get", f"/api/groups/{group['id']}") == {"group": group}
+    listed = api.ok("get", "/api/groups")["groups"]
+    assert listed == [{key: group[key] for key in group if key != "people"}]
+
+
+def test_the_palette_colour_depends_on_the_name_alone(api: Client, stranger: Client) -> None:
+    mine, hers = add(api), add(stranger, color=None)
+    assert mine["color"] in PALETTE
+    assert hers["color"] == mine["color"]
+    assert len({add(api, name=f"group {i}")["color"] for i in range(40)}) > 5
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"name": 5}, "name"),
+        ({"name": "a\0b"}, "name"),
+        ({"name": "FRIENDS"}, "name"),
+        ({"name": "x", "description": "x" * 501}, "description"),
+        ({"name": "x", "color": "red"}, "color"),
+        ({"name": "x", "color": "#12345"}, "color"),
+        ({"name": "x", "peopleIds": "x"}, "peopleIds"),
+        ({"name": "x", "peopleIds": ["01900000-0000-7000-8000-000000000000"]}, "peopleIds.0"),
+    ],
+)
+def test_what_is_wrong_is_named(api: Client, body: dict[str, Any], field: str) -> None:
+    add(api)
+    answer = api.ok("post", "/api/groups", body, status=400)
+    assert answer["details"][0]["field"] == field
+    assert len(api.ok("get", "/api/groups")["groups"]) == 1
+
+
+def test_a_name_is_free_for_other_accounts_and_after_deletion(api: Client, stranger: Client) -> None:
+    first = add(api, name="Straße")
+    add(stranger, name="Straße")
+    add(api, 400, name="STRASSE")
+    api.ok("delete", f"/api/groups/{first['id']}")
+    add(api, name="strasse")
+    answer = api.ok("post", f"/api/groups/{first['id']}/restore", status=400)
+    assert answer["details"][0]["field"] == "name"
+
+
+def test_put_changes_what_it_names(api: Client) -> None:
+    group, other = add(api, description="all"), add(api, name="Work")
+    path = f"/api/groups/{group['id']}"
+    changed = api.ok("put", path, {"color": "#000000"})["group"]
+    assert (changed["name"], changed["description"], changed["color"]) == ("Friends", "all", "#000000")
+    assert api.ok("put", path, {"name": "FRIENDS"})["group"]["name"] == "FRIENDS"
+    assert api.ok("put", path, {"name": "work"}, status=400)["details"][0]["field"] == "name"
+    assert api.ok("put", path, {**group, "name": "Kin"})["group"]["name"] == "Kin"
+    assert api.ok("put", path, {"name": None}, status=400)["details"][0]["field"] == "name"
+    assert api.ok("get", f"/api/groups/{other['id']}")["group"]["name"] == "Work"
+
+
+def test_members_come_and_go(api: Client, alice: User, mallory: User) -> None:
+    ada, eve = make_person(alice, name="Ada"), make_person(mallory, name="Eve")
+    group = add(api)
+    path = f"/api/groups/{group['id']}/members"
+    for _ in range(2):
+        assert api.ok("post", path, {"personId": str(ada.pk)})["group"]["memberCount"] == 1
+    assert members(api, group) == ["Ada"]
+    assert api.ok("post", path, {"personId": str(eve.pk)}, status=400)["details"][0]["field"] == "personId"
+    assert api.ok("post", path, {}, status=400)["details"][0]["field"] == "personId"
+    assert api.ok("delete", f"{path}/{ada.pk}") == {"success": True}
+    assert api.call("delete", f"{path}/{ada.pk}").status_code == 404
+    assert members(api, group) == []
+
+
+def test_people_in_the_trash_are_no_members_until_they_return(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    group = add(api, peopleIds=[str(ada.pk)])
+    api.ok("delete", f"/api/people/{ada.pk}")
+    assert members(api, group) == []
+    assert api.ok("get", "/api/groups")["groups"][0]["memberCount"] == 0
+    api.ok("post", f"/api/people/{ada.pk}/restore")
+    assert members(api, group) == ["Ada"]
+
+
+def test_deleting_a_group_leaves_its_people(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    group = add(api, peopleIds=[str(ada.pk)])
+    assert "message" in api.ok("delete", f"/api/groups/{group['id']}")
+    assert api.call("get", f"/api/groups/{group['id']}").status_code == 404
+    assert api.call("delete", f"/api/groups/{group['id']}").status_code == 404
+    person = api.ok("get", f"/api/people/{ada.pk}")["person"]
+    assert person["groupIds"] == []
+    restored = api.ok("post", f"/api/groups/{group['id']}/restore")["group"]
+    assert (restored["deletedAt"], restored["memberCount"]) == (None, 1)
+    assert api.ok("get", f"/api/people/{ada.pk}")["person"]["groupIds"] == [group["id"]]
+
+
+def test_delete_people_takes_the_members_along(api: Client, alice: User) -> None:
+    ada, bob = make_person(alice, name="Ada"), make_person(alice, name="Bob")
+    group = add(api, peopleIds=[str(ada.pk)])
+    path = f"/api/groups/{group['id']}"
+    assert api.ok("delete", f"{path}?deletePeople=maybe", status=400)["details"][0]["field"] == "deletePeople"
+    api.ok("delete", f"{path}?deletePeople=true")
+    assert [person["id"] for person in api.ok("get", "/api/people")["people"]] == [str(bob.pk)]
+    api.ok("post", f"/api/people/{ada.pk}/restore")
+    assert api.ok("post", f"{path}/restore")["group"]["memberCount"] == 1
+
+
+def test_only_what_was_deleted_is_restored_or_removed(api: Client) -> None:
+    group = add(api)
+    path = f"/api/groups/{group['id']}"
+    assert api.ok("post", f"{path}/restore", status=400)["code"] == "not_deleted"
+    assert api.ok("delete", f"{path}/permanent", status=400)["code"] == "not_deleted"
+    api.ok("delete", path)
+    assert api.ok("delete", f"{path}/permanent") == {"success": True}
+    assert api.call("post", f"{path}/restore").status_code == 404
+
+
+def test_a_persons_groups_replace_but_spare_the_trash(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    kept, gone = add(api, name="kept"), add(api, name="gone", peopleIds=[str(ada.pk)])
+    api.ok("delete", f"/api/groups/{gone['id']}")
+    set_groups(person=ada, groups=[Group.unscoped.get(pk=kept["id"])])
+    assert members(api, kept) == ["Ada"]
+    before = Membership.unscoped.get(group_id=kept["id"]).pk
+    set_groups(person=ada, groups=[Group.unscoped.get(pk=kept["id"])])
+    assert Membership.unscoped.get(group_id=kept["id"]).pk == before
+    set_groups(person=ada, groups=[])
+    assert members(api, kept) == []
+    assert api.ok("post", f"/api/groups/{gone['id']}/restore")["group"]["memberCount"] == 1
+
+
+def test_the_plan_bounds_active_groups(api: Client, settings: LazySettings) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"groups": 2}}
+    first, _ = add(api, name="one"), add(api, name="two")
+    assert add(api, 403, name="three")["code"] == "plan_limit"
+    api.ok("delete", f"/api/groups/{first['id']}")
+    add(api, name="three")
+    assert api.ok("post", f"/api/groups/{first['id']}/restore", status=403)["code"] == "plan_limit"
+
+
+def test_groups_are_listed_by_name(api: Client) -> None:
+    for name in ("zeta", "Ärzte", "alpha", "Beta"):
+        add(api, name=name)
+    assert [group["name"] for group in api.ok("get", "/api/groups")["groups"]] == ["alpha", "Ärzte", "Beta", "zeta"]
+
+
+def test_etags_follow_every_change(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    group = add(api)
+    for path in ("/api/groups", f"/api/groups/{group['id']}"):
+        etag = api.call("get", path)["ETag"]
+        assert api.call("get", path, HTTP_IF_NONE_MATCH=etag).status_code == 304
+        api.ok("post", f"/api/groups/{group['id']}/members", {"personId": str(ada.pk)})
+        assert api.call("get", path, HTTP_IF_NONE_MATCH=etag).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/groups", "/api/groups/{}"])
+def test_queries_do_not_grow(api: Client, alice: User, path: str) -> None:
+    group = add(api, peopleIds=[str(make_person(alice).pk)])
+
+    def count() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            api.ok("get", path.format(group["id"]))
+        return len(captured)
+
+    few = count()
+    for i in range(50):
+        people = [str(make_person(alice, name=f"p{i}").pk)]
+        more = add(api, name=f"g{i}", peopleIds=people)
+        Membership.objects.create(owner=alice, group_id=group["id"], person_id=people[0])
+        assert more["memberCount"] == 1
+    assert count() == few
+    assert len(members(api, group)) == 51
+
+
+def test_a_change_of_groups_is_a_change_of_the_person(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    group = add(api)
+    revision = ada.revision
+    path = f"/api/groups/{group['id']}"
+    steps: list[tuple[str, str, Any]] = [
+        ("post", f"{path}/members", {"personId": str(ada.pk)}),
+        ("put", path, {"name": "Kin"}),
+        ("delete", path, None),
+        ("post", f"{path}/restore", None),
+        ("delete", f"{path}/members/{ada.pk}", None),
+    ]
+    for method, where, body in steps:
+        api.ok(method, where, body)
+        before, revision = revision, Person.unscoped.get(pk=ada.pk).revision
+        assert revision > before
+
+
+def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    row = Group.unscoped.get(pk=add(api)["id"])
+    api.ok("delete", f"/api/groups/{row.pk}")
+    api.ok("delete", f"/api/groups/{row.pk}/permanent")
+    with pytest.raises(FieldError):
+        set_groups(person=ada, groups=[row])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_groups_of_one_name_at_once_one_is_made(alice: User) -> None:
+    token = make_token(alice)
+
+    def post(_: int) -> int:
+        client = Client()
+        client.bearer = token
+        try:
+            return int(client.call("post", "/api/groups", {"name": "Friends"}).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        statuses = sorted(pool.map(post, range(6)))
+    assert statuses == [201, 400, 400, 400, 400, 400]
+    assert Group.unscoped.count() == 1

@@ -1,0 +1,200 @@
+"""Pictures made into photos: every kind that people send, and what a hostile one costs."""
+
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from people.images import PictureRefusedError, convert_heif, make_photo
+from tests.pictures import gif_header, opened, picture, png_header, webp_header
+
+
+def near(pixel: object, color: tuple[int, int, int], by: int = 12) -> bool:
+    assert isinstance(pixel, tuple)
+    return all(abs(a - b) <= by for a, b in zip(pixel, color, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP"])
+def test_every_format_becomes_a_jpeg_of_256(kind: str) -> None:
+    image = opened(make_photo(picture(kind, (300, 200))))
+    assert (image.format, image.size, image.mode) == ("JPEG", (256, 256), "RGB")
+    assert near(image.getpixel((128, 128)), (255, 0, 0))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (10, 2000), (12_000, 3), (256, 256), (3000, 2000)])
+def test_any_shape_is_covered(size: tuple[int, int]) -> None:
+    assert opened(make_photo(picture("PNG", size))).size == (256, 256)
+
+
+def test_the_middle_is_kept() -> None:
+    wide = Image.new("RGB", (400, 100), "blue")
+    wide.paste("red", (150, 0, 250, 100))
+    out = BytesIO()
+    wide.save(out, "PNG")
+    image = opened(make_photo(out.getvalue()))
+    assert near(image.getpixel((10, 128)), (255, 0, 0))
+    assert near(image.getpixel((245, 128)), (255, 0, 0))
+
+
+def _quarters(orientation: int, kind: str = "JPEG") -> bytes:
+    """Red top left, green top right, blue bottom left, white bottom right, with an EXIF orientation and a GPS tag."""
+    image = Image.new("RGB", (320, 320), "white")
+    image.paste("red", (0, 0, 160, 160))
+    image.paste("lime", (160, 0, 320, 160))
+    image.paste("blue", (0, 160, 160, 320))
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F] = orientation, "secret camera"
+    out = BytesIO()
+    image.save(out, kind, exif=exif, comment=b"secret comment", quality=95)
+    return out.getvalue()
+
+
+# Where red lands: EXIF says which side of the stored picture is up.
+CORNERS = {
+    1: (40, 40),
+    2: (215, 40),
+    3: (215, 215),
+    4: (40, 215),
+    5: (40, 40),
+    6: (215, 40),
+    7: (215, 215),
+    8: (40, 215),
+}
+
+
+@pytest.mark.parametrize("orientation", CORNERS)
+def test_orientation_is_applied(orientation: int) -> None:
+    image = opened(make_photo(_quarters(orientation)))
+    assert near(image.getpixel(CORNERS[orientation]), (255, 0, 0), 40)
+    other = {2: (40, 40), 5: (40, 215), 6: (215, 215), 8: (40, 40)}.get(orientation)
+    if other:
+        assert near(image.getpixel(other), (0, 255, 0), 40)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_metadata_is_stripped(kind: str) -> None:
+    photo = make_photo(_quarters(6, kind))
+    assert b"secret" not in photo
+    assert not dict(opened(photo).getexif())
+    assert set(opened(photo).info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
+
+
+def test_cmyk_keeps_its_colours() -> None:
+    assert near(opened(make_photo(picture("JPEG", mode="CMYK", color=(0, 255, 255, 0)))).getpixel((5, 5)), (255, 0, 0))
+
+
+def test_sixteen_bits_are_scaled_not_clipped() -> None:
+    grey = picture("PNG", mode="I;16", color=0x8000)
+    assert near(opened(make_photo(grey)).getpixel((128, 128)), (128, 128, 128))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_transparency_goes_on_white(mode: str) -> None:
+    clear = picture("PNG", mode=mode, color=(0, 0, 0, 0) if mode == "RGBA" else (0, 0))
+    assert near(opened(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
+
+
+def test_a_transparent_palette_colour_goes_on_white() -> None:
+    image = Image.new("P", (50, 50), 1)
+    image.putpalette([0, 0, 0, 0, 0, 255])
+    for kind in ("PNG", "GIF"):
+        out = BytesIO()
+        image.save(out, kind, transparency=1)
+        assert near(opened(make_photo(out.getvalue())).getpixel((128, 128)), (255, 255, 255))
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_an_animation_gives_its_first_frame(kind: str) -> None:
+    frames = [Image.new("RGB", (60, 60), color) for color in ("red", "blue", "lime")]
+    out = BytesIO()
+    frames[0].save(out, kind, save_all=True, append_images=frames[1:], duration=50)
+    assert near(opened(make_photo(out.getvalue())).getpixel((128, 128)), (255, 0, 0))
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        png_header(12_001, 10),
+        png_header(10_000, 5_001),
+        png_header(60_000, 60_000),
+        png_header(2**31 - 1, 2**31 - 1),
+        gif_header(65_535, 65_535),
+        gif_header(12_001, 1),
+        webp_header(12_001, 1),
+        webp_header(2**24, 2**24),
+    ],
+)
+def test_a_bomb_is_refused_by_its_header(bomb: bytes) -> None:
+    with pytest.raises(PictureRefusedError, match="too big"):
+        make_photo(bomb)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"",
+        b"\0",
+        b"hello",
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+        b"<?xml version='1.0'?><!DOCTYPE svg [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><svg>&a;</svg>",
+        b"%PDF-1.7 \n",
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n",
+        b"RIFF\x10\0\0\0WEBP",
+        b"RIFF\x10\0\0\0WEBPVP8X",
+        picture("BMP"),
+        picture("TIFF"),
+        picture("PPM"),
+        picture("ICO"),
+        picture("HEIF"),
+    ],
+)
+def test_other_formats_are_refused(junk: bytes) -> None:
+    with pytest.raises(PictureRefusedError):
+        make_photo(junk)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP"])
+def test_a_truncated_picture_is_refused(kind: str) -> None:
+    noise = Image.effect_noise((200, 200), 90).convert("RGB")
+    out = BytesIO()
+    noise.save(out, kind)
+    whole = out.getvalue()
+    for part in (0.1, 0.5, 0.9):
+        with pytest.raises(PictureRefusedError):
+            make_photo(whole[: int(len(whole) * part)])
+
+
+def test_what_is_appended_to_a_picture_is_gone() -> None:
+    photo = make_photo(picture() + b"PK\x03\x04 <script>alert(1)</script>")
+    assert b"script" not in photo
+    assert b"PK\x03\x04" not in photo
+
+
+@settings(max_examples=150, deadline=None)
+@given(kind=st.sampled_from(["JPEG", "PNG", "GIF", "WEBP"]), at=st.floats(0, 1), by=st.binary(min_size=1, max_size=20))
+def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: bytes) -> None:
+    whole = picture(kind)
+    place = int(at * len(whole))
+    try:
+        photo = make_photo(whole[:place] + by + whole[place + len(by) :])
+    except PictureRefusedError:
+        return
+    assert opened(photo).size == (256, 256)
+
+
+def test_heif_is_converted_at_its_size_without_metadata() -> None:
+    exif = Image.Exif()
+    exif[0x010F] = "secret camera"
+    jpeg = convert_heif(picture("HEIF", (640, 480), exif=exif))
+    assert b"secret" not in jpeg
+    image = opened(jpeg)
+    assert (image.format, image.size) == ("JPEG", (640, 480))
+    assert near(image.getpixel((320, 240)), (255, 0, 0), 20)
+
+
+@pytest.mark.parametrize("junk", [b"", b"\0\0\0\x18ftypheic", picture("JPEG"), picture("HEIF")[:200]])
+def test_what_is_no_heif_is_refused(junk: bytes) -> None:
+    with pytest.raises(PictureRefusedError):
+        convert_heif(junk)

@@ -1,0 +1,231 @@
+"""Important dates through the API: fields, defaults, the one of each type, the trash, the plan's limit."""
+
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from accounts.models import User
+from people.models import ImportantDate, Person
+from tests.builders import make_person
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+BIRTHDAY = {"type": "BIRTHDAY", "date": "1990-05-04"}
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+@pytest.fixture
+def path(ada: Person) -> str:
+    return f"/api/people/{ada.pk}/important-dates"
+
+
+def add(api: Client, path: str, body: dict[str, Any], status: int = 200) -> Any:
+    answer = api.ok("post", path, body, status=status)
+    return answer["importantDate"] if status == 200 else answer
+
+
+def test_a_date_is_answered_whole(api: Client, path: str) -> None:
+    made = add(api, path, BIRTHDAY)
+    assert {key: made[key] for key in made if key not in {"id", "personId", "createdAt", "updatedAt"}} == {
+        "type": "BIRTHDAY",
+        "title": None,
+        "date": "1990-05-04T00:00:00.000Z",
+        "yearUnknown": False,
+        "reminderEnabled": False,
+        "reminderType": None,
+        "reminderInterval": None,
+        "reminderIntervalUnit": None,
+        "reminderLeadDays": None,
+        "deletedAt": None,
+    }
+    assert made["createdAt"].endswith("Z")
+    assert api.ok("get", path)["importantDates"] == [made]
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({"type": "birthday"}, {"type": "BIRTHDAY", "title": None}),
+        ({"type": None, "title": " Met "}, {"type": None, "title": "Met"}),
+        ({"type": "NAMEDAY", "title": ""}, {"type": "NAMEDAY", "title": None}),
+        ({"type": "MEMORIAL", "date": "1990-05-04T23:30:00+09:00"}, {"date": "1990-05-04T00:00:00.000Z"}),
+        ({"type": "MEMORIAL", "date": "1990-05-04T00:00:00.000Z"}, {"date": "1990-05-04T00:00:00.000Z"}),
+        (
+            {"type": "BIRTHDAY", "date": "2000-02-29", "yearUnknown": True},
+            {"date": "1604-02-29T00:00:00.000Z", "yearUnknown": True},
+        ),
+        (
+            {"type": "BIRTHDAY", "reminderEnabled": True},
+            {"reminderType": "RECURRING", "reminderInterval": 1, "reminderIntervalUnit": "YEARS"},
+        ),
+        (
+            {"type": "BIRTHDAY", "reminderEnabled": True, "reminderType": "RECURRING", "reminderLeadDays": 0},
+            {"reminderInterval": 1, "reminderIntervalUnit": "YEARS", "reminderLeadDays": 0},
+        ),
+        (
+            {"type": "BIRTHDAY", "reminderEnabled": True, "reminderInterval": 2, "reminderIntervalUnit": "WEEKS"},
+            {"reminderType": "RECURRING", "reminderInterval": 2, "reminderIntervalUnit": "WEEKS"},
+        ),
+        (
+            {"type": "BIRTHDAY", "reminderEnabled": True, "reminderType": "ONCE", "reminderLeadDays": 365},
+            {"reminderType": "ONCE", "reminderInterval": None, "reminderLeadDays": 365},
+        ),
+        (
+            {
+                "type": "BIRTHDAY",
+                "reminderEnabled": False,
+                "reminderType": "RECURRING",
+                "reminderInterval": 2,
+                "reminderIntervalUnit": "DAYS",
+                "reminderLeadDays": 3,
+            },
+            {
+                "reminderType": None,
+                "reminderInterval": None,
+                "reminderIntervalUnit": None,
+                "reminderLeadDays": None,
+            },
+        ),
+        ({"id": "x", "deletedAt": "2020-01-01", "title": "Met", "unknown": 1}, {"deletedAt": None, "title": "Met"}),
+    ],
+)
+def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: dict[str, Any]) -> None:
+    made = add(api, path, {"date": "1990-05-04", **sent})
+    assert {key: made[key] for key in stored} == stored
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"type": None}, "title"),
+        ({"type": None, "title": "  "}, "title"),
+        ({"title": "x" * 101}, "title"),
+        ({"title": "a\x00b"}, "title"),
+        ({"type": "WEDDING"}, "type"),
+        ({"type": 1}, "type"),
+        ({"date": None}, "date"),
+        ({"date": "2023-02-29"}, "date"),
+        ({"date": "2023-02-29", "yearUnknown": True}, "date"),
+        ({"date": "0999-12-31"}, "date"),
+        ({"date": "10000-01-01"}, "date"),
+        ({"date": "04.05.1990"}, "date"),
+        ({"date": "1990-05-04T25:00:00Z"}, "date"),
+        ({"date": 19900504}, "date"),
+        ({"yearUnknown": 1}, "yearUnknown"),
+        ({"reminderEnabled": "true"}, "reminderEnabled"),
+        ({"reminderType": "DAILY"}, "reminderType"),
+        ({"reminderInterval": 0}, "reminderInterval"),
+        ({"reminderInterval": 100}, "reminderInterval"),
+        ({"reminderInterval": "5"}, "reminderInterval"),
+        ({"reminderIntervalUnit": "HOURS"}, "reminderIntervalUnit"),
+        ({"reminderLeadDays": -1}, "reminderLeadDays"),
+        ({"reminderLeadDays": 366}, "reminderLeadDays"),
+    ],
+)
+def test_what_is_refused(api: Client, path: str, sent: dict[str, Any], field: str) -> None:
+    answer = add(api, path, {**BIRTHDAY, **sent}, 400)
+    assert [detail["field"] for detail in answer["details"]] == [field]
+    assert api.ok("get", path)["importantDates"] == []
+
+
+def test_a_missing_date_is_refused(api: Client, path: str) -> None:
+    assert add(api, path, {"type": "BIRTHDAY"}, 400)["details"][0]["field"] == "date"
+
+
+def test_an_update_replaces_the_whole_body(api: Client, path: str) -> None:
+    made = add(api, path, {**BIRTHDAY, "title": "Party", "reminderEnabled": True, "reminderLeadDays": 7})
+    changed = api.ok("put", f"{path}/{made['id']}", {**BIRTHDAY, "reminderEnabled": True})["importantDate"]
+    assert changed["id"] == made["id"]
+    assert (changed["title"], changed["reminderLeadDays"]) == (None, None)
+    assert api.ok("put", f"{path}/{made['id']}", changed)["importantDate"]["reminderType"] == "RECURRING"
+
+
+def test_one_active_date_of_each_type(api: Client, path: str) -> None:
+    first = add(api, path, BIRTHDAY)
+    assert add(api, path, BIRTHDAY, 400)["details"][0]["field"] == "type"
+    other = add(api, path, {"type": "NAMEDAY", "date": "2020-01-01"})
+    assert api.call("put", f"{path}/{other['id']}", BIRTHDAY).status_code == 400
+    for title in ("Met", "Met"):
+        add(api, path, {"title": title, "date": "2020-01-01"})
+    api.ok("delete", f"{path}/{first['id']}")
+    add(api, path, BIRTHDAY)
+    refused = api.ok("post", f"{path}/{first['id']}/restore", status=400)
+    assert refused["details"][0]["field"] == "type"
+
+
+def test_the_trash_and_back(api: Client, path: str) -> None:
+    made = add(api, path, {**BIRTHDAY, "reminderEnabled": True})
+    one = f"{path}/{made['id']}"
+    for action, method in (("restore", "post"), ("permanent", "delete")):
+        assert api.ok(method, f"{one}/{action}", status=400)["code"] == "not_deleted"
+    assert api.ok("delete", one)["message"]
+    assert api.ok("get", path)["importantDates"] == []
+    assert ImportantDate.unscoped.get(pk=made["id"]).next_due_at is None
+    assert api.call("put", one, BIRTHDAY).status_code == 404
+    assert api.call("delete", one).status_code == 404
+    restored = api.ok("post", f"{one}/restore")["importantDate"]
+    assert {**restored, "updatedAt": 0} == {**made, "updatedAt": 0}
+    assert ImportantDate.unscoped.get(pk=made["id"]).next_due_at is not None
+    api.ok("delete", one)
+    assert api.ok("delete", f"{one}/permanent") == {"success": True}
+    assert api.call("post", f"{one}/restore").status_code == 404
+
+
+def test_dates_of_others_and_of_deleted_people_do_not_exist(
+    api: Client, stranger: Client, path: str, ada: Person, alice: User
+) -> None:
+    made = add(api, path, BIRTHDAY)
+    bob = make_person(alice, name="Bob")
+    for client, url in (
+        (stranger, path),
+        (stranger, f"{path}/{made['id']}"),
+        (api, f"/api/people/{bob.pk}/important-dates/{made['id']}"),
+        (api, f"{path}/not-an-id"),
+        (api, "/api/people/not-an-id/important-dates"),
+    ):
+        method = "put" if url != path and not url.endswith("dates") else "get"
+        assert client.call(method, url, BIRTHDAY if method == "put" else None).status_code == 404
+    Person.unscoped.filter(pk=ada.pk).update(deleted_at="2026-01-01T00:00Z")
+    assert api.call("get", path).status_code == 404
+
+
+def test_a_write_changes_the_persons_revision(api: Client, path: str, ada: Person) -> None:
+    made = add(api, path, BIRTHDAY)
+    ada.refresh_from_db()
+    assert ada.revision == 1
+    api.ok("delete", f"{path}/{made['id']}")
+    ada.refresh_from_db()
+    assert ada.revision == 2
+
+
+@pytest.fixture
+def limited(settings: LazySettings) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"reminders": 2}}
+
+
+def test_the_plan_limits_reminders_not_dates(api: Client, path: str, limited: None) -> None:
+    reminding = {"title": "Met", "date": "2020-01-01", "reminderEnabled": True}
+    first, second = (add(api, path, reminding) for _ in range(2))
+    assert add(api, path, reminding, 403)["code"] == "plan_limit"
+    plain = add(api, path, {"title": "Met", "date": "2020-01-01"})
+    assert api.call("put", f"{path}/{plain['id']}", reminding).status_code == 403
+    api.ok("put", f"{path}/{second['id']}", {**reminding, "title": "Still"})
+    api.ok("delete", f"{path}/{first['id']}")
+    api.ok("put", f"{path}/{plain['id']}", reminding)
+    assert api.ok("post", f"{path}/{first['id']}/restore", status=403)["code"] == "plan_limit"
+
+
+def test_contact_reminders_count_and_deleted_people_do_not(api: Client, path: str, alice: User, limited: None) -> None:
+    make_person(alice, contact_reminder_enabled=True)
+    gone = make_person(alice, contact_reminder_enabled=True, deleted_at="2026-01-01T00:00Z")
+    ImportantDate.objects.create(owner=alice, person=gone, title="x", date="2020-01-01", reminder_enabled=True)
+    reminding = {"title": "Met", "date": "2020-01-01", "reminderEnabled": True}
+    add(api, path, reminding)
+    add(api, path, reminding, 403)

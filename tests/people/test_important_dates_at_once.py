@@ -1,0 +1,52 @@
+"""The plan's limit and the one date of each type hold under fifty requests at once."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from people.models import ImportantDate, Person
+from tests import racing
+from tests.builders import make_person
+from tests.client import client_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+AT_ONCE = 50
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+def test_reminders_of_the_plan(alice: User, ada: Person, settings: Any) -> None:
+    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 5}}
+    path, body = f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": "2020-01-01"}
+    ids = [client_of(alice).ok("post", path, body)["importantDate"]["id"] for _ in range(10)]
+    reminding = {**body, "reminderEnabled": True}
+
+    def send(client: Any, number: int) -> Any:
+        if number % 3 == 0:
+            return client.call("put", f"{path}/{ids[number % 10]}", reminding)
+        if number % 3 == 1:
+            return client.call("put", f"/api/people/{ada.pk}", {"contactReminderEnabled": True})
+        return client.call("post", path, reminding)
+
+    statuses = racing.at_once(alice, AT_ONCE, send)
+    assert set(statuses) <= {200, 400, 403}
+    ada.refresh_from_db()
+    reminders = ImportantDate.unscoped.filter(reminder_enabled=True).count() + ada.contact_reminder_enabled
+    assert reminders == 5
+
+
+def test_one_date_of_a_type(alice: User, ada: Person) -> None:
+    path, body = f"/api/people/{ada.pk}/important-dates", {"type": "BIRTHDAY", "date": "1990-01-01"}
+    client = client_of(alice)
+    first = client.ok("post", path, body)["importantDate"]["id"]
+    client.ok("delete", f"{path}/{first}")
+
+    def send(client: Any, number: int) -> Any:
+        return client.call("post", path, body) if number % 2 else client.call("post", f"{path}/{first}/restore")
+
+    assert racing.at_once(alice, AT_ONCE, send) == {200: 1, 400: 49}
+    assert ImportantDate.unscoped.filter(deleted_at=None).count() == 1

@@ -1,0 +1,50 @@
+"""Names as open points, section 8, wants them shown, and the keys that order and find them."""
+
+import pytest
+
+from people.names import EASTERN, FULL, NICKNAME_PREFERRED, SHORT, WESTERN, NameParts, display_name, fold, sort_key
+
+ADA = NameParts("Ada", "Lovelace", "King", "Byron", "Countess", "Lady", "FRS")
+HANAKO = NameParts("花子", "山田")
+
+
+@pytest.mark.parametrize(
+    ("parts", "order", "form", "shown"),
+    [
+        (ADA, WESTERN, FULL, 'Lady Ada King "Countess" Lovelace Byron FRS'),
+        (ADA, EASTERN, FULL, 'Lovelace Byron Ada King "Countess"'),
+        (ADA, WESTERN, NICKNAME_PREFERRED, "Countess Lovelace"),
+        (ADA, EASTERN, NICKNAME_PREFERRED, "Lovelace Countess"),
+        (ADA, WESTERN, SHORT, "Countess"),
+        (NameParts("Ada"), WESTERN, SHORT, "Ada"),
+        (NameParts("Ada"), EASTERN, FULL, "Ada"),
+        (HANAKO, EASTERN, FULL, "山田花子"),
+        (HANAKO, WESTERN, FULL, "花子 山田"),
+        (ADA._replace(display_name_override="The Countess"), EASTERN, SHORT, "The Countess"),
+    ],
+)
+def test_display_name(parts: NameParts, order: str, form: str, shown: str) -> None:
+    assert display_name(parts, order=order, form=form) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("José", "jose"),
+        ("Łukasz  Øster", "lukasz oster"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("ﬁn", "fin"),
+        ("が", "が"),
+        ("İstanbul", "istanbul"),
+        ("\u0301\u0301", "\u0301\u0301"),
+        ("한국", "한국"),
+    ],
+)
+def test_fold(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+def test_sort_key_compares_name_before_surname() -> None:
+    people = [NameParts("Ann", "Zander"), NameParts("Anna", "Abel"), NameParts("ann", "Ábel")]
+    assert sorted(people, key=sort_key) == [people[2], people[0], people[1]]

@@ -1,0 +1,175 @@
+"""Photos through the API: upload, reading, replacing, and the files that they leave or do not leave."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from accounts.models import User
+from people.models import Person
+from people.photos import photos_of
+from tests.builders import PASSWORD, make_person
+from tests.client import Client, client_of
+from tests.pictures import opened, picture, png_header, upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def media(settings: LazySettings, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+def files(media: Path) -> set[str]:
+    return {path.name for path in media.rglob("*.jpg")}
+
+
+def stored(response: Any) -> str:
+    assert response.status_code == 200, response.content
+    name: str = response.json()["photo"]
+    return name
+
+
+def test_a_photo_is_stored_and_read(api: Client, ada: Person, media: Path) -> None:
+    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture("PNG"), "evil.svg"))
+    assert files(media) == {name}
+    response = api.call("get", f"/api/photos/{ada.pk}", HTTP_ACCEPT="image/*")
+    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "private" in response["Cache-Control"]
+    assert opened(response.content).size == (256, 256)
+    again = api.call("get", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=response["ETag"])
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", response["ETag"])
+
+
+def test_the_file_name_and_the_etag_change_with_the_content(api: Client, ada: Person, media: Path) -> None:
+    path, read = f"/api/people/{ada.pk}/photo", f"/api/photos/{ada.pk}"
+    first = stored(upload(api, path, picture(color="red")))
+    etag = api.call("get", read)["ETag"]
+    assert stored(upload(api, path, picture(color="red"))) == first
+    second = stored(upload(api, path, picture(color="blue")))
+    assert second != first
+    assert files(media) == {second}
+    assert api.call("get", read, HTTP_IF_NONE_MATCH=etag).status_code == 200
+
+
+def test_deleting_a_photo_removes_row_and_file(api: Client, ada: Person, media: Path) -> None:
+    path = f"/api/people/{ada.pk}/photo"
+    upload(api, path, picture())
+    assert "message" in api.ok("delete", path)
+    assert files(media) == set()
+    assert api.call("get", f"/api/photos/{ada.pk}").status_code == 404
+    ada.refresh_from_db()
+    assert ada.photo is None
+    assert "message" in api.ok("delete", path)
+
+
+def test_a_file_that_another_row_names_stays(api: Client, alice: User, ada: Person, media: Path) -> None:
+    bob = make_person(alice, name="Bob")
+    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    assert stored(upload(api, f"/api/people/{bob.pk}/photo", picture())) == name
+    api.ok("delete", f"/api/people/{ada.pk}/photo")
+    assert files(media) == {name}
+    api.ok("delete", f"/api/people/{bob.pk}/photo")
+    assert files(media) == set()
+
+
+def test_two_accounts_never_share_a_file(
+    api: Client, stranger: Client, mallory: User, ada: Person, media: Path
+) -> None:
+    eve = make_person(mallory, name="Eve")
+    hers = stored(upload(stranger, f"/api/people/{eve.pk}/photo", picture()))
+    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    assert hers != name
+    api.ok("delete", f"/api/people/{ada.pk}/photo")
+    assert files(media) == {hers}
+
+
+def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Path) -> None:
+    assert api.call("get", "/api/photos/user").status_code == 404
+    name = stored(upload(api, "/api/user/photo", picture("WEBP")))
+    alice.refresh_from_db()
+    assert alice.photo == name
+    response = api.call("get", "/api/photos/user")
+    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
+    assert api.call("get", "/api/photos/user", HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
+    assert "message" in api.ok("delete", "/api/user/photo")
+    assert files(media) == set()
+    assert api.call("get", "/api/photos/user").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/people/{}/photo", "/api/user/photo", "/api/photos/convert"])
+@pytest.mark.parametrize("content", [b"<svg xmlns='http://www.w3.org/2000/svg'/>", png_header(60_000, 60_000), b"x"])
+def test_what_is_no_picture_names_the_field(api: Client, ada: Person, media: Path, path: str, content: bytes) -> None:
+    response = upload(api, path.format(ada.pk), content, "photo.png")
+    assert response.status_code == 400
+    assert response.json()["details"][0]["field"] == "photo"
+    assert files(media) == set()
+
+
+def test_a_body_without_the_file_is_400(api: Client, ada: Person) -> None:
+    path = f"/api/people/{ada.pk}/photo"
+    for content in (None, "text"):
+        response = upload(api, path, content)
+        assert response.status_code == 400
+        assert response.json()["details"][0]["field"] == "photo"
+    assert api.call("post", path, {"photo": "x"}).status_code == 415
+    assert upload(api, path, b"").status_code == 400
+
+
+def test_a_file_over_the_limit_is_413(api: Client, ada: Person, settings: LazySettings) -> None:
+    settings.MAX_PHOTO_BYTES = 1000
+    path = f"/api/people/{ada.pk}/photo"
+    assert upload(api, path, picture() + b"\0" * 2000).status_code == 413
+    assert upload(api, path, b"\0" * 200_000).status_code == 413
+    assert upload(api, path, picture("PNG")).status_code == 200
+
+
+def test_other_peoples_and_deleted_peoples_photos_are_not_there(
+    api: Client, stranger: Client, ada: Person, media: Path
+) -> None:
+    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    assert stranger.call("get", f"/api/photos/{ada.pk}").status_code == 404
+    assert upload(stranger, f"/api/people/{ada.pk}/photo", picture()).status_code == 404
+    assert stranger.call("delete", f"/api/people/{ada.pk}/photo").status_code == 404
+    Person.unscoped.filter(pk=ada.pk).update(deleted_at=ada.created_at)
+    assert api.call("get", f"/api/photos/{ada.pk}").status_code == 404
+    assert upload(api, f"/api/people/{ada.pk}/photo", picture()).status_code == 404
+    assert files(media) == {name}
+    assert api.call("get", "/api/photos/no-such-id").status_code == 404
+
+
+def test_convert_answers_a_jpeg(api: Client, media: Path) -> None:
+    response = upload(api, "/api/photos/convert", picture("HEIF", (320, 240)), "photo.heic")
+    assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
+    image = opened(response.content)
+    assert (image.format, image.size) == ("JPEG", (320, 240))
+    assert upload(api, "/api/photos/convert", picture("JPEG")).status_code == 400
+    assert files(media) == set()
+
+
+def test_the_files_of_an_account_go_with_it(
+    alice: User, ada: Person, media: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    client = client_of(alice)
+    upload(client, f"/api/people/{ada.pk}/photo", picture(color="red"))
+    upload(client, "/api/user/photo", picture(color="blue"))
+    alice.refresh_from_db()
+    assert {Path(path).name for path in photos_of(alice)} == files(media)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.ok("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"})
+    assert files(media) == set()
+
+
+def test_a_photo_raises_the_persons_revision(api: Client, ada: Person) -> None:
+    before = ada.revision
+    upload(api, f"/api/people/{ada.pk}/photo", picture())
+    ada.refresh_from_db()
+    assert ada.revision == before + 1

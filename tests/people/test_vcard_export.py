@@ -1,0 +1,142 @@
+"""The export of all people as vCard, and that another account can be filled from it."""
+
+from typing import Any
+
+import pytest
+import vobject
+
+from people.models import Person
+from people.vcard import read_cards
+from tests.client import Client, client_of
+from tests.people.test_vcard_import import ADA, counts, everything, only, send, vcard
+
+
+def export(client: Client, query: str = "", **headers: Any) -> Any:
+    response: Any = client.get(f"/api/vcard/export{query}", **headers)
+    response.body = b"".join(response.streaming_content) if response.streaming else response.content
+    return response
+
+
+def plain(people: Any) -> Any:
+    """People without what belongs to the account they are in."""
+    own = {"id", "personId", "createdAt", "updatedAt", "groupIds", "photo", "color"}
+    if isinstance(people, list):
+        return [plain(entry) for entry in people]
+    if isinstance(people, dict):
+        return {key: plain(value) for key, value in people.items() if key not in own}
+    return people
+
+
+FULL = {
+    "name": "Ana",
+    "surname": "Gómez",
+    "secondLastName": "Pérez",
+    "middleName": "María; de",
+    "nickname": "Anita, la",
+    "prefix": "Dra.",
+    "suffix": "PhD",
+    "displayNameOverride": "Ana",
+    "organization": "ACME, Inc.",
+    "jobTitle": "Chief",
+    "gender": "female",
+    "anniversary": "2001-02-03",
+    "lastContact": "2026-01-02",
+    "notes": "one\ntwo, \\three; — ñ😀",
+    "phoneNumbers": [{"type": "mobile", "number": "+34 600 000 000"}, {"type": "work fax", "number": "123"}],
+    "emails": [{"type": "Casa", "email": "ana@example.org"}],
+    "addresses": [{"type": "home", "streetLine2": "Piso 2", "locality": "Madrid", "country": "ES"}],
+    "urls": [{"type": "homepage", "url": "https://example.org/?a=1,2;3"}],
+    "imHandles": [{"type": "work", "protocol": "Telegram", "handle": "@ana"}],
+    "locations": [{"type": "other", "latitude": 40.4168, "longitude": -3.7038, "label": "Sol; centro"}],
+    "customFields": [{"key": "Talla", "value": "M\n2", "type": "ropa"}, {"key": "K", "value": "V"}],
+    "importantDates": [
+        {"type": "BIRTHDAY", "date": "2000-02-29", "yearUnknown": True},
+        {"title": "Boda", "date": "2010-05-06"},
+        {"type": "NAMEDAY", "date": "1999-07-26"},
+    ],
+}
+
+
+@pytest.mark.parametrize("version", ["4.0", "3.0"])
+def test_another_account_filled_from_an_export_holds_the_same(api: Client, stranger: Client, version: str) -> None:
+    api.ok("POST", "/api/people", FULL, status=201)
+    send(api, ADA)
+    response = export(api, f"?version={version}")
+    assert response["Content-Type"] == "text/vcard; charset=utf-8"
+    assert "attachment" in response["Content-Disposition"]
+    assert response.body.count(f"VERSION:{version}".encode()) == 2
+    assert counts(send(stranger, response.body)) == (2, 0, 0, 0)
+    assert plain(everything(stranger)) == plain(everything(api))
+    assert [bool(person["photo"]) for person in everything(stranger)] == [True, False]
+
+
+def test_an_export_imported_into_its_own_account_changes_nothing(api: Client) -> None:
+    api.ok("POST", "/api/people", FULL, status=201)
+    send(api, ADA)
+    body = export(api).body
+    before = everything(api)
+    assert counts(send(api, body)) == (0, 0, 2, 0)
+    assert everything(api) == before
+
+
+def test_other_programs_read_it(api: Client) -> None:
+    send(api, ADA)
+    [card] = vobject.readComponents(export(api, "?version=3.0").body.decode())
+    assert (card.n.value.given, card.n.value.family) == ("Ada", "Lovelace")
+    assert card.photo.value.startswith(b"\xff\xd8")
+    assert card.contents["x-unknown"][0].value == "kept, as it is"
+
+
+def test_a_uid_is_null_until_exported_and_stays(api: Client) -> None:
+    person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]
+    assert person["uid"] is None
+    [card] = read_cards(export(api).body)
+    after = api.ok("GET", f"/api/people/{person['id']}")["person"]
+    assert card.card
+    assert after["uid"] == card.card.uid == f"urn:uuid:{person['id']}"
+    assert after["updatedAt"] == person["updatedAt"]
+    assert export(api).body == export(api).body
+
+
+def test_etag(api: Client) -> None:
+    send(api, vcard("FN:Ada"))
+    etag = export(api)["ETag"]
+    again = export(api, HTTP_IF_NONE_MATCH=etag)
+    assert (again.status_code, again.body) == (304, b"")
+    assert export(api, "?version=3.0")["ETag"] != etag
+    send(api, vcard("FN:Bob"))
+    assert export(api, HTTP_IF_NONE_MATCH=etag).status_code == 200
+
+
+@pytest.mark.parametrize("accept", ["text/vcard", "application/json", "text/html"])
+def test_it_is_a_vcard_whatever_is_accepted(api: Client, accept: str) -> None:
+    assert export(api, HTTP_ACCEPT=accept)["Content-Type"].startswith("text/vcard")
+
+
+def test_unknown_versions_are_refused(api: Client) -> None:
+    response = export(api, "?version=2.1")
+    assert response.status_code == 400
+    assert response.json()["details"][0]["field"] == "version"
+
+
+def test_nothing_of_others_and_nothing_deleted(api: Client, stranger: Client) -> None:
+    send(api, ADA)
+    assert export(stranger).body == b""
+    api.ok("DELETE", f"/api/people/{only(api)['id']}", {})
+    assert export(api).body == b""
+
+
+def test_as_many_queries_for_fifty_as_for_one(api: Client, alice: Any, django_assert_num_queries: Any) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            export(client_of(alice))
+        return len(captured)
+
+    send(api, vcard("FN:P", "UID:p", "CATEGORIES:G", "BDAY:2000-01-01"))
+    one = queries()
+    send(api, b"".join(vcard(f"FN:P{n}", f"UID:{n}", "CATEGORIES:G", "BDAY:2000-01-01") for n in range(49)))
+    assert Person.unscoped.count() == 50
+    assert queries() == one

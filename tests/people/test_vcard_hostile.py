@@ -1,0 +1,183 @@
+"""Files that mean harm: the reader stays linear in time, bounded in memory, and answers something for each card."""
+
+import io
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from people.vcard import Card, CardResult, read_cards, write_card
+
+MIB = 1024 * 1024
+HEAD, TAIL = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n", b"END:VCARD\r\n"
+GOOD = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Good\r\nEND:VCARD\r\n"
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Processor time, with so much room that only another order of growth breaks it."""
+    start = time.process_time()
+    yield
+    assert time.process_time() - start < seconds
+
+
+def read(data: bytes) -> list[CardResult]:
+    return list(read_cards(io.BytesIO(data)))
+
+
+def filled(unit: bytes, size: int, *, before: bytes = b"", after: bytes = b"\r\n") -> bytes:
+    return HEAD + before + unit * (size // len(unit)) + after + TAIL
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(filled(b";a", 3 * MIB, before=b"FN", after=b"!\r\n"), id="bare parameters without end"),
+        pytest.param(filled(b'a="b', 3 * MIB, before=b"X;"), id="quotes without partner"),
+        pytest.param(filled(b';TYPE="a', 3 * MIB, before=b"TEL", after=b":1\r\n"), id="quotes and parameters"),
+        pytest.param(filled(b"a,", 3 * MIB, before=b"TEL;TYPE=", after=b":1\r\n"), id="parameter values"),
+        pytest.param(filled(b"a,", 3 * MIB, before=b"CATEGORIES:"), id="categories"),
+        pytest.param(filled(b";", 3 * MIB, before=b"N:"), id="components"),
+        pytest.param(filled(b"\\", 3 * MIB, before=b"N:"), id="backslashes"),
+        pytest.param(filled(b"\\;", 3 * MIB, before=b"ADR:"), id="escaped separators"),
+        pytest.param(filled(b"\\n", 3 * MIB, before=b"ADR:;;"), id="street of newlines"),
+        pytest.param(filled(b" ", 3 * MIB, before=b"NOTE:a", after=b"b\r\n"), id="blanks"),
+        pytest.param(filled(b"=\r\n", 3 * MIB, before=b"NOTE;QUOTED-PRINTABLE:"), id="soft breaks"),
+        pytest.param(filled(b"\r\n ", 3 * MIB, before=b"NOTE:a"), id="folds"),
+        pytest.param(filled(b"\r", 3 * MIB), id="returns"),
+        pytest.param(filled(b"\n\r", 3 * MIB), id="returns and newlines"),
+        pytest.param(filled(b"1", 3 * MIB, before=b"BDAY:"), id="digits in a date"),
+        pytest.param(filled(b"1", 3 * MIB, before=b"GEO:"), id="digits in a place"),
+        pytest.param(filled(b"a", 3 * MIB, before=b"IMPP:"), id="scheme"),
+        pytest.param(filled(b"a.", 3 * MIB, before=b"EMAIL:a@"), id="domain labels"),
+        pytest.param(filled(b"_$!<", 3 * MIB, before=b"item1.TEL:1\r\nitem1.X-ABLabel:"), id="label"),
+        pytest.param(filled(b"\xff", 3 * MIB, before=b"NOTE:"), id="no UTF-8"),
+        pytest.param(filled(b"\0", 3 * MIB, before=b"NOTE:"), id="NUL"),
+        pytest.param(filled(b"A", 3 * MIB, before=b"PHOTO;ENCODING=b:"), id="photo"),
+        pytest.param(filled(b"%41", 3 * MIB, before=b"PHOTO:data:image/jpeg,"), id="percent"),
+        pytest.param(filled(b"a." * 50, 3 * MIB), id="groups"),
+    ],
+)
+def test_megabytes_of_anything_are_read_in_linear_time(data: bytes) -> None:
+    with within(20):
+        results = read(data + GOOD)
+    assert [result.name for result in results][-1] == "Good"
+    assert len(results) == 2
+
+
+def test_the_line_that_is_exponential_elsewhere() -> None:
+    with within(1):
+        [result] = read(HEAD + b"FN" + b";a" * 30 + b"!\r\n" + TAIL)
+    assert result.name == "Ada"
+
+
+def test_a_card_of_a_million_lines_is_an_error_and_the_next_is_read() -> None:
+    with within(20):
+        bad, good = read(HEAD + b"X-A:1\r\n" * 1_000_000 + TAIL + GOOD)
+    assert "more than 20,000 lines" in (bad.error or "")
+    assert good.name == "Good"
+
+
+def test_a_million_begins_are_not_a_million_cards() -> None:
+    with within(20):
+        results = read(b"BEGIN:VCARD\r\n" * 800_000 + b"FN:Deep\r\n" + b"END:VCARD\r\n" * 800_000)
+    assert [result.name for result in results] == ["Deep"]
+
+
+def test_agents_in_agents_end() -> None:
+    with within(20):
+        results = read(b"BEGIN:VCARD\r\nFN:A\r\nAGENT:\r\n" * 50_000)
+    assert len(results) <= 50_000
+    assert all(result.name == "A" for result in results)
+
+
+def test_a_card_over_the_limit_is_dropped_while_it_passes_by() -> None:
+    class Endless(io.RawIOBase):
+        """100 MB that exist nowhere as a whole, then a good card."""
+
+        def __init__(self) -> None:
+            self.chunks = iter([HEAD, *[b"A" * MIB] * 100, b"\r\n", TAIL, GOOD])
+
+        def read(self, size: int = -1) -> bytes:
+            return next(self.chunks, b"")
+
+    tracemalloc.start()
+    stream: Any = Endless()
+    bad, good = read_cards(stream)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert bad.error == "the card is larger than 10 MiB"
+    assert good.name == "Good"
+    assert peak < 40 * MIB
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"hello", b"\r\n" * 10, b"END:VCARD"])
+def test_files_without_cards(data: bytes) -> None:
+    assert read(data) == []
+
+
+@pytest.mark.parametrize(
+    "value", [b"Ada\0Lovelace", b"Ada\xed\xa0\x80Lovelace", b"Ada\x1bLovelace", b"Ada\xc2\x85Lovelace"]
+)
+def test_what_no_text_may_hold_does_not_get_in(value: bytes) -> None:
+    [result] = read(b"BEGIN:VCARD\nFN:" + value + b"\nX-A:" + value + b"\nEND:VCARD\n")
+    assert result.card
+    for text in (result.card.name, *result.card.extra):
+        text.encode()
+        assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 for c in text)
+
+
+def test_lone_surrogates_in_text_do_not_get_in() -> None:
+    [result] = read_cards("BEGIN:VCARD\nFN:Ada \ud800\nEND:VCARD\n")
+    assert result.name == "Ada \ufffd"
+
+
+LINES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                b"BEGIN:VCARD",
+                b"END:VCARD",
+                b"VERSION:2.1",
+                b"AGENT:",
+                b"FN:x",
+                b"N;ENCODING=QUOTED-PRINTABLE:=",
+                b" folded",
+                b"",
+                b"PHOTO;ENCODING=b:/9j/",
+                b"BDAY:--0229",
+                b"item1.X-ABDATE:2000-01-01",
+                b"item1.X-ABLabel:x",
+            ]
+        ),
+        st.binary(max_size=60),
+        st.builds(
+            lambda name, params, value: name + params + b":" + value,
+            st.sampled_from([b"N", b"FN", b"TEL", b"ADR", b"BDAY", b"GEO", b"IMPP", b"ORG", b"PHOTO", b"GENDER"]),
+            st.sampled_from([b"", b";TYPE=a", b";HOME", b";CHARSET=\xff", b";ENCODING=BASE64", b";QUOTED-PRINTABLE"]),
+            st.binary(max_size=40),
+        ),
+    ),
+    max_size=15,
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(LINES, st.sampled_from([b"\r\n", b"\n", b"\r"]))
+def test_whatever_stands_in_a_file_what_is_read_can_be_written_and_read_again(lines: list[bytes], end: bytes) -> None:
+    for result in read(HEAD + end.join(lines) + end):
+        assert (result.card is None) == (result.error is not None)
+        if result.card:
+            once = reread(result.card)
+            assert reread(once) == once
+
+
+def reread(card: Card) -> Card:
+    [result] = read_cards(write_card(card).encode())
+    assert result.card
+    return result.card

@@ -1,0 +1,320 @@
+"""The import of a vCard file over the API: what becomes of each card, and that a second run changes nothing."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DataError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from accounts.models import User
+from people.models import Group, ImportantDate, LookupKey, Person
+from people.services.people import set_name_keys
+from tests.client import Client
+
+
+def vcard(*lines: str, version: str = "3.0") -> bytes:
+    return "\r\n".join(["BEGIN:VCARD", f"VERSION:{version}", *lines, "END:VCARD", ""]).encode()
+
+
+def picture(color: str = "red") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (300, 200), color).save(out, "PNG")
+    return out.getvalue()
+
+
+def photo_line(color: str = "red") -> str:
+    import base64
+
+    return f"PHOTO;ENCODING=b;TYPE=PNG:{base64.b64encode(picture(color)).decode()}"
+
+
+def send(client: Client, data: bytes, status: int = 200, kind: str = "text/vcard") -> Any:
+    response = client.generic("POST", "/api/vcard/import", data, kind)
+    assert response.status_code == status, response.content
+    return response.json()
+
+
+def counts(answer: Any) -> tuple[int, ...]:
+    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
+
+
+def everything(client: Client) -> Any:
+    return client.ok("GET", "/api/people?includeAll=true")["people"]
+
+
+def only(client: Client) -> Any:
+    [person] = everything(client)
+    return person
+
+
+ADA = vcard(
+    "UID:ada",
+    "N:Lovelace;Ada;;Lady;",
+    "FN:Lady Ada Lovelace",
+    "TEL;TYPE=CELL:+44 1 234567",
+    "EMAIL;TYPE=HOME:ada@example.org",
+    "ADR;TYPE=HOME:;;12 Long Road;London;;SW1;UK",
+    "BDAY:--1210",
+    "X-ANNIVERSARY:1835-07-08",
+    "CATEGORIES:Maths,Friends",
+    "NOTE:First",
+    "X-UNKNOWN;A=b:kept\\, as it is",
+    photo_line(),
+)
+
+
+def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
+    answer = send(api, ADA)
+    assert counts(answer) == (1, 0, 0, 0)
+    assert answer["success"] is True
+    [result] = answer["results"]
+    person = only(api)
+    assert result == {"index": 0, "name": "Lady Ada Lovelace", "status": "imported", "personId": person["id"]}
+    assert (person["name"], person["surname"], person["prefix"]) == ("Ada", "Lovelace", "Lady")
+    assert person["anniversary"] == "1835-07-08"
+    [phone] = person["phoneNumbers"]
+    assert (phone["type"], phone["number"], bool(phone["id"])) == ("cell", "+44 1 234567", True)
+    assert person["addresses"][0]["streetLine1"] == "12 Long Road"
+    [day] = person["importantDates"]
+    assert (day["type"], day["date"], day["yearUnknown"]) == ("BIRTHDAY", "1604-12-10T00:00:00.000Z", True)
+    assert {group["name"] for group in person["groups"]} == {"Maths", "Friends"}
+    assert (person["uid"], person["notes"]) == ("ada", "First")
+    assert Person.unscoped.get().vcard_extra == ["X-UNKNOWN;A=b:kept\\, as it is"]
+    assert api.get(f"/api/photos/{person['id']}")["Content-Type"] == "image/jpeg"
+    assert api.ok("GET", "/api/people/search?q=lovelace")["people"][0]["id"] == person["id"]
+    assert LookupKey.objects.filter(kind=LookupKey.EMAIL, key="ada@example.org").exists()
+
+
+def test_running_it_again_changes_nothing(api: Client, alice: User) -> None:
+    data = ADA + vcard("FN:Bob", "TEL:1") + vcard("FN:Mum") + vcard("FN:Bob", "TEL:2")
+    assert counts(send(api, data)) == (4, 0, 0, 0)
+    before = everything(api)
+    alice.refresh_from_db()
+    revision = alice.revision
+    answer = send(api, data)
+    assert counts(answer) == (0, 0, 4, 0)
+    assert all(result["personId"] for result in answer["results"])
+    assert everything(api) == before
+    alice.refresh_from_db()
+    assert alice.revision == revision
+    assert Group.unscoped.count() == 2
+
+
+def test_a_newer_card_of_the_same_uid_updates_and_takes_nothing_away(api: Client) -> None:
+    send(api, ADA)
+    first = only(api)
+    newer = vcard(
+        "UID:urn:uuid:ada",
+        "N:King;Ada;;Lady;",
+        "FN:Lady Ada King",
+        "TEL;TYPE=WORK:+44 1 234567",
+        "TEL:99999",
+        "BDAY:1815-12-10",
+        "CATEGORIES:friends,New",
+        photo_line("blue"),
+    )
+    assert counts(send(api, newer)) == (0, 1, 0, 0)
+    person = only(api)
+    assert person["id"] == first["id"]
+    assert (person["surname"], person["notes"]) == ("King", "First")
+    assert [(e["type"], e["number"]) for e in person["phoneNumbers"]] == [("work", "+44 1 234567"), ("other", "99999")]
+    assert person["emails"] == first["emails"]
+    [day] = person["importantDates"]
+    assert (day["id"], day["date"]) == (first["importantDates"][0]["id"], "1815-12-10T00:00:00.000Z")
+    assert {group["name"] for group in person["groups"]} == {"Maths", "Friends", "New"}
+    assert person["photo"] != first["photo"]
+    assert counts(send(api, newer)) == (0, 0, 1, 0)
+
+
+def test_without_uid_a_namesake_who_shares_a_key_is_completed(api: Client) -> None:
+    send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
+    answer = send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
+    assert counts(answer) == (0, 1, 0, 0)
+    assert only(api)["jobTitle"] == "Analyst"
+
+
+def test_a_contradiction_is_somebody_else(api: Client) -> None:
+    two = vcard("FN:Ada", "TEL:12345", "TITLE:Analyst") + vcard("FN:Ada", "TEL:12345", "TITLE:Baker")
+    assert counts(send(api, two)) == (2, 0, 0, 0)
+    assert counts(send(api, two)) == (0, 0, 2, 0)
+    assert len(everything(api)) == 2
+
+
+def test_doubled_uids_lose_nobody(api: Client) -> None:
+    two = vcard("UID:1", "FN:Ada") + vcard("UID:1", "FN:Bob") + vcard("UID:1", "FN:Ada")
+    assert counts(send(api, two)) == (2, 0, 1, 0)
+    assert counts(send(api, two)) == (0, 0, 3, 0)
+    assert {person["name"] for person in everything(api)} == {"Ada", "Bob"}
+
+
+def test_one_bad_card_never_stops_the_rest(api: Client) -> None:
+    data = vcard("FN:Ada") + vcard("NOTE:nobody") + b"TEL:lost\r\n" + vcard("FN:Bob", "EMAIL:no address")
+    answer = send(api, data)
+    assert counts(answer) == (2, 0, 0, 2)
+    assert answer["success"] is True
+    assert len(answer["errorMessages"]) == 2
+    assert answer["errorMessages"][0] == "Card 2: the card has no name, and nothing else to call it by"
+    assert [result["status"] for result in answer["results"]] == ["imported", "error", "error", "imported"]
+    assert "not valid" in answer["results"][3]["reason"]
+    bob = next(person for person in everything(api) if person["name"] == "Bob")
+    assert bob["customFields"][0]["value"] == "no address"
+
+
+def test_a_bad_photo_costs_the_photo_alone(api: Client) -> None:
+    answer = send(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
+    assert counts(answer) == (1, 0, 0, 0)
+    assert "photo was left out" in answer["results"][0]["reason"]
+    assert only(api)["notes"] == "kept"
+
+
+def test_group_cards_put_people_into_groups(api: Client) -> None:
+    family = vcard("FN:Family", "KIND:group", "MEMBER:urn:uuid:a", "MEMBER:b", "MEMBER:nobody", version="4.0")
+    data = family + vcard("UID:a", "FN:Ada") + vcard("UID:b", "FN:Bob") + vcard("UID:c", "FN:Cy")
+    answer = send(api, data)
+    assert [result["status"] for result in answer["results"]] == ["skipped", "imported", "imported", "imported"]
+    members = [person["name"] for person in everything(api) if person["groups"]]
+    assert members == ["Ada", "Bob"]
+    assert counts(send(api, data)) == (0, 0, 4, 0)
+
+
+def test_plan_limits_hold_card_by_card(api: Client, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1}}
+    data = b"".join(vcard(f"FN:P{n}", f"CATEGORIES:G{n}") for n in range(4))
+    answer = send(api, data)
+    assert counts(answer) == (2, 0, 0, 2)
+    assert "plan allows 2 people" in answer["errorMessages"][0]
+    assert "plan allows 1 groups" in answer["results"][1]["reason"]
+    assert Group.unscoped.count() == 1
+    assert send(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
+    assert len(everything(api)) == 2
+
+
+def test_people_in_the_trash_are_not_met(api: Client) -> None:
+    send(api, ADA)
+    api.ok("DELETE", f"/api/people/{only(api)['id']}", {})
+    assert counts(send(api, ADA)) == (1, 0, 0, 0)
+
+
+def test_accounts_do_not_see_each_other(api: Client, stranger: Client) -> None:
+    send(api, ADA)
+    assert counts(send(stranger, ADA)) == (1, 0, 0, 0)
+    assert counts(send(stranger, vcard("UID:ada", "FN:Stolen"))) == (0, 1, 0, 0)
+    assert only(api)["name"] == "Ada"
+    assert only(stranger)["name"] == "Stolen"
+
+
+def test_a_form_with_a_file(api: Client) -> None:
+    response = api.post("/api/vcard/import", {"file": SimpleUploadedFile("phone.vcf", ADA, "text/vcard")})
+    assert counts(response.json()) == (1, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "status"),
+    [
+        (b"", "text/vcard", 400),
+        (b"hello", "text/vcard", 400),
+        (b"\x00" * 1000, "text/vcard", 400),
+        (b"{}", "application/json", 415),
+        (b"x", "nonsense/nonsense", 400),
+        (b"x", "multipart/form-data; boundary=x", 400),
+        (b"x", "multipart/form-data", 400),
+    ],
+)
+def test_bodies_that_are_none(api: Client, data: bytes, kind: str, status: int) -> None:
+    assert send(api, data, status, kind)["error"]
+
+
+@pytest.mark.parametrize("kind", ["text/vcard", "multipart"])
+def test_a_file_over_the_limit_is_413(api: Client, settings: Any, kind: str) -> None:
+    settings.MAX_VCARD_BYTES = 1000
+    data = vcard("FN:Ada", "NOTE:" + "x" * 2000)
+    if kind == "multipart":
+        response = api.post("/api/vcard/import", {"file": SimpleUploadedFile("a.vcf", data)})
+    else:
+        response = api.generic("POST", "/api/vcard/import", data, "text/vcard; charset=utf-8")
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+
+
+def test_a_charset_in_the_content_type(api: Client) -> None:
+    send(api, vcard("FN:Ядвига").decode().encode("koi8-r"), kind="text/vcard; charset=koi8-r")
+    assert only(api)["name"] == "Ядвига"
+
+
+def test_hostile_text_becomes_harmless_data(api: Client) -> None:
+    names = [b"\xed\xa0\x80 A", b"B\0", "\u0301\u0302".encode(), "👩‍👩‍👧".encode(), "\u202eevil".encode(), b"<script>"]
+    data = b"".join(vcard("FN:@", f"UID:{n}").replace(b"@", name) for n, name in enumerate(names))
+    assert counts(send(api, data)) == (6, 0, 0, 0)
+    assert len(everything(api)) == 6
+    assert counts(send(api, data)) == (0, 0, 6, 0)
+
+
+def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(person: Person) -> None:
+        if person.name == "Bad":
+            raise DataError("no")
+        original(person)
+
+    original = set_name_keys
+    monkeypatch.setattr("people.services.vcard_batch.set_name_keys", refuse)
+    answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
+    assert counts(answer) == (2, 0, 0, 1)
+    assert answer["errorMessages"] == ["Card 2 (Bad): this card could not be stored"]
+
+
+def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
+    with django_assert_max_num_queries(40):
+        answer = send(
+            api, b"".join(vcard(f"FN:P{n}", f"TEL:{n}00000", "BDAY:2000-01-01", "CATEGORIES:G") for n in range(150))
+        )
+    assert counts(answer) == (150, 0, 0, 0)
+    assert ImportantDate.unscoped.count() == 150
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "TEL:12345",
+            "TEL:23456",
+            "EMAIL:a@b.org",
+            "TITLE:A",
+            "TITLE:B",
+            "BDAY:2000-01-01",
+            "BDAY:2000-01-02",
+            "NOTE:x",
+        ]
+    ),
+    max_size=3,
+    unique=True,
+)
+FILES = st.lists(
+    st.tuples(st.sampled_from(["Ada", "Bob"]), st.sampled_from(["", "UID:1", "UID:2"]), LINES), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(FILES)
+def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, str, list[str]]]) -> None:
+    Person.unscoped.all().delete()
+    data = b"".join(vcard(f"FN:{name}", *filter(None, [uid]), *lines) for name, uid, lines in file)
+    send(api, data)
+    before = everything(api)
+    answer = send(api, data)
+    assert counts(answer) == (0, 0, len(file), 0)
+    assert everything(api) == before
+
+
+def test_many_namesakes_are_told_apart_by_their_numbers(api: Client) -> None:
+    data = b"".join(vcard("FN:Anna", f"TEL:+4915{n:07d}") for n in range(600))
+    assert counts(send(api, data)) == (600, 0, 0, 0)
+    assert counts(send(api, data)) == (0, 0, 600, 0)
+
+
+def test_numbers_agree_nationally_and_internationally(api: Client) -> None:
+    send(api, vcard("FN:Anna", "TEL:+49 151 2345678"))
+    assert counts(send(api, vcard("FN:Anna", "TEL:0151 2345678", "TITLE:Cook"))) == (0, 1, 0, 0)
+    assert only(api)["jobTitle"] == "Cook"

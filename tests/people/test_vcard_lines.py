@@ -1,0 +1,78 @@
+"""Content lines: unfolding, parameters, and that nothing of a card's text is lost on the way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from people.vcard import VCardError, fold, parse_line, parse_lines
+
+
+def test_a_line_has_group_name_parameters_and_value() -> None:
+    line = parse_line('item1.tel;type=HOME,voice;X-A="b;c:d";PREF:+1 2:3')
+    assert (line.group, line.name, line.value) == ("item1", "TEL", "+1 2:3")
+    assert line.types == ("home", "voice", "pref")
+    assert line.param("X-A") == ("b;c:d",)
+
+
+def test_bare_words_of_the_old_version_find_their_parameter() -> None:
+    line = parse_line("PHOTO;JPEG;BASE64:AAAA")
+    assert line.encoding == "base64"
+    assert line.types == ("jpeg",)
+    assert parse_line("TEL;HOME;CELL:1").types == ("home", "cell")
+
+
+@pytest.mark.parametrize("text", ["", "no colon", ":value", "na me:x", "a b.TEL:1", 'X;A="b', "X;A=b"])
+def test_text_that_is_no_property_keeps_its_text(text: str) -> None:
+    line = parse_line(text)
+    assert (line.name, line.value, line.spelled()) == ("", text, text)
+
+
+def test_circumflex_escapes_come_and_go() -> None:
+    line = parse_line('GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2')
+    assert line.param("X-LABEL") == ('a\nb^c"d;e',)
+    bare = type(line)(line.name, line.value, line.params)
+    assert bare.spelled() == 'GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2'
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\r\r\n"])
+def test_lines_unfold_at_any_line_end(end: str) -> None:
+    lines = parse_lines(end.join(["BEGIN:VCARD", "NOTE:one t", " wo", "\tthree", "FN:Ada", "END:VCARD", ""]))
+    assert [(line.name, line.value) for line in lines] == [
+        ("BEGIN", "VCARD"),
+        ("NOTE", "one twothree"),
+        ("FN", "Ada"),
+        ("END", "VCARD"),
+    ]
+
+
+def test_soft_breaks_of_quoted_printable_join_lines() -> None:
+    text = "NOTE;ENCODING=QUOTED-PRINTABLE:one=0D=0A=\r\nTwo: three=\r\n=20four\r\nFN:Ada\r\n"
+    assert [line.value for line in parse_lines(text)] == ["one=0D=0ATwo: three=20four", "Ada"]
+
+
+def test_a_soft_break_does_not_swallow_the_end_of_the_card() -> None:
+    lines = parse_lines("FN;QUOTED-PRINTABLE:Ada=\r\nEND:VCARD\r\n")
+    assert [line.name for line in lines] == ["FN", "END"]
+
+
+def test_base64_goes_on_without_indent_until_a_blank_line() -> None:
+    text = "PHOTO;ENCODING=BASE64;TYPE=JPEG:AAAA\r\nBBBB\r\nCC==\r\n\r\nFN:Ada\r\n"
+    assert [line.value for line in parse_lines(text)] == ["AAAABBBBCC==", "Ada"]
+
+
+@given(st.text(alphabet=st.sampled_from('NOTE;:="\\ \t\r\nab,^.é\u2028\x85'), max_size=200))
+def test_the_originals_together_are_the_text(text: str) -> None:
+    assert "".join(line.original for line in parse_lines(text)) == text
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=400))
+def test_folding_keeps_to_75_octets_and_to_whole_characters(text: str) -> None:
+    folded = fold(text)
+    assert all(len(line.encode()) <= 75 for line in folded.split("\r\n"))
+    assert folded.endswith("\r\n")
+    assert folded.removesuffix("\r\n").replace("\r\n ", "") == text
+
+
+def test_too_many_lines_are_refused() -> None:
+    with pytest.raises(VCardError, match="more than 20,000 lines"):
+        parse_lines("X-A:1\n" * 20_002)

@@ -1,0 +1,70 @@
+"""A card on top of what is known: nothing is lost, and a second time changes nothing."""
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from people.vcard import Card, CardDate
+from people.vcard.merging import ENTRY_KEYS, merge_cards
+from tests.people.test_vcard_round_trip import CARDS
+
+BIRTHDAY = CardDate(date=dt.date(2000, 1, 1), type="BIRTHDAY")
+EXTRA = ("item1.X-ABRELATEDNAMES:Jenny", "item1.X-ABLabel:Spouse")
+
+
+def phone(number: str, kind: str = "home") -> dict[str, Any]:
+    return {"type": kind, "number": number}
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+@settings(max_examples=150, deadline=None)
+@given(known=CARDS, card=CARDS, same_name=st.booleans())
+def test_a_second_time_changes_nothing(overwrite: bool, known: Card, card: Card, same_name: bool) -> None:
+    card = replace(card, name=known.name) if same_name else card
+    once = merge_cards(known, card, overwrite=overwrite)
+    if once is None:
+        assert not overwrite
+        return
+    assert merge_cards(once, card, overwrite=overwrite) == once
+    for field, key in ENTRY_KEYS.items():
+        said = {key(entry) for entry in (*getattr(known, field), *getattr(card, field))}
+        assert {key(entry) for entry in getattr(once, field)} == said
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+@given(card=CARDS)
+def test_a_card_on_top_of_itself_is_itself(overwrite: bool, card: Card) -> None:
+    assert merge_cards(card, card, overwrite=overwrite) == card
+
+
+def test_a_contradiction_is_none_and_the_same_contact_is_overwritten() -> None:
+    known, card = Card(name="Ada", job_title="Analyst"), Card(name="Ada", job_title="Baker")
+    assert merge_cards(known, card, overwrite=False) is None
+    assert merge_cards(known, card, overwrite=True) == card
+
+
+def test_dates_contradict_too() -> None:
+    known = Card(name="Ada", important_dates=(BIRTHDAY,))
+    card = Card(name="Ada", important_dates=(replace(BIRTHDAY, date=dt.date(2000, 1, 2)),))
+    assert merge_cards(known, card, overwrite=False) is None
+    assert merge_cards(known, card, overwrite=True) == card
+
+
+def test_a_number_is_retyped_by_the_same_contact_only() -> None:
+    known, card = Card(phone_numbers=(phone("+1 2"),)), Card(phone_numbers=(phone("+12", "work"),))
+    retyped, kept = merge_cards(known, card, overwrite=True), merge_cards(known, card, overwrite=False)
+    assert retyped
+    assert kept
+    assert (retyped.phone_numbers, kept.phone_numbers) == (card.phone_numbers, known.phone_numbers)
+
+
+def test_groups_of_kept_lines_do_not_collide() -> None:
+    known, card = Card(extra=("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(extra=EXTRA)
+    merged = merge_cards(known, card, overwrite=False)
+    assert merged
+    assert merged.extra == (*known.extra, "item1x.X-ABRELATEDNAMES:Jenny", "item1x.X-ABLabel:Spouse")
+    assert merge_cards(merged, card, overwrite=False) == merged

@@ -1,0 +1,133 @@
+"""A card written and read again is the same card, in 3.0 and 4.0."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from people.vcard import Card, CardDate, read_cards, write_card
+from people.vcard.values import image_type
+
+
+def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
+    """Text as the API stores it: trimmed, no control characters, with what vCard has to escape in it."""
+    characters = st.characters(exclude_categories=["Cs", "Cc"])
+    alphabet = st.one_of(st.sampled_from("\n\t;,:\\\"'^=_aé😀" if lines else "\t;,:\\\"'^=_ aé😀"), characters)
+    return st.text(alphabet, max_size=min(limit, 40)).map(str.strip).filter(bool)
+
+
+def canonical(entry: Any) -> str:
+    """What tells entries apart: their content, in whatever order the keys were drawn."""
+    return repr(sorted(entry.items())) if isinstance(entry, dict) else repr(entry)
+
+
+def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+def lists(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(strategy, max_size=4, unique_by=canonical).map(tuple)
+
+
+KINDS = st.sampled_from(["home", "work", "other", "mobile", "cell", "work fax", "Home", "homepage"]) | text(50)
+# Two spellings are read as something else on purpose.
+LABELS = KINDS.filter(lambda kind: not kind.startswith("_$!<"))
+PHONES = st.fixed_dictionaries({"type": LABELS, "number": text(50).filter(lambda n: n[:4].lower() != "tel:")})
+EMAILS = st.fixed_dictionaries({"type": LABELS, "email": st.sampled_from(["a@b.org", "x.y+z@ex-ample.co.uk"])})
+URLS = st.fixed_dictionaries({"type": LABELS, "url": text(500)})
+HANDLES = st.fixed_dictionaries(
+    {"type": LABELS, "protocol": st.sampled_from(["skype", "Jabber"]) | text(50), "handle": text(200)}
+)
+CUSTOM = st.fixed_dictionaries({"key": text(100), "value": text(1000, lines=True), "type": optional(text(50))})
+ADDRESSES = st.fixed_dictionaries(
+    {
+        "type": LABELS,
+        "streetLine1": optional(text(200)),
+        "streetLine2": optional(text(200)),
+        "locality": optional(text(100)),
+        "region": optional(text(100)),
+        "country": optional(text(100)),
+        "postalCode": optional(text(20)),
+    }
+).filter(lambda entry: any(value for key, value in entry.items() if key != "type"))
+LOCATIONS = st.fixed_dictionaries(
+    {
+        "type": LABELS,
+        "latitude": st.floats(-90, 90).map(lambda x: round(x, 12) + 0.0),
+        "longitude": st.floats(-180, 180).map(lambda x: round(x, 12) + 0.0),
+        "label": optional(text(100)),
+    }
+)
+
+
+@st.composite
+def days(draw: Any) -> CardDate:
+    unknown = draw(st.booleans())
+    day = draw(st.dates(dt.date(1604, 1, 1), dt.date(1604, 12, 31)) if unknown else st.dates(dt.date(1700, 1, 1)))
+    kind = draw(st.sampled_from([None, None, "BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]))
+    usual = {"birthday", "anniversary", "nameday", "memorial"}
+    title = text(100).filter(lambda t: t.lower() not in usual and not t.startswith("_$!<"))
+    return CardDate(date=day, type=kind, title=draw(title if kind is None else optional(title)), year_unknown=unknown)
+
+
+def is_one_of_each(dates: tuple[CardDate, ...]) -> bool:
+    kinds = [day.type for day in dates if day.type]
+    return len(kinds) == len(set(kinds))
+
+
+CARDS = st.builds(
+    Card,
+    name=text(100),
+    surname=optional(text(100)),
+    middle_name=optional(text(100)),
+    second_last_name=optional(text(100)),
+    nickname=optional(text(100)),
+    prefix=optional(text(50)),
+    suffix=optional(text(50)),
+    display_name=optional(text(200)),
+    organization=optional(text(200)),
+    job_title=optional(text(200)),
+    gender=optional(text(50) | st.sampled_from(["F", "M"])),
+    anniversary=optional(st.dates(dt.date(1700, 1, 1))),
+    last_contact=optional(st.dates(dt.date(1700, 1, 1))),
+    notes=optional(text(1000, lines=True)),
+    uid=optional(text(200)),
+    phone_numbers=lists(PHONES),
+    emails=lists(EMAILS),
+    addresses=lists(ADDRESSES),
+    urls=lists(URLS),
+    im_handles=lists(HANDLES),
+    locations=lists(LOCATIONS),
+    custom_fields=lists(CUSTOM),
+    important_dates=lists(days()).filter(is_one_of_each),
+    categories=st.lists(text(100), max_size=4, unique_by=str.casefold).map(tuple),
+    photo=optional(st.binary(min_size=1, max_size=400)),
+    extra=st.lists(st.sampled_from(["ROLE:x\\;y", "x-Y;Z=1:é", "item4.X-ABRELATEDNAMES:B"]), unique=True).map(tuple),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(CARDS)
+@pytest.mark.parametrize("version", ["3.0", "4.0"])
+def test_card_to_text_to_card(version: str, card: Card) -> None:
+    [result] = read_cards(write_card(card, version).encode())
+    assert result.error is None
+    assert result.warnings == ()
+    assert result.card == card
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(CARDS, max_size=4))
+def test_a_file_of_cards(cards: list[Card]) -> None:
+    assert [result.card for result in read_cards("".join(map(write_card, cards)))] == cards
+
+
+def test_image_types_are_told_by_their_first_bytes() -> None:
+    assert [image_type(start) for start in (b"\x89PNG", b"GIF89a", b"RIFF0000WEBP", b"??")] == [
+        "PNG",
+        "GIF",
+        "WEBP",
+        "JPEG",
+    ]

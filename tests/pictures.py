@@ -1,0 +1,55 @@
+"""Pictures for tests, made as bytes: sound ones of every kind, and hostile ones."""
+
+import struct
+import zlib
+from io import BytesIO
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from PIL import Image
+
+from tests.client import Client
+
+
+def picture(kind: str = "JPEG", size: tuple[int, int] = (40, 30), mode: str = "RGB", **options: Any) -> bytes:
+    """One plain picture; `color` and whatever Pillow's save takes."""
+    out = BytesIO()
+    Image.new(mode, size, options.pop("color", "red")).save(out, kind, **options)
+    return out.getvalue()
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG that claims a size and holds next to nothing."""
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 64)), (b"IEND", b"")]
+    body = b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def gif_header(width: int, height: int) -> bytes:
+    """A GIF that claims a size."""
+    return picture("GIF")[:6] + struct.pack("<HH", width, height) + picture("GIF")[10:]
+
+
+def webp_header(width: int, height: int) -> bytes:
+    """A WebP canvas that claims a size."""
+    body = b"VP8X" + struct.pack("<I", 10) + b"\0" * 4 + (width - 1).to_bytes(3, "little")
+    body += (height - 1).to_bytes(3, "little")
+    return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
+
+
+def upload(client: Client, path: str, content: bytes | str | None, name: str = "photo.jpg") -> Any:
+    """POST `content` as the file field `photo` (a text: as a plain field, None: not at all); returns the response."""
+    photo = SimpleUploadedFile(name, content, "application/octet-stream") if isinstance(content, bytes) else content
+    body = encode_multipart(BOUNDARY, {} if photo is None else {"photo": photo})
+    return client.generic("POST", path, body, MULTIPART_CONTENT)
+
+
+def opened(content: bytes) -> Image.Image:
+    """Decode an answer's picture."""
+    image = Image.open(BytesIO(content))
+    image.load()
+    return image

@@ -1,0 +1,48 @@
+"""What the tests of relationships do over and over, through the API."""
+
+from typing import Any
+
+from accounts.models import User
+from people.models import Person
+from tests.builders import make_person
+from tests.client import Client
+
+
+def make_people(owner: User, names: str, **fields: Any) -> list[Person]:
+    """One person for each letter or word of `names`."""
+    words = names.split() if " " in names else list(names)
+    return [make_person(owner, name=name, **fields) for name in words]
+
+
+def make_pair(owner: User) -> tuple[Person, Person]:
+    """Ada and Bob."""
+    return make_person(owner, name="Ada"), make_person(owner, name="Bob")
+
+
+def type_ids(api: Client) -> dict[str, str]:
+    """Ids of the account's types by name."""
+    return {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+
+
+def relate(api: Client, person: Any, related: Any, type_id: str | None = None, notes: str | None = None) -> Any:
+    """Relate two people (rows or ids); returns the relationship."""
+    body = {
+        "personId": str(getattr(person, "pk", person)),
+        "relatedPersonId": str(getattr(related, "pk", related)),
+        "relationshipTypeId": type_id,
+        "notes": notes,
+    }
+    return api.ok("POST", "/api/relationships", body)["relationship"]
+
+
+def relationships(api: Client) -> list[Any]:
+    found: list[Any] = api.ok("GET", "/api/relationships")["relationships"]
+    return found
+
+
+def refused(api: Client, method: str, path: str, body: Any, field: str) -> str:
+    """Expect a 400 that names `field`; returns its message."""
+    answer = api.ok(method, path, body, status=400)
+    messages = {detail["field"]: detail["message"] for detail in answer["details"]}
+    assert field in messages, answer
+    return str(messages[field])

@@ -1,0 +1,85 @@
+"""The shapes of the graphs, from plain nodes and edges."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relationships.network.connectivity import USER, Network
+from relationships.network.drawing import Edge, Node, draw_direct, draw_whole
+from tests.relationships import reference
+
+LETTERS = "abcdefgh"
+
+
+def node(name: str, *, center: bool = False) -> Node:
+    return {"id": name, "label": name.upper(), "groups": [], "colors": [], "isCenter": center}
+
+
+def edge(source: str, target: str, kind: str | None = "FRIEND") -> Edge:
+    return {
+        "source": source,
+        "target": target,
+        "type": kind,
+        "label": kind,
+        "color": None,
+        "relationshipId": None,
+    }
+
+
+def names(nodes: Sequence[Node]) -> list[str]:
+    return [drawn["id"] for drawn in nodes]
+
+
+def test_a_person_stands_with_those_at_the_other_ends() -> None:
+    edges = [edge("a", USER), edge("a", "b", "PARENT"), edge("a", "b", "FRIEND"), edge("a", "c")]
+    graph = draw_direct(node("a", center=True), edges, node(USER), [node("c"), node("b"), node("z")])
+    assert names(graph["nodes"]) == ["a", USER, "b", "c"]
+    assert graph["edges"] == edges
+    assert [drawn["isCenter"] for drawn in graph["nodes"]] == [True, False, False, False]
+
+
+def test_the_user_is_drawn_only_where_an_edge_needs_it() -> None:
+    graph = draw_direct(node("a", center=True), [edge("a", "b")], node(USER), [node("b")])
+    assert names(graph["nodes"]) == ["a", "b"]
+
+
+def test_an_edge_to_nobody_known_is_left_out() -> None:
+    graph = draw_direct(node("a", center=True), [edge("a", "gone")], node(USER), [])
+    assert (names(graph["nodes"]), graph["edges"]) == (["a"], [])
+
+
+def test_the_whole_keeps_islands_and_the_order_of_the_people() -> None:
+    people = [node("c"), node("a"), node("b")]
+    graph = draw_whole(node(USER, center=True), people, [edge("a", USER), edge("a", "b"), edge("a", "left-out")])
+    assert names(graph["nodes"]) == [USER, "c", "a", "b"]
+    assert graph["edges"] == [edge("a", USER), edge("a", "b")]
+
+
+def test_a_limit_keeps_those_nearest_to_the_user() -> None:
+    people = [node(name) for name in "abcdz"]
+    edges = [edge("d", USER), edge("d", "c"), edge("c", "b"), edge("b", "a")]
+    assert names(draw_whole(node(USER), people, edges, limit=3)["nodes"]) == [USER, "d", "c", "b"]
+    assert names(draw_whole(node(USER), people, edges, limit=5)["nodes"]) == [USER, *"abcdz"]
+
+
+ends = st.sampled_from([*LETTERS, USER])
+
+
+@given(
+    links=st.lists(st.tuples(ends, ends), max_size=20),
+    people=st.lists(st.sampled_from(LETTERS), unique=True),
+    limit=st.integers(1, len(LETTERS)),
+)
+def test_a_limited_graph_is_closed_and_cuts_nobody_off(
+    links: list[tuple[str, str]], people: list[str], limit: int
+) -> None:
+    edges = [edge(*link) for link in links]
+    graph = draw_whole(node(USER), [node(name) for name in people], edges, limit)
+    kept = names(graph["nodes"])[1:]
+    assert len(kept) == min(limit, len(people))
+    assert all(drawn["source"] in [USER, *kept] and drawn["target"] in [USER, *kept] for drawn in graph["edges"])
+    connected = reference.connected(people, links)
+    shown = Network((drawn["source"], drawn["target"]) for drawn in graph["edges"]).connected()
+    assert shown == connected & set(kept)
+    assert shown == connected or len(shown) == limit

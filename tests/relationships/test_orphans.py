@@ -1,0 +1,199 @@
+"""Orphans through the API: on a person, of many, and deleted along."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from contacts_project.api.errors import FieldError
+from people.models import Person
+from relationships.models import RelationshipType
+from relationships.network.connectivity import USER
+from relationships.network.loading import find_orphans
+from relationships.services.relationships import create_relationship, delete_relationship
+from tests.builders import make_person
+from tests.client import Client
+from tests.relationships import reference
+from tests.relationships.acting import refused, relate, type_ids
+
+
+def draw(api: Client, owner: User, picture: str) -> dict[str, Person]:
+    """People of the letters of `picture`, related as its pairs say; `*` is the user."""
+    types = type_ids(api)
+    pairs = picture.split()
+    to_user = {pair[1] for pair in pairs if pair[0] == "*"}
+    people = {}
+    for letter in sorted(set("".join(pairs)) - {"*"}):
+        to = types["FRIEND"] if letter in to_user else None
+        people[letter] = make_person(owner, name=letter, relationship_to_user_id=to)
+    for pair in pairs:
+        if pair[0] != "*":
+            relate(api, people[pair[0]], people[pair[1]], types["FRIEND"])
+    return people
+
+
+def orphans(api: Client, person: Person) -> str:
+    found = api.ok("GET", f"/api/people/{person.pk}/orphans")["orphans"]
+    assert all(list(row) == ["id", "fullName"] for row in found)
+    return "".join(row["fullName"] for row in found)
+
+
+def names(api: Client) -> str:
+    return "".join(person["name"] for person in api.ok("GET", "/api/people")["people"])
+
+
+def test_whole_branches_in_name_order(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*b bc ca bd *d ef")
+    assert {letter: orphans(api, person) for letter, person in people.items()} == {
+        "a": "",
+        "b": "ac",
+        "c": "a",
+        "d": "",
+        "e": "",
+        "f": "",
+    }
+
+
+def test_full_names(api: Client, alice: User) -> None:
+    types = type_ids(api)
+    ada = make_person(alice, relationship_to_user_id=types["FRIEND"])
+    bob = make_person(alice, name="Bob", surname="Jones", prefix="Dr")
+    relate(api, ada, bob)
+    api.ok("PUT", "/api/user/name-display-format", {"nameDisplayFormat": "SHORT"})
+    assert api.ok("GET", f"/api/people/{ada.pk}/orphans") == {
+        "orphans": [{"id": str(bob.pk), "fullName": "Dr Bob Jones"}]
+    }
+
+
+def test_deleted_people_and_relationships_connect_nobody(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a ab bc *d dc")
+    assert orphans(api, people["a"]) == ""
+    api.ok("DELETE", f"/api/people/{people['d'].pk}")
+    assert orphans(api, people["a"]) == "bc"
+    tie = next(
+        row["id"]
+        for row in api.ok("GET", "/api/relationships")["relationships"]
+        if (row["person"]["name"], row["relatedPerson"]["name"]) == ("b", "c")
+    )
+    api.ok("DELETE", f"/api/relationships/{tie}")
+    assert orphans(api, people["a"]) == "b"
+    api.ok("GET", f"/api/people/{people['d'].pk}/orphans", status=404)
+
+
+def test_delete_leaves_orphans_unless_asked(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a ab bc *d")
+    api.ok("DELETE", f"/api/people/{people['a'].pk}")
+    assert names(api) == "bcd"
+
+
+def test_delete_with_all_orphans_and_restore_without_them(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a ab bc *d ef")
+    path = f"/api/people/{people['a'].pk}"
+    assert "message" in api.ok("DELETE", path, {"deleteOrphans": True})
+    assert names(api) == "def"
+    api.ok("POST", f"{path}/restore")
+    assert names(api) == "adef"
+    assert orphans(api, people["a"]) == ""
+
+
+def test_delete_with_some_orphans(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a ab bc *d")
+    body = {"deleteOrphans": True, "orphanIds": [str(people["c"].pk)]}
+    api.ok("DELETE", f"/api/people/{people['a'].pk}", body)
+    assert names(api) == "bd"
+
+
+def test_delete_with_no_orphan_named_deletes_none(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a ab")
+    api.ok("DELETE", f"/api/people/{people['a'].pk}", {"deleteOrphans": True, "orphanIds": []})
+    assert names(api) == "b"
+
+
+@pytest.mark.parametrize("body", [{"orphanIds": ["{b}"]}, {"deleteOrphans": False, "orphanIds": ["{b}"]}])
+def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, body: dict[str, Any]) -> None:
+    people = draw(api, alice, "*a ab")
+    api.ok("DELETE", f"/api/people/{people['a'].pk}", {**body, "orphanIds": [str(people["b"].pk)]})
+    assert names(api) == "b"
+
+
+@pytest.mark.parametrize("letter", ["a", "d", "e"])
+def test_who_is_no_orphan_is_refused_and_nothing_is_done(api: Client, alice: User, letter: str) -> None:
+    """Not the person itself, nobody else who is connected, nobody on an island."""
+    people = draw(api, alice, "*a ab *d ef")
+    body = {"deleteOrphans": True, "orphanIds": [str(people["b"].pk), str(people[letter].pk)]}
+    refused(api, "DELETE", f"/api/people/{people['a'].pk}", body, "orphanIds.1")
+    assert names(api) == "abdef"
+
+
+@pytest.mark.parametrize("value", ["01900000-0000-7000-8000-000000000000", "no-id", 5, None])
+def test_ids_that_are_none_are_refused(api: Client, alice: User, value: Any) -> None:
+    people = draw(api, alice, "*a ab")
+    path = f"/api/people/{people['a'].pk}"
+    refused(api, "DELETE", path, {"deleteOrphans": True, "orphanIds": [value]}, "orphanIds.0")
+    refused(api, "DELETE", path, {"deleteOrphans": "yes"}, "deleteOrphans")
+    assert names(api) == "ab"
+
+
+def test_of_many_at_once(api: Client, alice: User) -> None:
+    people = draw(api, alice, "*a *b ac bc cd *e ef")
+    ids = {letter: str(person.pk) for letter, person in people.items()}
+    answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"]]})
+    assert answer == {
+        "orphans": [{"id": ids["c"], "fullName": "c"}, {"id": ids["d"], "fullName": "d"}],
+        "hasCardDavSync": False,
+    }
+    answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"], ids["c"], ids["c"]]})
+    assert [row["id"] for row in answer["orphans"]] == [ids["d"]]
+    assert api.ok("POST", "/api/people/bulk/orphans", {"personIds": []})["orphans"] == []
+    refused(api, "POST", "/api/people/bulk/orphans", {}, "personIds")
+    refused(api, "POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], "no-id"]}, "personIds.1")
+    assert names(api) == "abcdef"
+
+
+LETTERS = "abcdefgh"
+ends = st.sampled_from([*LETTERS, USER])
+links = st.lists(st.tuples(ends, ends).filter(lambda link: link[0] != link[1]), max_size=14)
+some = st.sets(st.sampled_from(LETTERS), max_size=3)
+
+
+def relate_by(owner: User, one: Person, other: Person, kind: RelationshipType | None, *, is_cut: bool) -> bool:
+    """Relate the two, and delete the relationship when it `is_cut`; returns whether they are related by `kind` then."""
+    moment = owner.created_at
+    try:
+        row = create_relationship(
+            owner=owner, person=one, related_person=other, relationship_type=kind, notes=None, now=moment
+        )
+    except FieldError:  # a second one of the kind
+        return True
+    if is_cut:
+        delete_relationship(owner=owner, relationship_id=str(row.pk), now=moment)
+    return not is_cut
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links=links, deleted_people=some, cut=st.sets(st.integers(0, 13)), gone=some)
+def test_the_stored_network_agrees_with_the_reference(
+    alice: User, links: list[tuple[str, str]], deleted_people: set[str], cut: set[int], gone: set[str]
+) -> None:
+    """With people, relationships and types in the trash, several types between two people, and islands."""
+    Person.objects.owned_by(alice).delete()
+    now = alice.created_at
+    kinds = list(RelationshipType.objects.owned_by(alice).active().order_by("name"))
+    people = {letter: make_person(alice, name=letter) for letter in LETTERS}
+    kept = []
+    for number, link in enumerate(links):
+        one, other = sorted(link, key=lambda end: end != USER)  # the user first
+        kind = kinds[number] if number < len(kinds) else None
+        if one == USER:
+            Person.objects.owned_by(alice).filter(pk=people[other].pk).update(relationship_to_user=kinds[0])
+        elif not relate_by(alice, people[one], people[other], kind, is_cut=number in cut):
+            continue
+        kept.append((one, other))
+    Person.objects.owned_by(alice).filter(name__in=deleted_people).update(deleted_at=now)
+    there = set(LETTERS) - deleted_people
+    gone &= there
+    found = find_orphans(alice, [people[letter].pk for letter in gone])
+    expected = reference.orphans_of(gone, there, kept)
+    assert found == {people[letter].pk.hex for letter in expected}

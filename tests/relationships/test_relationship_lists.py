@@ -1,0 +1,85 @@
+"""The list of relationships: the same statements for one row and for fifty, and not at all when nothing changed."""
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from contacts_project.api.json import timestamp
+from relationships.models import Relationship
+from tests.builders import make_person
+from tests.client import Client
+from tests.relationships.acting import make_pair, make_people, relate, relationships, type_ids
+
+
+def statements(api: Client, path: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        api.ok("GET", path)
+    return len(captured)
+
+
+def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) -> None:
+    types = type_ids(api)
+    center, *others = make_people(
+        alice, " ".join(f"P{number}" for number in range(51)), relationship_to_user_id=types["FRIEND"]
+    )
+    paths = [
+        "/api/relationships",
+        f"/api/people/{center.pk}/graph",
+        "/api/dashboard/graph",
+        f"/api/people/{center.pk}/orphans",
+    ]
+    relate(api, center, others[0], types["FRIEND"])
+    few = [statements(api, path) for path in paths]
+    for other in others[1:]:
+        relate(api, center, other, types["PARENT"])
+    assert [statements(api, path) for path in paths] == few
+
+
+def test_types_take_the_same_statements_however_many(api: Client) -> None:
+    api.ok("GET", "/api/relationship-types")  # notes the use of the token
+    few = statements(api, "/api/relationship-types")
+    for number in range(20):
+        api.ok("POST", "/api/relationship-types", {"name": f"T{number}", "label": "T", "inverseLabel": f"I{number}"})
+    assert statements(api, "/api/relationship-types") == few
+
+
+def test_a_list_that_did_not_change_is_not_sent_again(api: Client, alice: User) -> None:
+    relate(api, *make_pair(alice))
+    first = api.call("GET", "/api/relationships")
+    assert first["Cache-Control"] == "private, no-cache"
+    again = api.call("GET", "/api/relationships", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert (again.status_code, again.content) == (304, b"")
+    relate(api, *make_pair(alice))
+    changed = api.call("GET", "/api/relationships", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert changed.status_code == 200
+    assert changed["ETag"] != first["ETag"]
+
+
+def test_an_answer_holds_what_the_row_holds(api: Client, alice: User) -> None:
+    """The database writes ids and times as text; a row without microseconds is its odd case."""
+    made = relate(api, *make_pair(alice), type_ids(api)["FRIEND"], "x")
+    row = Relationship.objects.owned_by(alice).get(pk=made["id"])
+    for moment in (row.created_at, row.created_at.replace(microsecond=0), row.created_at.replace(microsecond=999_999)):
+        Relationship.objects.owned_by(alice).filter(pk=row.pk).update(created_at=moment, updated_at=moment)
+        [answer] = [found for found in relationships(api) if found["id"] == made["id"]]
+        assert (answer["createdAt"], answer["updatedAt"]) == (timestamp(moment), timestamp(moment))
+        assert (answer["personId"], answer["relationshipTypeId"]) == (str(row.person_id), str(row.relationship_type_id))
+
+
+def test_text_of_any_kind_comes_back_as_it_went_in(api: Client, alice: User) -> None:
+    """Answers are put together as text."""
+    odd = 'say "hi"\\ back\nand 👩‍👧 </script> \u2028 é'
+    body = {"name": "odd", "label": 'a "quoted" \\ label', "symmetric": True}
+    kind = api.ok("POST", "/api/relationship-types", body)["relationshipType"]["id"]
+    made = relate(api, make_person(alice, name='"A"\\'), make_person(alice, name="B\nb"), kind, odd)
+    assert (made["notes"], made["relationshipType"]["label"]) == (odd, body["label"])
+    assert (made["person"]["name"], made["relatedPerson"]["name"]) == ('"A"\\', "B\nb")
+    assert made in relationships(api)
+    assert api.ok("GET", f"/api/people/{made['personId']}")["person"]["relationships"] == [made]
+
+
+def test_a_stranger_sees_none_of_it(api: Client, stranger: Client, alice: User, mallory: User) -> None:
+    relate(api, *make_pair(alice))
+    own = relate(stranger, make_person(mallory, name="Max"), make_person(mallory, name="Moe"))
+    assert {row["id"] for row in relationships(stranger)} >= {own["id"]}
+    assert len(relationships(stranger)) == len(relationships(api)) == 2

@@ -1,0 +1,228 @@
+"""A relationship is a pair of rows: made, changed, deleted, restored and removed together."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from tests.builders import make_person
+from tests.client import Client
+from tests.relationships.acting import make_pair, make_people, refused, relate, relationships, type_ids
+
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+
+def inverse_of(api: Client, made: Any) -> Any:
+    """The other row of the pair, found as a caller finds it."""
+    [found] = [
+        row
+        for row in relationships(api)
+        if row["id"] != made["id"]
+        and (row["personId"], row["relatedPersonId"]) == (made["relatedPersonId"], made["personId"])
+    ]
+    return found
+
+
+def test_the_inverse_is_made_with_it(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    types = type_ids(api)
+    made = relate(api, ada, bob, types["PARENT"], "since 1990")
+    assert made["personId"] == str(ada.pk)
+    assert made["relatedPersonId"] == str(bob.pk)
+    assert made["person"] == {"id": str(ada.pk), "name": "Ada"}
+    assert made["relatedPerson"] == {"id": str(bob.pk), "name": "Bob"}
+    assert made["relationshipType"] == {"id": types["PARENT"], "label": "Parent"}
+    assert (made["notes"], made["deletedAt"]) == ("since 1990", None)
+    inverse = inverse_of(api, made)
+    assert inverse["relationshipTypeId"] == types["CHILD"]
+    assert inverse["notes"] == "since 1990"
+
+
+def test_list_is_newest_first_with_both_directions(api: Client, alice: User) -> None:
+    ada, bob, eve = make_people(alice, "Ada Bob Eve")
+    first, second = relate(api, ada, bob), relate(api, bob, eve)
+    ids = [row["id"] for row in relationships(api)]
+    assert len(ids) == len(set(ids)) == 4
+    assert ids.index(second["id"]) < ids.index(first["id"])
+    assert {row["createdAt"] for row in relationships(api)[:2]} == {second["createdAt"]}
+
+
+def test_one_answers_like_the_list(api: Client, alice: User) -> None:
+    made = relate(api, *make_pair(alice))
+    assert api.ok("GET", f"/api/relationships/{made['id']}") == {"relationship": made}
+    assert made in relationships(api)
+
+
+def test_type_and_notes_may_be_left_out(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}
+    made = api.ok("POST", "/api/relationships", body)["relationship"]
+    assert (made["relationshipTypeId"], made["relationshipType"], made["notes"]) == (None, None, None)
+    assert inverse_of(api, made)["relationshipTypeId"] is None
+
+
+def test_update_changes_both_rows(api: Client, alice: User) -> None:
+    types = type_ids(api)
+    made = relate(api, *make_pair(alice), types["FRIEND"], "old")
+    path = f"/api/relationships/{made['id']}"
+    changed = api.ok("PUT", path, {"relationshipTypeId": types["CHILD"]})["relationship"]
+    assert (changed["relationshipTypeId"], changed["notes"]) == (types["CHILD"], "old")
+    assert inverse_of(api, made)["relationshipTypeId"] == types["PARENT"]
+    api.ok("PUT", path, {"notes": "new"})
+    assert (inverse_of(api, made)["relationshipTypeId"], inverse_of(api, made)["notes"]) == (types["PARENT"], "new")
+    api.ok("PUT", path, {"relationshipTypeId": None, "notes": ""})
+    assert (inverse_of(api, made)["relationshipTypeId"], inverse_of(api, made)["notes"]) == (None, None)
+
+
+def test_a_caller_may_put_what_it_read(api: Client, alice: User) -> None:
+    made = relate(api, *make_pair(alice), type_ids(api)["PARENT"], "x")
+    put = api.ok("PUT", f"/api/relationships/{made['id']}", made)["relationship"]
+    assert {**put, "updatedAt": None} == {**made, "updatedAt": None}
+
+
+def test_delete_restore_and_removal_act_on_both_rows(api: Client, alice: User) -> None:
+    made = relate(api, *make_pair(alice), type_ids(api)["PARENT"])
+    inverse = inverse_of(api, made)
+    path = f"/api/relationships/{made['id']}"
+    assert list(api.ok("DELETE", path)) == ["message"]
+    assert relationships(api) == []
+    api.ok("GET", f"/api/relationships/{inverse['id']}", status=404)
+    restored = api.ok("POST", f"/api/relationships/{inverse['id']}/restore")["relationship"]
+    assert (restored["id"], restored["deletedAt"]) == (inverse["id"], None)
+    assert {row["id"] for row in relationships(api)} == {made["id"], inverse["id"]}
+    api.ok("DELETE", path)
+    assert api.ok("DELETE", f"{path}/permanent") == {"success": True}
+    for row_id in (made["id"], inverse["id"]):
+        api.ok("POST", f"/api/relationships/{row_id}/restore", status=404)
+
+
+@pytest.mark.parametrize(("method", "ending"), [("POST", "restore"), ("DELETE", "permanent")])
+def test_what_is_not_deleted_is_neither_restored_nor_removed(
+    api: Client, alice: User, method: str, ending: str
+) -> None:
+    made = relate(api, *make_pair(alice))
+    answer = api.ok(method, f"/api/relationships/{made['id']}/{ending}", status=400)
+    assert answer["code"] == "not_deleted"
+    assert len(relationships(api)) == 2
+
+
+def test_nobody_is_related_to_oneself(api: Client, alice: User) -> None:
+    ada = make_person(alice)
+    body = {"personId": str(ada.pk), "relatedPersonId": str(ada.pk)}
+    refused(api, "POST", "/api/relationships", body, "relatedPersonId")
+    assert relationships(api) == []
+
+
+@pytest.mark.parametrize("name", ["PARENT", "FRIEND", None])
+def test_the_same_relationship_twice_is_refused_from_either_end(api: Client, alice: User, name: str | None) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    types = type_ids(api)
+    back = {"PARENT": "CHILD", "FRIEND": "FRIEND", None: None}[name]
+    relate(api, ada, bob, types.get(name or ""))
+    for one, other, kind in ((ada, bob, name), (bob, ada, back)):
+        body = {"personId": str(one.pk), "relatedPersonId": str(other.pk), "relationshipTypeId": types.get(kind or "")}
+        refused(api, "POST", "/api/relationships", body, "relationshipTypeId")
+    assert len(relationships(api)) == 2
+
+
+def test_different_types_between_the_same_two_are_fine(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    types = type_ids(api)
+    for kind in (types["FRIEND"], types["COLLEAGUE"], types["PARENT"], types["CHILD"], None):
+        relate(api, ada, bob, kind)
+    assert len(relationships(api)) == 10
+
+
+def test_update_and_restore_do_not_make_it_twice_either(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    types = type_ids(api)
+    relate(api, ada, bob, types["FRIEND"])
+    other = relate(api, bob, ada, types["COLLEAGUE"])
+    path = f"/api/relationships/{other['id']}"
+    refused(api, "PUT", path, {"relationshipTypeId": types["FRIEND"]}, "relationshipTypeId")
+    api.ok("DELETE", path)
+    relate(api, ada, bob, types["COLLEAGUE"])
+    refused(api, "POST", f"{path}/restore", None, "relationshipTypeId")
+    assert len(relationships(api)) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"personId": None}, "personId"),
+        ({"personId": UNKNOWN}, "personId"),
+        ({"personId": "no-id"}, "personId"),
+        ({"personId": 5}, "personId"),
+        ({"relatedPersonId": UNKNOWN}, "relatedPersonId"),
+        ({"relationshipTypeId": UNKNOWN}, "relationshipTypeId"),
+        ({"relationshipTypeId": True}, "relationshipTypeId"),
+        ({"notes": "x" * 1001}, "notes"),
+        ({"notes": 1}, "notes"),
+        ({"notes": "a\x00b"}, "notes"),
+    ],
+)
+def test_bad_values_are_refused_by_name(api: Client, alice: User, change: dict[str, Any], field: str) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    refused(
+        api, "POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), **change}, field
+    )
+    assert relationships(api) == []
+
+
+def test_both_people_are_needed(api: Client) -> None:
+    answer = api.ok("POST", "/api/relationships", {}, status=400)
+    assert {detail["field"] for detail in answer["details"]} == {"personId", "relatedPersonId"}
+
+
+def test_notes_take_1000_characters(api: Client, alice: User) -> None:
+    assert relate(api, *make_pair(alice), notes="é" * 1000)["notes"] == "é" * 1000
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("row_id", [UNKNOWN, "no-id", "%00"])
+def test_unknown_ids_are_404(api: Client, method: str, row_id: str) -> None:
+    api.ok(method, f"/api/relationships/{row_id}", {} if method == "PUT" else None, status=404)
+
+
+def test_with_a_person_in_the_trash_the_relationship_waits_there(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    made = relate(api, ada, bob)
+    api.ok("DELETE", f"/api/people/{bob.pk}")
+    assert relationships(api) == []
+    api.ok("GET", f"/api/relationships/{made['id']}", status=404)
+    api.ok("PUT", f"/api/relationships/{made['id']}", {"notes": "x"}, status=404)
+    api.ok("DELETE", f"/api/relationships/{made['id']}", status=404)
+    refused(
+        api, "POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}, "relatedPersonId"
+    )
+    api.ok("POST", f"/api/people/{bob.pk}/restore")
+    assert made in relationships(api)
+
+
+def test_a_deleted_relationship_does_not_come_back_before_its_people(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    path = f"/api/relationships/{relate(api, ada, bob)['id']}"
+    api.ok("DELETE", path)
+    api.ok("DELETE", f"/api/people/{bob.pk}")
+    assert api.ok("POST", f"{path}/restore", status=400)["code"] == "person_deleted"
+    api.ok("POST", f"/api/people/{bob.pk}/restore")
+    assert relationships(api) == []
+    api.ok("POST", f"{path}/restore")
+    assert len(relationships(api)) == 2
+
+
+def test_a_person_removed_for_good_takes_both_rows_along(api: Client, alice: User) -> None:
+    ada, bob = make_people(alice, "Ada Bob")
+    made = relate(api, ada, bob)
+    api.ok("DELETE", f"/api/people/{bob.pk}")
+    api.ok("DELETE", f"/api/people/{bob.pk}/permanent")
+    api.ok("POST", f"/api/relationships/{made['id']}/restore", status=404)
+    assert api.ok("GET", f"/api/people/{ada.pk}")["person"]["relationships"] == []
+
+
+def test_names_are_the_display_names_of_the_reader(api: Client, alice: User) -> None:
+    ada = make_person(alice, name="Ada", surname="Lovelace", nickname="Countess")
+    bob = make_person(alice, name="Bob", display_name_override="Uncle B.")
+    api.ok("PUT", "/api/user/name-display-format", {"nameDisplayFormat": "SHORT"})
+    made = relate(api, ada, bob)
+    assert (made["person"]["name"], made["relatedPerson"]["name"]) == ("Countess", "Uncle B.")

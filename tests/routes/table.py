@@ -1,0 +1,222 @@
+"""Every route and method of the API: what it needs to be called, and what its owner gets.
+
+`{names}` in paths and bodies stand for the ids of alice's records that tests.routes.scene makes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.builders import PASSWORD
+from tests.client import Client
+from tests.pictures import picture, upload
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method of one route. `owner` is the status for its owner, `token` False where a token gets 403."""
+
+    method: str
+    path: str
+    body: Any = None
+    owner: int = 200
+    is_open: bool = False
+    session_only: bool = False
+    foreign_body: bool = False  # the body names alice's records: a stranger gets 400
+    own_credential: bool = False  # answers 401 to every session and token (cron)
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def names_a_record(self) -> bool:
+        return "{" in self.path
+
+
+def _card(client: Any, path: str, ids: dict[str, str]) -> Any:
+    return client.generic("POST", path, b"BEGIN:VCARD\r\nFN:Ada\r\nEND:VCARD\r\n", "text/vcard")
+
+
+_DATES = "/api/people/{person}/important-dates"
+
+LOGIN = {"email": "alice@example.org", "password": PASSWORD}
+WEBHOOK = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/another"}
+PUSH_SUBSCRIPTION = {"endpoint": "https://push.example/another", "keys": {"p256dh": "key", "auth": "secret"}}
+REGISTRATION = {"email": "new@example.org", "password": PASSWORD, "name": "New"}
+
+
+def follow_unsubscribe(method: str) -> Any:
+    """Opens or posts to the link of alice's mails."""
+    return lambda client, path, ids: client.generic(method, f"{path}?token={ids['unsubscribe_token']}")
+
+
+def send_photo(client: Client, path: str, ids: dict[str, str]) -> Any:
+    return upload(client, path, picture())
+
+
+def send_heif(client: Client, path: str, ids: dict[str, str]) -> Any:
+    return upload(client, path, picture("HEIF"))
+
+
+ROUTES: list[Route] = [
+    # Accounts
+    Route("GET", "/api/auth/csrf", is_open=True),
+    Route("POST", "/api/auth/register", REGISTRATION, owner=201, is_open=True),
+    Route("POST", "/api/auth/login", LOGIN, is_open=True),
+    Route("POST", "/api/auth/logout", session_only=True),
+    Route("GET", "/api/auth/session"),
+    Route("POST", "/api/auth/verify-email", {"token": "{verify_token}"}, is_open=True),
+    Route("POST", "/api/auth/resend-verification", {"email": "alice@example.org"}, is_open=True),
+    Route("POST", "/api/auth/forgot-password", {"email": "alice@example.org"}, is_open=True),
+    Route("POST", "/api/auth/reset-password", {"token": "{reset_token}", "password": "Other-Horse-8"}, is_open=True),
+    Route("GET", "/api/auth/providers", is_open=True),
+    Route("GET", "/api/auth/oidc/start", owner=404, is_open=True),
+    Route("GET", "/api/auth/oidc/callback", owner=404, is_open=True),
+    Route("GET", "/api/user/profile"),
+    Route("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}),
+    Route("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": "Other-Horse-8"}),
+    Route("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
+    Route("GET", "/api/user/export"),
+    Route("POST", "/api/user/import", {"format": "contact-network", "version": 1}),
+    Route("POST", "/api/user/import/validate", {"format": "contact-network", "version": 1}),
+    Route("PUT", "/api/user/theme", {"theme": "DARK"}),
+    Route("PUT", "/api/user/date-format", {"dateFormat": "DMY"}),
+    Route("PUT", "/api/user/name-order", {"nameOrder": "EASTERN"}),
+    Route("PUT", "/api/user/name-display-format", {"nameDisplayFormat": "SHORT"}),
+    Route("PUT", "/api/user/graph-display", {"graphMode": "bubbles"}),
+    Route("PUT", "/api/user/geocoding", {"geocodingEnabled": True}),
+    Route("PUT", "/api/user/reminder-lead-days", {"days": 7}),
+    Route("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 0}),
+    Route("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"}),
+    Route("PUT", "/api/user/reminder-hour", {"hour": 7}),
+    Route("PUT", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"}),
+    Route("PUT", "/api/user/language", {"language": "nb-NO"}),
+    Route("GET", "/api/user/sessions"),
+    Route("DELETE", "/api/user/sessions/{session}"),
+    Route("POST", "/api/user/mfa/totp", session_only=True),
+    Route("DELETE", "/api/user/mfa/totp", session_only=True),
+    Route("POST", "/api/user/mfa/totp/confirm", {"code": "000000"}, owner=400, session_only=True),
+    Route("POST", "/api/user/mfa/recovery-codes", owner=400, session_only=True),
+    Route("GET", "/api/user/api-tokens", session_only=True),
+    Route("POST", "/api/user/api-tokens", {"name": "laptop"}, owner=201, session_only=True),
+    Route("DELETE", "/api/user/api-tokens/{api_token}", session_only=True),
+    # Notifications
+    Route("GET", "/api/notifications/channels"),
+    Route("PUT", "/api/notifications/email", {"enabled": False}),
+    Route("GET", "/api/notifications/push/public-key", is_open=True),
+    Route("POST", "/api/notifications/push/subscribe", PUSH_SUBSCRIPTION, owner=201),
+    Route("GET", "/api/notifications/push/subscriptions"),
+    Route("DELETE", "/api/notifications/push/subscriptions/{push_subscription}"),
+    Route("GET", "/api/notifications/endpoints"),
+    Route("POST", "/api/notifications/endpoints", WEBHOOK, owner=201),
+    Route("PUT", "/api/notifications/endpoints/{destination}", {"label": "New"}),
+    Route("DELETE", "/api/notifications/endpoints/{destination}"),
+    Route("POST", "/api/notifications/endpoints/{destination}/test"),
+    Route("GET", "/api/unsubscribe", follow_unsubscribe("GET"), is_open=True),
+    Route("POST", "/api/unsubscribe", follow_unsubscribe("POST"), is_open=True),
+    # The service itself
+    Route("GET", "/api/health", is_open=True),
+    Route("GET", "/api/version", is_open=True),
+    Route("GET", "/api/openapi.json", is_open=True),
+    Route("GET", "/api/docs", is_open=True),
+    # People
+    Route("GET", "/api/people"),
+    Route("GET", "/api/people?includeAll=true"),
+    Route("POST", "/api/people", {"name": "Grace"}, owner=201),
+    Route("GET", "/api/people/search?q=ada"),
+    Route("GET", "/api/people/search-index"),
+    Route("GET", "/api/people/{person}"),
+    Route("PUT", "/api/people/{person}", {"surname": "Lovelace"}),
+    Route("DELETE", "/api/people/{person}"),
+    Route("POST", "/api/people/{deleted_person}/restore"),
+    Route("DELETE", "/api/people/{deleted_person}/permanent"),
+    # Duplicates
+    Route("GET", "/api/people/duplicates"),
+    Route("GET", "/api/people/{person}/duplicates"),
+    Route(
+        "POST",
+        "/api/people/duplicates/dismiss",
+        {"personAId": "{person}", "personBId": "{friend}"},
+        foreign_body=True,
+    ),
+    Route(
+        "POST",
+        "/api/people/merge",
+        {"primaryId": "{person}", "secondaryId": "{friend}"},
+        foreign_body=True,
+    ),
+    Route("POST", "/api/people/merge/{merge}/undo"),
+    # Important dates
+    Route("GET", f"{_DATES}"),
+    Route("POST", f"{_DATES}", {"title": "Met", "date": "2020-05-04"}),
+    Route("PUT", f"{_DATES}/{{date}}", {"title": "Met", "date": "2020-05-04"}),
+    Route("DELETE", f"{_DATES}/{{date}}"),
+    Route("POST", f"{_DATES}/{{deleted_date}}/restore"),
+    Route("DELETE", f"{_DATES}/{{deleted_date}}/permanent"),
+    Route("GET", "/api/upcoming?days=366"),
+    Route("GET", "/api/reminders/upcoming?days=366"),
+    Route("GET", "/api/notifications/deliveries?limit=1"),
+    # Relationships
+    Route("GET", "/api/relationships"),
+    Route(
+        "POST",
+        "/api/relationships",
+        {"personId": "{person}", "relatedPersonId": "{neighbour}", "relationshipTypeId": "{type}"},
+        foreign_body=True,
+    ),
+    Route("GET", "/api/relationships/{relationship}"),
+    Route("PUT", "/api/relationships/{relationship}", {"relationshipTypeId": "{type}", "notes": "Met at school"}),
+    Route("DELETE", "/api/relationships/{relationship}"),
+    Route("POST", "/api/relationships/{deleted_relationship}/restore"),
+    Route("DELETE", "/api/relationships/{deleted_relationship}/permanent"),
+    Route("GET", "/api/relationship-types"),
+    Route("POST", "/api/relationship-types", {"name": "mentor", "label": "Mentor", "inverseLabel": "Mentee"}),
+    Route("GET", "/api/relationship-types/{type}"),
+    Route("PUT", "/api/relationship-types/{type}", {"label": "New", "symmetric": False, "inverseLabel": "Back"}),
+    Route("DELETE", "/api/relationship-types/{type}"),
+    Route("POST", "/api/relationship-types/{deleted_type}/restore"),
+    Route("DELETE", "/api/relationship-types/{deleted_type}/permanent"),
+    Route("POST", "/api/people/bulk", {"action": "delete", "personIds": ["{friend}"]}, foreign_body=True),
+    Route("POST", "/api/people/bulk/orphans", {"personIds": ["{friend}"]}, foreign_body=True),
+    Route("GET", "/api/people/{person}/orphans"),
+    Route("GET", "/api/people/{person}/graph"),
+    Route("GET", "/api/dashboard/graph?limit=1"),
+    # vCard
+    Route("POST", "/api/vcard/import", _card),
+    Route("GET", "/api/vcard/export"),
+    Route("POST", "/api/vcard/upload", _card),
+    Route("GET", "/api/carddav/pending-imports"),
+    Route("GET", "/api/carddav/pending-count"),
+    # Groups
+    Route("GET", "/api/groups"),
+    Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),
+    Route("GET", "/api/groups/{group}"),
+    Route("PUT", "/api/groups/{group}", {"name": "Other"}),
+    Route("DELETE", "/api/groups/{group}"),
+    Route("POST", "/api/groups/{deleted_group}/restore"),
+    Route("DELETE", "/api/groups/{deleted_group}/permanent"),
+    Route("POST", "/api/groups/{group}/members", {"personId": "{person}"}),
+    Route("DELETE", "/api/groups/{group}/members/{person}"),
+    # Custom field templates
+    Route("GET", "/api/custom-field-templates"),
+    Route("POST", "/api/custom-field-templates", {"name": "Size", "type": "NUMBER"}, owner=201),
+    Route("PUT", "/api/custom-field-templates/reorder", {"ids": ["{template}"]}, foreign_body=True),
+    Route("GET", "/api/custom-field-templates/{template}"),
+    Route("PUT", "/api/custom-field-templates/{template}", {"name": "Other"}),
+    Route("DELETE", "/api/custom-field-templates/{template}"),
+    Route("POST", "/api/custom-field-templates/{deleted_template}/restore"),
+    Route("DELETE", "/api/custom-field-templates/{deleted_template}/permanent"),
+    # Trash
+    Route("GET", "/api/deleted?type=groups"),
+    # Dashboard and map
+    Route("GET", "/api/dashboard/stats"),
+    Route("GET", "/api/map/markers"),
+    # Photos
+    Route("POST", "/api/people/{person}/photo", send_photo),
+    Route("DELETE", "/api/people/{person}/photo"),
+    Route("GET", "/api/photos/user"),
+    Route("GET", "/api/photos/{person}"),
+    Route("POST", "/api/user/photo", send_photo),
+    Route("DELETE", "/api/user/photo"),
+    Route("POST", "/api/photos/convert", send_heif),
+]

@@ -1,0 +1,208 @@
+"""Every route and method x anonymous, stranger, read-only token, owner. A route missing from the table fails."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.test.utils import CaptureQueriesContext, override_settings
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from accounts.models import ApiToken, User
+from contacts_project.ownership.models import OwnedModel
+from notifications.models.heartbeat import note_beat
+from tests.builders import make_token, make_user
+from tests.client import Client, client_of
+from tests.routes.openapi import bare, check_answer, document, operations
+from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
+from tests.routes.table import ROUTES, Route
+
+SAFE = {"GET", "HEAD", "OPTIONS"}
+WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
+# How one signs in is no part of what is read with an ETag, and is noted on reads too.
+CREDENTIALS = {"accounts_apitoken", "accounts_accountsession"}
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+every_route = pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+
+
+@pytest.fixture(scope="module")
+def standing(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
+    """The scene, committed once for the whole table; each test rolls back what it does to it."""
+    with django_db_blocker.unblock(), override_settings(**SCENE_SETTINGS):
+        made = make_scene(make_user("alice@example.org", name="Alice"))
+    yield made
+    with django_db_blocker.unblock():
+        made.owner.delete()
+
+
+@pytest.fixture
+def scene(standing: Scene, db: None, settings: Any) -> Scene:
+    for name, value in SCENE_SETTINGS.items():
+        setattr(settings, name, value)
+    note_beat("due_scan", timezone.now())  # health looks at it
+    client = Client()
+    client.bearer = standing.client.bearer
+    return Scene(User.objects.get(pk=standing.owner.pk), client, dict(standing.ids))
+
+
+def served() -> Iterator[tuple[str, str]]:
+    """Every method and bare path below /api/ that the URL configuration serves."""
+
+    def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
+        for pattern in patterns:
+            path = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, path)
+            elif path.startswith("api/"):
+                for method in methods(pattern.callback):
+                    yield method, bare(f"/{path}")
+
+    yield from walk(get_resolver().url_patterns, "")
+
+
+def methods(view: Any) -> set[str]:
+    """The methods that a view answers."""
+    if actions := getattr(view, "actions", None):
+        return {method.upper() for method in actions if method != "head"}
+    cls = getattr(view, "cls", None) or getattr(view, "view_class", None)
+    if cls is None:
+        return {"GET"}
+    return {name.upper() for name in ("get", "post", "put", "patch", "delete") if hasattr(cls, name)}
+
+
+def test_the_table_holds_every_route_and_no_other() -> None:
+    assert {(route.method, bare(route.path)) for route in ROUTES} == set(served())
+
+
+def test_every_route_is_described_with_its_own_operation_id(db: None) -> None:
+    undescribed = {("GET", "/api/openapi.json"), ("GET", "/api/docs")}
+    assert set(operations()) == set(served()) - undescribed
+    ids = [operation["operationId"] for operation in operations().values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_description_is_valid_openapi_3_1(db: None) -> None:
+    from openapi_spec_validator import validate
+
+    assert document()["openapi"].startswith("3.1")
+    validate(document())
+
+
+def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
+    path = route.path.format_map(ids)
+    if callable(route.body):
+        return route.body(client, path, ids)
+    return client.call(route.method, path, filled(route.body, ids))
+
+
+def filled(value: Any, ids: dict[str, str]) -> Any:
+    """`value` with the names in its texts replaced by ids."""
+    if isinstance(value, str):
+        return value.format_map(ids) if value.startswith("{") else value
+    if isinstance(value, dict):
+        return {key: filled(inner, ids) for key, inner in value.items()}
+    return [filled(inner, ids) for inner in value] if isinstance(value, list) else value
+
+
+@every_route
+def test_anonymous(route: Route, scene: Scene) -> None:
+    response = send(client_of(None), route, scene.ids)
+    if route.is_open:
+        assert response.status_code not in {401, 403}
+    else:
+        assert response.status_code == 401
+        assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+@every_route
+def test_stranger(route: Route, scene: Scene, mallory: User) -> None:
+    if not (route.names_a_record or route.foreign_body):
+        pytest.skip("names nobody's records")
+    response = send(client_of(mallory), route, scene.ids)
+    expected = {404} if route.names_a_record else {400, 404}
+    if route.session_only:
+        expected = {403}
+    assert response.status_code in expected, response.content
+
+
+@every_route
+def test_a_foreign_id_answers_like_an_unknown_one(route: Route, scene: Scene, mallory: User) -> None:
+    if not (route.names_a_record or route.foreign_body):
+        pytest.skip("names nobody's records")
+    client = client_of(mallory)
+    foreign = send(client, route, scene.ids)
+    unknown = send(client, route, dict.fromkeys(scene.ids, UNKNOWN))
+    assert (foreign.status_code, foreign.content) == (unknown.status_code, unknown.content)
+
+
+@every_route
+def test_read_only_token(route: Route, scene: Scene) -> None:
+    if route.is_open or route.own_credential:
+        pytest.skip("needs no token")
+    client = client_of(None)
+    client.bearer = make_token(scene.owner, ApiToken.READ)
+    response = send(client, route, scene.ids)
+    if route.method in SAFE and not route.session_only:
+        assert response.status_code == route.owner
+    else:
+        assert response.status_code == 403
+        assert response.json()["code"] in {"read_only_token", "session_required"}
+
+
+@every_route
+def test_owner(route: Route, scene: Scene) -> None:
+    if route.own_credential:
+        pytest.skip("tested with its own credential")
+    client = scene.client
+    if route.session_only:
+        client = client_of(None)
+        client.force_login(scene.owner)
+    response = send(client, route, scene.ids)
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    assert response.status_code == route.owner, content
+    if (route.method, bare(route.path)) in operations():
+        check_answer(route.method, route.path, response.status_code, response.get("Content-Type", ""), content)
+
+
+@every_route
+def test_a_write_takes_the_accounts_turn(route: Route, scene: Scene) -> None:
+    """Whatever changes owned rows raises the account's revision, and with it every ETag."""
+    if route.method in SAFE or route.own_credential or route.is_open:
+        pytest.skip("changes nothing of an account")
+    client = scene.client
+    if route.session_only:
+        client = client_of(None)
+        client.force_login(scene.owner)
+    before = revision_of(scene.owner)
+    with CaptureQueriesContext(connection) as queries:
+        send(client, route, scene.ids)
+    written = {match[2] for query in queries if (match := WRITE.match(query["sql"]))} & owned_tables()
+    if written - CREDENTIALS:
+        assert revision_of(scene.owner) > before, written
+
+
+def revision_of(user: User) -> int:
+    """The account's revision now; beyond any other when the account is gone."""
+    return User.objects.filter(pk=user.pk).values_list("revision", flat=True).first() or 2**62
+
+
+def owned_tables() -> set[str]:
+    return {model._meta.db_table for model in apps.get_models() if issubclass(model, OwnedModel)}
+
+
+@every_route
+def test_a_trailing_slash_is_404(route: Route, scene: Scene) -> None:
+    path = route.path.format_map(scene.ids).partition("?")[0]
+    assert scene.client.call(route.method, path + "/").status_code == 404
+
+
+def test_requests_are_described_with_examples(db: None) -> None:
+    schemas = document()["components"]["schemas"]
+    emails = {name: schema.get("properties", {}).get("email", {}) for name, schema in schemas.items()}
+    named = [name for name, email in emails.items() if email.get("type") == "string"]
+    assert named
+    assert all(schemas[name]["properties"]["email"].get("examples") for name in named)
