@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from contacts_project.management.commands import serve
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -56,7 +58,7 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
     yield Instance(process, f"http://127.0.0.1:{port}", tmp_path / "data")
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 def shell_blocks(after: str) -> list[str]:
@@ -85,23 +87,53 @@ def run_shell(script: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_stopping_ends_web_and_worker(instance: Instance) -> None:
+def test_stopping_ends_web_worker_and_scheduler(instance: Instance) -> None:
     assert requests.get(f"{instance.base}/api/health", timeout=10).json()["status"] == "ok"
     children = children_of(instance.process.pid)
-    assert len(children) >= 2
+    assert len(children) == 3
     instance.process.send_signal(signal.SIGTERM)
-    instance.process.communicate(timeout=30)
+    instance.process.communicate(timeout=60)
     assert not [pid for pid in children if is_running(pid)]
 
 
 def test_killing_it_leaves_no_process_behind(instance: Instance) -> None:
     children = children_of(instance.process.pid)
     instance.process.kill()
-    instance.process.communicate(timeout=30)
+    instance.process.communicate(timeout=60)
     deadline = time.monotonic() + 30
     while [pid for pid in children if is_running(pid)] and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not [pid for pid in children if is_running(pid)]
+
+
+def test_a_killed_worker_and_scheduler_are_started_again(instance: Instance) -> None:
+    web, *others = children_of(instance.process.pid)
+    for pid in others:
+        os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while (now := children_of(instance.process.pid)) and (len(now) < 3 or set(others) & set(now)):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert web in now
+
+
+def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "_GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    noted = tmp_path / "pid"
+    stubborn = f"trap '' TERM; sleep 300 & echo $! > {noted}.new; mv {noted}.new {noted}; while :; do sleep 1; done"
+    supervisor = serve.Supervisor({"web": ["bash", "-c", stubborn]}, sys.stdout)
+    while not noted.exists():
+        time.sleep(0.05)
+    supervisor.stopping = True
+    supervisor.watch()
+    supervisor.children["web"].wait(10)
+    deadline = time.monotonic() + 10
+    while is_running(int(noted.read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_taken_port_is_named(instance: Instance, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
-        children = {"web": web_command(), "worker": worker_command()}
+        children = {"web": web_command(), "worker": worker_command(), "scheduler": scheduler_command()}
         self.stdout.write("Starting web, worker and scheduler ...")
         supervisor = Supervisor(children, self.stdout)
         supervisor.wait_for_web()
@@ -58,15 +58,34 @@ def web_command() -> list[str]:
     return [sys.executable, "-m", "gunicorn", *options, "--log-level", "warning", "contacts_project.wsgi"]
 
 
+def celery_command(name: str, *options: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--quiet",
+        "-A",
+        "contacts_project",
+        name,
+        "--loglevel",
+        "WARNING",
+        *options,
+    ]
+
+
 def worker_command() -> list[str]:
-    """A worker with threads; without Redis it is the only one, and carries the scheduler."""
-    options = ["--beat", "--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"]
+    """One process with threads."""
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return [sys.executable, "-m", "celery", "--quiet", "-A", "contacts_project", "worker", *options, *quiet]
+    return celery_command("worker", "--pool", "threads", "--concurrency", "4", *quiet)
+
+
+def scheduler_command() -> list[str]:
+    """A process of its own: one embedded in the worker (`--beat`) outlives it on kill -9, and may swallow SIGTERM."""
+    return celery_command("beat", "--pidfile=")
 
 
 class Supervisor:
-    """Keeps the children alive: a worker that dies is started again, the web process ends everything."""
+    """Keeps the children alive: one that dies is started again, but for the web process, which ends everything."""
 
     def __init__(self, commands: dict[str, list[str]], out: Any) -> None:
         self.commands = commands
@@ -90,10 +109,11 @@ class Supervisor:
             if self.children["web"].poll() is not None and not self.stopping:
                 self._end()
                 raise CommandError("The web process ended by itself; its last lines are above.")
-            if self.children["worker"].poll() is not None and not self.stopping:
-                self.out.write("The worker ended; starting it again.")
-                time.sleep(1)
-                self.children["worker"] = start(self.commands["worker"])
+            for name, child in self.children.items():
+                if child.poll() is not None and not self.stopping:
+                    self.out.write(f"The {name} ended; starting it again.")
+                    time.sleep(1)
+                    self.children[name] = start(self.commands[name])
         self._end()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
@@ -107,7 +127,8 @@ class Supervisor:
             try:
                 child.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                child.kill()  # what it held is a row with a state: the next run goes on with it
+                # With all that it started. What it held is a row with a state: the next run goes on with it.
+                os.killpg(child.pid, signal.SIGKILL)
 
 
 def start(command: list[str]) -> "subprocess.Popen[bytes]":
