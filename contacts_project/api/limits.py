@@ -1,6 +1,7 @@
 """Bodies are bounded by what their view takes, before a byte of them is read."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +14,8 @@ from contacts_project.api.errors import too_large_response
 class BodyLimitMiddleware:
     """413 for a body longer than the view's `max_body_bytes` (the name of a setting; default MAX_JSON_BYTES).
 
-    A multipart upload may be longer than its file by the room of its envelope.
+    A multipart upload may be longer than its file by the room of its envelope. A chunked body (RFC 9112 7.1) does not
+    say its length: it is read up to the limit and measured.
     """
 
     ENVELOPE_BYTES = 64 * 1024
@@ -30,7 +32,17 @@ class BodyLimitMiddleware:
         name = getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES")
         limit: int = getattr(settings, name)
         allowed = limit + (self.ENVELOPE_BYTES if request.content_type == "multipart/form-data" else 0)
-        length = request.META.get("CONTENT_LENGTH") or "0"
+        length = request.META.get("CONTENT_LENGTH") or str(measure_chunked(request, allowed))
         if length.isdigit() and int(length) <= allowed:
             return None
         return too_large_response(limit)
+
+
+def measure_chunked(request: HttpRequest, allowed: int) -> int:
+    """The length in bytes of a body that does not say it, at most `allowed` + 1; Django would take it for empty."""
+    if not request.META.get("wsgi.input_terminated") or "HTTP_TRANSFER_ENCODING" not in request.META:
+        return 0
+    body = request.META["wsgi.input"].read(allowed + 1)
+    request.META["CONTENT_LENGTH"] = str(len(body))
+    request._stream = BytesIO(body)
+    return len(body)

@@ -1,5 +1,6 @@
 """`make run` as a newcomer meets it: the README's first request works as printed, and Ctrl-C ends everything."""
 
+import json
 import os
 import re
 import signal
@@ -85,6 +86,16 @@ def run_shell(script: str, folder: Path) -> str:
     done = subprocess.run(["bash", "-ec", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_a_chunked_body_is_taken_and_bounded(instance: Instance) -> None:
+    account = json.dumps({"email": "ada@example.org", "password": "Analytical-1", "name": "Ada"}).encode()
+    headers = {"Content-Type": "application/json"}
+    url = f"{instance.base}/api/auth/register"
+    created = requests.post(url, data=iter([account[:20], account[20:]]), headers=headers, timeout=30)
+    assert created.status_code == 201, created.text
+    too_much = requests.post(url, data=(b" " * 65536 for _ in range(17)), headers=headers, timeout=30)
+    assert (too_much.status_code, too_much.json()["code"]) == (413, "too_large")
 
 
 def test_stopping_ends_web_worker_and_scheduler(instance: Instance) -> None:
