@@ -77,7 +77,7 @@ class Workers:
         worker.wait()
         self.running.remove(worker)
 
-    def wait_until(self, is_true: Callable[[], bool], *, seconds: float = 60) -> None:
+    def wait_until(self, is_true: Callable[[], bool], *, seconds: float = 180) -> None:
         """Return once `is_true`, looking every tenth of a second; fail with the workers' logs."""
         deadline = time.monotonic() + seconds
         while not is_true():
@@ -120,7 +120,7 @@ def redis_server() -> Iterator[str]:
 
 
 def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return

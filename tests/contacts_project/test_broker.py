@@ -140,7 +140,7 @@ class Workers:
     def numbers(self) -> list[int]:
         return [int(line) for line in self.done.read_text().split()]
 
-    def wait_until(self, is_true: Any, seconds: Any = 40) -> None:
+    def wait_until(self, is_true: Any, seconds: Any = 180) -> None:
         end = time.monotonic() + seconds
         while not is_true():
             if time.monotonic() > end:
@@ -163,7 +163,7 @@ def workers(tmp_path: Path) -> Any:
 def test_killed_worker_loses_no_task(workers: Workers) -> None:
     """Tasks sent while no worker runs wait; those a killed worker held are done by the next."""
     for number in range(TASKS):
-        workers.send("append", number)
+        workers.send("append", number, 0.02 if number < TASKS // 3 else 0.2)
     workers.send("fail_once", TASKS)
     worker = workers.start()
     workers.wait_until(lambda: len(workers.numbers()) >= TASKS // 3)
