@@ -5,6 +5,7 @@ import socket
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
+from django.core.mail.message import SafeMIMEMultipart, SafeMIMEText
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -17,6 +18,16 @@ from notifications.unsubscribing import Subject, unsubscribe_url
 from notifications.wording import word
 
 EMAIL_KEY = "email"
+
+
+class _Message(EmailMultiAlternatives):
+    """Headers stay on their lines: programs that read List-Unsubscribe are not always ready for a folded link."""
+
+    def message(self) -> SafeMIMEText | SafeMIMEMultipart:
+        """The message with lines as long as RFC 5322 lets them be."""
+        message: SafeMIMEText | SafeMIMEMultipart = super().message()
+        message.policy = message.policy.clone(max_line_length=998)
+        return message
 
 
 class EmailChannel(Channel):
@@ -54,7 +65,7 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
     }
-    message = EmailMultiAlternatives(wording.title, text, None, [owner.email], headers=headers)
+    message = _Message(wording.title, text, None, [owner.email], headers=headers)
     message.attach_alternative(html, "text/html")
     return message
 
