@@ -7,12 +7,13 @@ one machine.
 
 import os
 import sqlite3
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
+
+from contacts_project.processes import start_of
 
 SCHEMA = """
 PRAGMA journal_mode = WAL;
@@ -99,7 +100,7 @@ class Store:
         with self._lock:
             if self._connection is None or self._pid != os.getpid():
                 self._pid = os.getpid()
-                self._owner = f"{self._pid}:{_started(self._pid)}"
+                self._owner = f"{self._pid}:{start_of(self._pid)}"
                 self._connection = _connect(self.path)
             yield self._connection
 
@@ -131,22 +132,4 @@ def _immediate(db: sqlite3.Connection) -> Iterator[None]:
 def _is_alive(owner: str) -> bool:
     """Whether the very process lives: a number can be given again, a number with its start time cannot."""
     pid, _, started = owner.partition(":")
-    return _started(int(pid)) == started
-
-
-def _started(pid: int) -> str:
-    """When the process started, in the system's units; empty when it is gone or waits to be reaped."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        return "" if Path("/proc/self/stat").exists() else _started_by_ps(pid)
-    except ProcessLookupError:
-        return ""
-    return "" if fields[0] in "ZX" else fields[19]
-
-
-def _started_by_ps(pid: int) -> str:
-    """The same where there is no /proc (macOS, BSD)."""
-    command = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed but for a number
-    return answer.stdout.strip()
+    return start_of(int(pid)) == started

@@ -4,11 +4,14 @@ import datetime as dt
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.processes import is_gone
 from notifications.notices import NoticeKind
 from people.models import Person
+
+_BEHIND = dt.timedelta(minutes=5)
 
 
 class DeliveryState(models.TextChoices):
@@ -29,8 +32,15 @@ class DeliveryQuerySet(OwnedQuerySet["Delivery"]):
         return self.filter(next_try_at__lte=now)
 
     def abandoned(self, clock: dt.datetime) -> "DeliveryQuerySet":
-        """Those whose sender died: its lease has run out by the machine's clock."""
-        return self.filter(state=DeliveryState.SENDING, held_until__lte=clock)
+        """Those whose sender died: its process is seen to be gone, or its lease has run out by the machine's clock."""
+        sending = self.filter(state=DeliveryState.SENDING)
+        holders = set(sending.filter(held_until__gt=clock).values_list("holder", flat=True).distinct())
+        gone = [holder for holder in holders if is_gone(holder)]
+        return sending.filter(Q(held_until__lte=clock) | Q(holder__in=gone))
+
+    def by_the_clock(self) -> "DeliveryQuerySet":
+        """Those that are the worker's. What a run for a past moment (`--now`) planned is for such runs to try."""
+        return self.filter(planned_at__gt=F("created_at") - _BEHIND)
 
     def free(self, clock: dt.datetime) -> "DeliveryQuerySet":
         """Those that no queue was given lately."""
@@ -43,7 +53,8 @@ class Delivery(OwnedModel):
     The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
     occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
     at the first try. `code` is the last failure or the reason of a skip. `held_until` is the lease of who sends it,
-    or of the queue that was given it; `claim` tells one holder from the next, `claims` counts them. Times of the plan
+    or of the queue that was given it; `holder` is the process that sends it, `claim` tells one claim from the next,
+    `claims` counts them. Times of the plan
     (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the machine's.
     """
 
@@ -67,6 +78,7 @@ class Delivery(OwnedModel):
     first_tried_at = models.DateTimeField(null=True, blank=True)
     next_try_at = models.DateTimeField(null=True, blank=True)
     held_until = models.DateTimeField(null=True, blank=True)
+    holder = models.CharField(max_length=150, blank=True)
     claim = models.UUIDField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 

@@ -11,6 +11,7 @@ from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from contacts_project.processes import this_process
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.ledger import MISSED, is_late, is_missed, told_on
@@ -57,6 +58,7 @@ def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
         "state": DeliveryState.SENDING,
         "next_try_at": None,
         "held_until": lease,
+        "holder": this_process(),
         "claim": token,
         "claims": F("claims") + 1,
         "first_tried_at": Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),

@@ -169,6 +169,21 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
     assert len(channel.settled) == 1
 
 
+def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
+    running.scan(now=DUE)
+    row = Delivery.unscoped.get()
+    sending.claim(delivery_id=row.pk, now=DUE)
+    machine, pid, start = Delivery.unscoped.get().holder.split(":")
+    for holder in (f"{machine}:{pid}:{start}", f"elsewhere:{pid}:1", ""):
+        Delivery.unscoped.update(holder=holder)
+        run()
+        assert channel.sent == [], f"nothing says that {holder!r} is gone"
+    Delivery.unscoped.update(holder=f"{machine}:{pid}:{int(start) - 1}")
+    run()
+    assert len(channel.sent) == 1
+    assert Delivery.unscoped.get().claims == 2
+
+
 def test_a_delivery_that_kills_its_senders_is_given_up(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:
