@@ -94,17 +94,18 @@ class AccountPlan:
         Delivery.objects.bulk_create(rows, batch_size=200)
         return len(rows)
 
-    def _known(self) -> dict[Key, set[str]]:
-        """The codes of the rows that there are."""
+    def _known(self) -> dict[Key, set[tuple[str, str]]]:
+        """The rows that there are, each with its channel and code."""
         rows = Delivery.objects.owned_by(self.owner).filter(source_id__in={item.source_id for item in self.planned})
-        known: dict[Key, set[str]] = defaultdict(set)
-        for source_id, occurrence_on, kind, code in rows.values_list("source_id", "occurrence_on", "kind", "code"):
-            known[source_id, occurrence_on, kind].add(code)
+        known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+        columns = ("source_id", "occurrence_on", "kind", "channel", "code")
+        for source_id, occurrence_on, kind, channel, code in rows.values_list(*columns):
+            known[source_id, occurrence_on, kind].add((channel, code))
         return known
 
-    def _is_new(self, planned: Planned, known: Mapping[Key, set[str]]) -> bool:
+    def _is_new(self, planned: Planned, known: Mapping[Key, set[tuple[str, str]]]) -> bool:
         found = known.get(planned.key)
-        return not found or (found == {MISSED} and not is_missed(planned.due_at, self.now))
+        return not found or (found == {("", MISSED)} and not is_missed(planned.due_at, self.now))
 
     def _rows(self, planned: Planned) -> Iterable[Delivery]:
         targets = self.targets(planned.kind)

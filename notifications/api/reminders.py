@@ -15,7 +15,7 @@ from contacts_project.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
 from notifications.notices import NoticeKind
 from notifications.services.explaining import upcoming_reminders
-from notifications.services.history import remembered_since
+from notifications.services.history import remembered
 from notifications.services.running import replan
 from people.api.people import PaginationSerializer
 from people.api.person_query import read_page
@@ -132,7 +132,7 @@ class DeliveriesView(APIView):
     def get(self, request: Request) -> Response:
         """What was sent over which channel, and what could not be, newest first, 90 days back."""
         limit, offset = read_page(request.query_params)
-        rows = Delivery.objects.owned_by(caller(request)).filter(planned_at__gte=remembered_since(timezone.now()))
+        rows = Delivery.objects.owned_by(caller(request)).filter(remembered(timezone.now()))
         page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
         total = rows.count()
         pagination = {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}

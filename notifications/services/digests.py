@@ -7,7 +7,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, Planned, is_missed
-from notifications.models import DigestSchedule
+from notifications.models import Delivery, DigestSchedule
 from notifications.notices import NoticeKind
 from people import schedule
 from people.upcoming import upcoming_events
@@ -30,13 +30,6 @@ def schedule_digest(owner: User, *, now: dt.datetime) -> None:
         return
     clock = schedule.calendar_of(owner)
     _store(owner, digest_day(clock.today(now), owner.weekly_digest_weekday), clock, earliest=now)
-
-
-def aim_digest(owner: User, *, since: dt.date) -> None:
-    """Set the account's digest to the first on `since` or later, past or not."""
-    if owner.weekly_digest_enabled:
-        clock = schedule.calendar_of(owner)
-        _store(owner, digest_day(since, owner.weekly_digest_weekday), clock)
 
 
 def plan_digests(*, now: dt.datetime) -> int:
@@ -64,8 +57,9 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
             if not plan.owner.weekly_digest_enabled:
                 row.delete()
                 return 0
-            if not is_missed(row.next_due_at, now) and plan.owner.is_active:
-                _plan(row, plan)
+            is_wanted = not is_missed(row.next_due_at, now) and plan.owner.is_active
+            if is_wanted and (planned := _planned(plan, row.next_on, row.next_due_at)):
+                plan.add(planned)
             today = plan.calendar.today(now)
             following = digest_day(max(today, row.next_on + dt.timedelta(1)), plan.owner.weekly_digest_weekday)
             _store(plan.owner, following, plan.calendar)
@@ -79,15 +73,42 @@ def digest_day(start: dt.date, weekday: int) -> dt.date:
     return start + dt.timedelta((weekday - start.isoweekday()) % 7)
 
 
-def _plan(row: DigestSchedule, plan: AccountPlan) -> None:
-    today = plan.calendar.today(plan.now)
-    events = upcoming_events(plan.owner, start=today, days=DAYS)
+def digest_at(plan: AccountPlan) -> Planned | None:
+    """The digest of an account that is due at any moment, whatever the schedule says; None: there is none.
+
+    A weekday that has passed was missed if the schedule waits for it, or had its digest the week before: otherwise
+    nobody was waiting for it, and every other day would bring one.
+    """
+    owner, now = plan.owner, plan.now
+    if not owner.weekly_digest_enabled:
+        return None
+    day = digest_day(plan.today - dt.timedelta(DAYS - 1), owner.weekly_digest_weekday)
+    due_at = plan.calendar.instant(day)
+    if due_at is None or due_at > now or is_missed(due_at, now):
+        return None
+    row = DigestSchedule.objects.filter(owner=owner, next_on=day, next_due_at__lte=now).first()
+    if row is None and day < plan.today and not _had_digest(owner, week_of(day) - dt.timedelta(DAYS)):
+        return None
+    return _planned(plan, day, row.next_due_at if row else due_at)
+
+
+def week_of(day: dt.date) -> dt.date:
+    """The Monday of the day's ISO week."""
+    return day - dt.timedelta(day.weekday())
+
+
+def _had_digest(owner: User, monday: dt.date) -> bool:
+    return Delivery.objects.owned_by(owner).filter(source_id=owner.pk, occurrence_on=monday).exists()
+
+
+def _planned(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> Planned | None:
+    """The digest with the events from today on; None where there are none."""
+    events = upcoming_events(plan.owner, start=plan.today, days=DAYS)
     if not events:
-        return
-    monday = row.next_on - dt.timedelta(row.next_on.weekday())
-    until = today + dt.timedelta(DAYS)
-    content = {"from": today.isoformat(), "to": until.isoformat(), "events": events}
-    plan.add(Planned(NoticeKind.DIGEST, plan.owner.pk, monday, row.next_due_at, content))
+        return None
+    until = plan.today + dt.timedelta(DAYS)
+    content = {"from": plan.today.isoformat(), "to": until.isoformat(), "events": events}
+    return Planned(NoticeKind.DIGEST, plan.owner.pk, week_of(day), due_at, content)
 
 
 def _store(owner: User, day: dt.date, clock: schedule.Calendar, earliest: dt.datetime | None = None) -> None:

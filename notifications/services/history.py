@@ -3,6 +3,7 @@
 import datetime as dt
 
 from django.conf import settings
+from django.db.models import Q
 
 from notifications.models import Delivery
 
@@ -14,10 +15,16 @@ def remembered_since(now: dt.datetime) -> dt.datetime:
     return now - dt.timedelta(days=settings.DELIVERY_HISTORY_DAYS)
 
 
+def remembered(now: dt.datetime) -> Q:
+    """The deliveries of the history. One made for a past moment (`--now`) counts from when it was made."""
+    since = remembered_since(now)
+    return Q(planned_at__gte=since) | Q(created_at__gte=since)
+
+
 def purge_history(*, now: dt.datetime) -> int:
     """Remove deliveries from before the history begins, some at a time; returns how many."""
     removed = 0
-    old = Delivery.unscoped.filter(planned_at__lt=remembered_since(now)).order_by("planned_at")
+    old = Delivery.unscoped.exclude(remembered(now)).order_by("planned_at")
     while ids := list(old.values_list("pk", flat=True)[:_BATCH]):
         removed += Delivery.unscoped.filter(pk__in=ids).delete()[0]
     return removed

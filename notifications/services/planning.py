@@ -3,13 +3,14 @@
 import datetime as dt
 import logging
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
 from contacts_project.ownership.columns import update_columns
+from contacts_project.ownership.models import TrashQuerySet
 from contacts_project.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
 from notifications.notices import NoticeKind
@@ -73,35 +74,41 @@ def plan_account(*, owner_id: UUID, due: Due, now: dt.datetime) -> int:
         return 0
 
 
-def plan_whole_account(owner_id: UUID, now: dt.datetime) -> int:
-    """Make all of one account's deliveries."""
-    dates = ImportantDate.objects.owned_by(owner_id).filter(next_due_at__lte=now)
-    people = Person.objects.owned_by(owner_id).filter(contact_due_at__lte=now)
-    due = Due(list(dates.values_list("pk", flat=True)), list(people.values_list("pk", flat=True)))
-    return plan_account(owner_id=owner_id, due=due, now=now) if due.dates or due.people else 0
-
-
 def _plan_dates(plan: AccountPlan, ids: list[UUID]) -> None:
-    due = ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids, next_due_at__lte=plan.now)
-    rows = list(due.select_related("person").defer(*(f"person__{column}" for column in _UNREAD)))
-    for row in rows:
-        while row.next_due_at is not None and row.next_due_at <= plan.now:
-            reminder = schedule.reminder_of(row)
-            if reminder and row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active:
-                plan.add(_planned_date(row, reminder, row.next_due_at, plan))
-            schedule.move_date_on(row, plan.calendar, _since(row.next_due_at, plan))
+    rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids, next_due_at__lte=plan.now)))
+    collect_dates(plan, rows)
     update_columns(ImportantDate, rows, schedule.DATE_COLUMNS)
 
 
 def _plan_contacts(plan: AccountPlan, ids: list[UUID]) -> None:
     due = Person.objects.owned_by(plan.owner).filter(pk__in=ids, contact_due_at__lte=plan.now)
     people = list(due.defer(*_UNREAD))
+    collect_contacts(plan, people)
+    update_columns(Person, people, schedule.CONTACT_COLUMNS)
+
+
+def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantDate]:
+    """The dates, with as much of their people as a notice needs."""
+    return dates.select_related("person").defer(*(f"person__{column}" for column in _UNREAD))
+
+
+def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
+    """Plan what is due of the rows and set each to what comes next. Saves nothing."""
+    for row in rows:
+        while row.next_due_at is not None and row.next_due_at <= plan.now:
+            reminder = schedule.reminder_of(row)
+            if reminder and row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active:
+                plan.add(_planned_date(row, reminder, row.next_due_at, plan))
+            schedule.move_date_on(row, plan.calendar, _since(row.next_due_at, plan))
+
+
+def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
+    """The same for people to get in touch with."""
     for person in people:
         while person.contact_due_at is not None and person.contact_due_at <= plan.now:
             if person.contact_due_on and person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_contact(person, person.contact_due_on, person.contact_due_at, plan))
             schedule.move_contact_on(person, plan.calendar, _since(person.contact_due_at, plan))
-    update_columns(Person, people, schedule.CONTACT_COLUMNS)
 
 
 def _since(due_at: dt.datetime, plan: AccountPlan) -> dt.date:

@@ -13,9 +13,9 @@ from accounts.models import User
 from contacts_project.ownership.writing import AccountGoneError, account_pause
 from notifications.models import Delivery
 from notifications.notices import NoticeKind
-from notifications.services.digests import plan_digest, plan_digests, schedule_digest
-from notifications.services.planning import plan_due, plan_whole_account
-from notifications.services.rewinding import is_past, plan_past
+from notifications.services.digests import plan_digests, schedule_digest
+from notifications.services.moments import is_other_moment, plan_digests_at, plan_reminders_at
+from notifications.services.planning import plan_due
 from notifications.services.sending import send_delivery
 from people.services.reminders import replan_account
 
@@ -31,15 +31,13 @@ def scan(*, now: dt.datetime) -> int:
 
 
 def plan_reminders(*, now: dt.datetime) -> int:
-    """Plan the reminders due at any moment, a past one too; returns how many deliveries were made."""
-    return plan_past(now=now, plan=plan_whole_account) if is_past(now) else plan_due(now=now)
+    """Plan the reminders due at any moment, past or to come; returns how many deliveries were made."""
+    return plan_reminders_at(now) if is_other_moment(now) else plan_due(now=now)
 
 
 def plan_all_digests(*, now: dt.datetime) -> int:
     """The same for the digests."""
-    if not is_past(now):
-        return plan_digests(now=now)
-    return plan_past(now=now, plan=lambda owner_id, moment: plan_digest(owner_id=owner_id, now=moment))
+    return plan_digests_at(now) if is_other_moment(now) else plan_digests(now=now)
 
 
 def replan_stale(*, now: dt.datetime) -> int:
@@ -80,10 +78,11 @@ def hand_out(enqueue: Callable[[str], object]) -> int:
 
 
 def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
-    """Deliveries to be tried at `now` that no queue has, or whose sender died, the oldest first."""
+    """The worker's deliveries to be tried at `now` that no queue has, or whose sender died, the oldest first."""
     clock = timezone.now()
-    waiting = Delivery.unscoped.rows().waiting(now).free(clock).order_by("next_try_at", "id")
-    abandoned = Delivery.unscoped.rows().abandoned(clock).order_by("held_until", "id")
+    rows = Delivery.unscoped.rows().by_the_clock()
+    waiting = rows.waiting(now).free(clock).order_by("next_try_at", "id")
+    abandoned = rows.abandoned(clock).order_by("held_until", "id")
     return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
 
 

@@ -118,8 +118,9 @@ def test_once_is_once(api: Client, ada: Person, channel: RecordingChannel) -> No
     assert channel.told == [(DAY, "2026-05-04")]
 
 
-def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
     date_id = remind(api, ada, "2026-02-10", reminderType="ONCE", yearUnknown=True)
+    clock.move_to("2027-02-10T09:00:00Z")
     run("2027-02-10T09:00:00Z")
     assert channel.told == [(DAY, "2027-02-10")]
     api.ok("put", "/api/user/reminder-hour", {"hour": 10})
@@ -218,9 +219,10 @@ def test_switched_on_in_the_afternoon_of_its_day_it_fires_at_once(
     ],
 )
 def test_what_was_missed_is_made_up_for_within_three_days(
-    api: Client, ada: Person, channel: RecordingChannel, now: str, late: bool | None
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any, now: str, late: bool | None
 ) -> None:
     remind(api, ada, "1990-05-04")
+    clock.move_to(now)
     run(now)
     if late is None:
         assert channel.told == []

@@ -1,0 +1,206 @@
+"""Runs with --now, for moments past and to come, in any order, beside a worker that goes by the clock."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.models import User
+from notifications import tasks
+from notifications.models import Delivery, DigestSchedule
+from notifications.services import running
+from people.models import ImportantDate, Person
+from tests.builders import make_person
+from tests.client import Client
+from tests.notifications.recording import DOWN, RecordingChannel
+from tests.notifications.test_reminders import CONTACT, DAY, LEAD, remind, run, run_each
+
+pytestmark = pytest.mark.django_db
+MONDAY, WEDNESDAY, SUNDAY = 1, 3, 0
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Any:
+    """It is noon on Sunday, 1 March 2026."""
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")
+
+
+def work(channel: RecordingChannel) -> int:
+    """What the worker does each minute, by the clock; returns how much was sent."""
+    before = len(channel.sent)
+    running.scan(now=timezone.now())
+    handed: list[str] = []
+    running.hand_out(handed.append)
+    for delivery_id in handed:
+        tasks.send(delivery_id)
+    return len(channel.sent) - before
+
+
+def digests(*moments: str) -> None:
+    for moment in moments:
+        call_command("send_digests", "--now", moment)
+
+
+def test_moments_to_come_may_be_run_in_any_order(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    for month in (4, 5, 6):
+        remind(api, ada, f"1990-{month:02}-10")
+    body = {"name": "Bob", "lastContact": "2026-02-20", "contactReminderEnabled": True}
+    api.ok("post", "/api/people", body, status=201)
+    run_each("2027-06-10T09:00:00Z", "2026-04-10T09:00:00Z", "2026-06-10T09:00:00Z", "2026-05-10T09:00:00Z")
+    run_each("2026-04-20T09:00:00Z", "2026-03-20T09:00:00Z", "2026-04-10T09:00:00Z", "2026-06-10T09:00:00Z")
+    assert channel.told == [
+        (DAY, "2027-06-10"),
+        (DAY, "2026-04-10"),
+        (DAY, "2026-06-10"),
+        (DAY, "2026-05-10"),
+        (CONTACT, "2026-04-20"),
+        (CONTACT, "2026-03-20"),
+    ]
+    assert not any(sent.notice.content["late"] for sent in channel.sent)
+
+
+def test_the_day_may_be_run_before_its_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    remind(api, ada, "1990-05-10", reminderLeadDays=7)
+    run_each("2026-05-10T09:00:00Z", "2026-05-03T09:00:00Z", "2026-05-10T09:00:00Z")
+    assert channel.told == [(DAY, "2026-05-10"), (LEAD, "2026-05-10")]
+
+
+def test_a_run_for_another_moment_leaves_the_clocks_plan_alone(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    date_id = remind(api, ada, "1990-03-10")
+    remind(api, ada, "1990-05-10")
+    before = (ImportantDate.unscoped.get(pk=date_id).next_due_at, api.ok("get", "/api/reminders/upcoming?days=366"))
+    run_each("2028-06-01T09:00:00Z", "2025-06-01T09:00:00Z", "2026-05-10T09:00:00Z")
+    after = (ImportantDate.unscoped.get(pk=date_id).next_due_at, api.ok("get", "/api/reminders/upcoming?days=366"))
+    assert after == before
+    clock.move_to("2026-03-10T09:00:00Z")
+    assert work(channel) == 1
+    clock.move_to("2026-05-10T09:00:00Z")
+    assert work(channel) == 0, "it was sent by the run for that moment"
+    assert channel.told == [(DAY, "2026-05-10"), (DAY, "2026-03-10")]
+
+
+def test_this_morning_may_be_run_in_the_afternoon(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    remind(api, ada, "1990-03-01")
+    run("2026-03-01T08:59:00Z")
+    assert channel.told == []
+    run("2026-03-01T09:00:00Z")
+    assert channel.told == [(DAY, "2026-03-01")]
+    assert channel.sent[0].notice.content["late"] is False
+    assert work(channel) == 0
+
+
+def test_what_the_worker_sent_this_afternoon_is_not_sent_for_this_morning(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    remind(api, ada, "1990-03-01")
+    assert work(channel) == 1
+    run_each("2026-03-01T09:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T15:00:00Z")
+    assert len(channel.sent) == 1
+
+
+def test_what_was_planned_for_the_past_is_not_the_workers(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    remind(api, ada, "1990-01-15")
+    channel.outcomes = [DOWN]
+    run("2026-01-15T09:00:00Z")
+    for _ in range(3):
+        assert work(channel) == 0
+        clock.shift(600)
+    assert Delivery.unscoped.get().state == "pending"
+    run("2026-01-15T09:02:00Z")
+    assert [sent.outcome.is_ok for sent in channel.sent] == [False, True]
+
+
+def test_the_history_shows_what_a_run_for_the_past_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    remind(api, ada, "1990-05-04")
+    run("2025-05-04T09:00:00Z")
+    (row,) = api.ok("get", "/api/notifications/deliveries")["deliveries"]
+    assert (row["date"], row["status"]) == ("2025-05-04", "sent")
+    call_command("purge_deleted")
+    assert Delivery.unscoped.count() == 1
+
+
+def test_what_was_made_but_missed_does_not_break_a_run_for_its_day(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    remind(api, ada, "1990-03-01")
+    remind(api, ada, "1990-03-02")
+    running.scan(now=timezone.now())
+    clock.move_to("2026-03-06T12:00:00Z")
+    work(channel)
+    assert set(Delivery.unscoped.values_list("code", flat=True)) == {"missed"}
+    run("2026-03-02T09:00:00Z")
+    assert channel.told == [(DAY, "2026-03-02")]
+
+
+def add_events(api: Client, person: Person) -> None:
+    body = {"title": "Daily", "date": "2020-01-01", "reminderEnabled": True, "reminderInterval": 1}
+    api.ok("post", f"/api/people/{person.pk}/important-dates", {**body, "reminderIntervalUnit": "DAYS"})
+
+
+def switch(api: Client, weekday: int) -> None:
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": weekday})
+
+
+def occurrences() -> list[str]:
+    rows = Delivery.unscoped.filter(kind="digest.weekly").order_by("id")
+    return [str(day) for day in rows.values_list("occurrence_on", flat=True)]
+
+
+def test_digests_of_moments_in_any_order(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
+    add_events(api, ada)
+    switch(api, MONDAY)
+    digests("2027-06-07T09:00:00Z", "2027-03-01T09:00:00Z", "2026-03-02T08:59:00Z", "2025-03-03T09:00:00Z")
+    digests("2027-06-07T09:00:00Z", "2027-03-01T09:00:00Z")
+    assert occurrences() == ["2027-06-07", "2027-03-01", "2025-03-03"]
+    assert DigestSchedule.objects.get().next_on == dt.date(2026, 3, 2)
+    clock.move_to("2026-03-02T09:00:00Z")
+    work(channel)
+    assert occurrences() == ["2027-06-07", "2027-03-01", "2025-03-03", "2026-03-02"]
+
+
+@pytest.mark.parametrize("weekday", range(7))
+def test_of_a_week_to_come_only_the_weekday_has_a_digest(
+    api: Client, ada: Person, channel: RecordingChannel, weekday: int
+) -> None:
+    add_events(api, ada)
+    switch(api, weekday)
+    monday = dt.datetime(2027, 6, 7, 9, tzinfo=dt.UTC)
+    for day in range(7):
+        moment = monday + dt.timedelta(day)
+        before = len(channel.sent)
+        digests(moment.isoformat())
+        assert len(channel.sent) - before == (moment.isoweekday() % 7 == weekday)
+
+
+def test_after_a_week_with_its_digest_the_next_is_made_up_for(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    add_events(api, ada)
+    switch(api, WEDNESDAY)
+    digests("2027-06-09T09:00:00Z", "2027-06-18T09:00:00Z", "2027-06-19T09:00:01Z")
+    assert occurrences() == ["2027-06-07", "2027-06-14"]
+    assert [sent.notice.content["late"] for sent in channel.sent] == [False, True]
+
+
+def test_an_event_that_came_later_still_gets_into_a_digest_of_that_moment(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    switch(api, SUNDAY)
+    digests("2027-06-06T09:00:00Z")
+    assert channel.sent == []
+    add_events(api, ada)
+    digests("2027-06-06T09:00:00Z")
+    assert len(channel.sent) == 1
