@@ -1,4 +1,4 @@
-"""What apps above do when an account begins and ends, inside its transaction; registered in AppConfig.ready()."""
+"""What apps above do when an account begins, changes hands and ends, inside its transaction; registered in AppConfig.ready()."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -7,9 +7,11 @@ if TYPE_CHECKING:  # the manager of users runs the starters: a real import would
     from accounts.models import User
 
 Starter = Callable[["User"], None]
+Releaser = Callable[["User"], None]
 FileLister = Callable[["User"], list[str]]
 
 _starters: list[Starter] = []
+_releasers: list[Releaser] = []
 _file_listers: list[FileLister] = []
 
 
@@ -22,6 +24,17 @@ def start_account(user: "User") -> None:
     """Run every starter; called by the registration service alone."""
     for starter in _starters:
         starter(user)
+
+
+def on_account_claimed(releaser: Releaser) -> None:
+    """Register `releaser(user)`, which cuts what may still tie the account to somebody other than its address's owner."""
+    _releasers.append(releaser)
+
+
+def release_account(user: "User") -> None:
+    """Run every releaser; called by the claiming service alone."""
+    for releaser in _releasers:
+        releaser(user)
 
 
 def on_account_deleted(lister: FileLister) -> None:

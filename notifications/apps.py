@@ -5,7 +5,10 @@ class NotificationsConfig(AppConfig):
     name = "notifications"
 
     def ready(self) -> None:
+        from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - needs loaded models
+        from notifications.claiming import silence_channels  # noqa: PLC0415 - needs loaded models
         from notifications.transfer import register_transfer  # noqa: PLC0415 - needs loaded models
 
         register_transfer()
+        on_account_claimed(silence_channels)
         from notifications import checks, receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models

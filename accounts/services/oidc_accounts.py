@@ -8,11 +8,11 @@ from rest_framework import serializers
 
 from accounts.api.serializers.fields import AccountEmail, time_zones
 from accounts.languages import best_language
-from accounts.models import ApiToken, OidcIdentity, User
+from accounts.models import OidcIdentity, User
 from accounts.oidc.flow import ProviderRefusedError
+from accounts.services.claiming import shut_out_maker
 from accounts.services.registration import register_account
 from accounts.services.second_factor import stop_totp
-from accounts.services.sessions import end_sessions
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.api.errors import FieldError
 from contacts_project.api.fields import Text
@@ -58,7 +58,7 @@ def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.d
 
 def _take_over(user: User, now: dt.datetime) -> User:
     """Make an account its address's owner's. Where the address had not been verified, somebody else may have made the
-    account: then no password, session, token or app of theirs opens it any more.
+    account: then nothing of theirs opens it any more.
     """
     if user.email_verified:
         return user
@@ -67,9 +67,8 @@ def _take_over(user: User, now: dt.datetime) -> User:
         user.set_unusable_password()
         user.email_verified_at = now
         user.save(update_fields=["password", "email_verified_at", "updated_at"])
-        end_sessions(user=user)
         stop_totp(user=user)
-        ApiToken.objects.owned_by(user).delete()
+        shut_out_maker(user)
     return user
 
 

@@ -6,6 +6,7 @@ from django.contrib.auth.hashers import make_password
 
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import User
+from accounts.services.claiming import shut_out_maker
 from accounts.services.sessions import end_sessions
 from contacts_project.ownership.writing import account_write
 
@@ -23,12 +24,15 @@ def verify_email(*, token: str, now: dt.datetime) -> User:
 def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
     """Set the password of the account that the token was mailed to, and end all its sessions. Raises FieldError.
 
-    Who reads the mail has the address: it is verified by the way.
+    Who reads the mail has the address: it is verified by the way. If it had not been before, the account may have been
+    made by somebody else, who is shut out.
     """
     user = read_token(token, Purpose.RESET)
     hashed = make_password(password)
     with account_write(user):
         user = read_token(token, Purpose.RESET)
+        if not user.email_verified:
+            shut_out_maker(user)
         user.password = hashed
         user.email_verified_at = user.email_verified_at or now
         user.save(update_fields=["password", "email_verified_at", "updated_at"])

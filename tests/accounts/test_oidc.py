@@ -86,6 +86,21 @@ def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, p
     assert not ApiToken.unscoped.exists()
 
 
+def test_a_squatters_own_sign_in_opens_the_account_no_more(browser: Client, provider: Provider) -> None:
+    """Mallory signs in by the provider, takes Alice's address, which nobody verifies, and waits for Alice."""
+    provider.claims.update(sub="mallory", email="mallory@example.org")
+    mallory = Client()
+    sign_in(mallory, provider)
+    mallory.ok("PUT", "/api/user/profile", {"name": "Mallory", "email": "alice@example.org"})
+    provider.claims.update(sub="alice", email="alice@example.org")
+    sign_in(browser, provider)
+    account = browser.ok("GET", "/api/auth/session")["user"]["id"]
+    mallory.ok("GET", "/api/auth/session", status=401)
+    provider.claims.update(sub="mallory", email="mallory@example.org")
+    sign_in(mallory, provider)
+    assert mallory.ok("GET", "/api/auth/session")["user"]["id"] != account
+
+
 @pytest.mark.parametrize("verified", [False, None, "false", 1])
 def test_an_unverified_address_links_nothing(browser: Client, provider: Provider, alice: User, verified: Any) -> None:
     provider.claims.update(email=alice.email, email_verified=verified)

@@ -10,10 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import AccountMail, User
+from accounts.models import AccountMail, OidcIdentity, User
 from accounts.services.mail import send_due_mails, send_mail
 from tests.builders import PASSWORD, make_user
-from tests.client import Client
+from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
 NEW = "Better-Horse-8"
@@ -98,6 +98,31 @@ def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
     user = Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW})["user"]
     assert user["emailVerified"] is True
+
+
+def test_who_registered_an_address_that_was_not_theirs_is_out(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post
+) -> None:
+    """Alice's address was never verified: whoever made the account may not be who reads her mail."""
+    squatter = client_of(alice)
+    OidcIdentity.objects.create(owner=alice, issuer="https://id.example", subject="squatter")
+    squatter.ok("GET", "/api/people")
+    caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    post()
+    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
+    squatter.ok("GET", "/api/people", status=401)
+    assert not OidcIdentity.objects.owned_by(alice).exists()
+
+
+def test_the_tokens_of_a_verified_account_outlive_a_reset(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post
+) -> None:
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    app = client_of(alice)
+    caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+    post()
+    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
+    app.ok("GET", "/api/people")
 
 
 @pytest.mark.parametrize("path", ["forgot-password", "resend-verification"])

@@ -1,0 +1,46 @@
+"""An account that comes to its address's owner tells nothing to where whoever made it wanted it told."""
+
+import pytest
+from django.utils import timezone
+
+from accounts.link_tokens import Purpose, make_token
+from accounts.models import User
+from tests.client import Client, client_of
+
+NEW = "Better-Horse-8"
+
+pytestmark = pytest.mark.django_db
+
+
+def reset(user: User) -> None:
+    token = make_token(user, Purpose.RESET)
+    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
+
+
+def add_channels(user: User) -> None:
+    client = client_of(user)
+    webhook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
+    client.ok("POST", "/api/notifications/endpoints", webhook, status=201)
+    device = {"endpoint": "https://push.example/device", "keys": {"p256dh": "key", "auth": "secret"}}
+    client.ok("POST", "/api/notifications/push/subscribe", device, status=201)
+
+
+def channels(user: User) -> tuple[list[bool], int]:
+    """Whether each destination is on, and how many devices there are."""
+    client = client_of(user)
+    endpoints = client.ok("GET", "/api/notifications/endpoints")["endpoints"]
+    devices = client.ok("GET", "/api/notifications/push/subscriptions")["subscriptions"]
+    return [endpoint["enabled"] for endpoint in endpoints], len(devices)
+
+
+def test_a_first_proof_of_the_address_switches_off_what_was_set_up_before_it(alice: User) -> None:
+    add_channels(alice)
+    reset(alice)
+    assert channels(alice) == ([False], 0)
+
+
+def test_a_verified_account_keeps_its_channels(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    add_channels(alice)
+    reset(User.objects.get(pk=alice.pk))
+    assert channels(alice) == ([True], 1)
