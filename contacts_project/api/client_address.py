@@ -16,9 +16,17 @@ def client_address(request: HttpRequest) -> str:
     hops.append(request.META.get("REMOTE_ADDR", ""))
     chosen = hops[-min(settings.TRUSTED_PROXY_COUNT + 1, len(hops))]
     try:
-        return str(ipaddress.ip_address(chosen.strip("[]")))
+        return str(_read_address(chosen))
     except ValueError:
         return ""
+
+
+def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """An address, without the port that some proxies write and without its zone; IPv4 also where IPv6 carries it."""
+    has_port = text.count(":") == 1 or "]:" in text
+    host = (text.rpartition(":")[0] if has_port else text).strip("[]")
+    address = ipaddress.ip_address(host.partition("%")[0])
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def address_block(address: str) -> str:

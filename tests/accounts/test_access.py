@@ -247,6 +247,19 @@ def test_the_address_is_counted_from_the_right_by_trusted_proxies(browser: Clien
     with override_settings(TRUSTED_PROXY_COUNT=2):
         assert address("192.0.2.66, 203.0.113.7, 10.0.0.2") == "203.0.113.7"
         assert address("not an address, 10.0.0.2") == ""
+        assert address("203.0.113.7:4711, 10.0.0.2") == "203.0.113.7"
+        assert address("[2001:db8::7]:4711, 10.0.0.2") == "2001:db8::7"
+        assert address(f"fe80::1%{'x' * 100}, 10.0.0.2") == "fe80::1"
+
+
+def test_callers_of_a_dual_stack_socket_are_told_apart(browser: Client, alice: User) -> None:
+    """Listening on [::], IPv4 callers appear as ::ffff:203.0.113.1: all of them in one /64."""
+    for number in range(10):
+        assert fail(browser, f"guess{number}@example.org", 1, "::ffff:203.0.113.1") == [401]
+    body = {"email": alice.email, "password": PASSWORD}
+    assert browser.call("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.1").status_code == 429
+    browser.ok("POST", "/api/auth/login", body, REMOTE_ADDR="::ffff:203.0.113.2")
+    assert AccountSession.unscoped.rows().get().ip == "203.0.113.2"
 
 
 def test_a_session_write_needs_the_csrf_token(browser: Client) -> None:
