@@ -4,6 +4,7 @@ import datetime as dt
 
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
+from contacts_project.ownership.writing import account_write
 
 PREFIX_LENGTH = 12
 
@@ -13,12 +14,13 @@ def create_api_token(
 ) -> tuple[ApiToken, str]:
     """Make a token; returns its row and the text, which is stored nowhere."""
     text = new_token()
-    row = ApiToken.objects.create(
-        owner=owner,
-        name=name,
-        scope=scope,
-        expires_at=expires_at,
-        prefix=text[:PREFIX_LENGTH],
-        digest=token_digest(text),
-    )
+    with account_write(owner):
+        row = ApiToken.objects.create(
+            owner=owner,
+            name=name,
+            scope=scope,
+            expires_at=expires_at,
+            prefix=text[:PREFIX_LENGTH],
+            digest=token_digest(text),
+        )
     return row, text

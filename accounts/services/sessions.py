@@ -13,17 +13,22 @@ from django.http import HttpRequest
 
 from accounts.models import AccountSession, User
 from contacts_project.api.client_address import client_address
+from contacts_project.ownership.writing import account_pause
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60
 
 
 def start_session(*, request: HttpRequest, user: User) -> None:
-    """Sign `user` in to the browser behind `request`. Whoever was signed in there is signed out first."""
+    """Sign `user` in to the browser behind `request`. Whoever was signed in there is signed out first.
+
+    In the account's turn: one that is being deleted raises AccountGoneError.
+    """
     if old := request.session.session_key:
         AccountSession.unscoped.rows().filter(session_key=old).delete()
         request.session.flush()
-    login(request, user, BACKEND)
+    with account_pause(user):
+        login(request, user, BACKEND)
 
 
 def renew_session(*, request: HttpRequest, user: User) -> None:

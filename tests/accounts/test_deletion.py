@@ -9,10 +9,12 @@ from django.core.files.storage import default_storage
 from django.db import connection
 
 from accounts import lifecycle
+from accounts.api.views import access
 from accounts.models import AccountMail, AccountSession, DoomedFile, User
 from accounts.services.deletion import delete_account, delete_doomed_files
+from accounts.services.signing_in import check_credentials
 from contacts_project.ownership.models import OwnedModel
-from tests.builders import PASSWORD, make_person
+from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 from tests.filling import account_models, fill_account, owner_field
 
@@ -124,3 +126,27 @@ def test_a_session_ends_with_the_account(alice: User) -> None:
     browser.ok("DELETE", "/api/user/delete", BODY, HTTP_X_CSRFTOKEN=csrf)
     browser.ok("GET", "/api/auth/session", status=401)
     assert not AccountSession.unscoped.exists()
+
+
+def test_an_account_that_went_while_its_password_was_checked_is_not_signed_in_to(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check_and_delete(**arguments: Any) -> User:
+        user = check_credentials(**arguments)
+        User.objects.get(pk=user.pk).delete()
+        return user
+
+    monkeypatch.setattr(access, "check_credentials", check_and_delete)
+    browser = Client()
+    browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
+    browser.ok("GET", "/api/auth/session", status=401)
+    assert not Session.objects.exists()
+
+
+def test_a_token_deletes_its_own_account_and_leaves_the_browsers_session(alice: User, api: Client) -> None:
+    """A bearer header is the only credential looked at: who is signed in beside it has nothing to do with it."""
+    bystander = make_user("bob@example.org")
+    api.ok("POST", "/api/auth/login", {"email": bystander.email, "password": PASSWORD}, HTTP_AUTHORIZATION="")
+    api.ok("DELETE", "/api/user/delete", BODY)
+    user = api.ok("GET", "/api/auth/session", HTTP_AUTHORIZATION="")["user"]
+    assert user["id"] == str(bystander.pk)

@@ -40,5 +40,6 @@ class DeletionView(APIView):
         with proving(user):
             check_deletion_password(user, body.validated_data.get("password"))
         delete_account(user=user)
-        logout(request._request)
+        if request.auth is None:  # beside a token, the browser's session may be anybody's
+            logout(request._request)
         return Response({"message": "The account and all its data have been deleted."})
