@@ -1,4 +1,4 @@
-"""What apps above do when an account begins, changes hands and ends, inside its transaction; registered in AppConfig.ready()."""
+"""What apps above do when an account begins, changes hands or ends, inside its transaction; see AppConfig.ready()."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def start_account(user: "User") -> None:
 
 
 def on_account_claimed(releaser: Releaser) -> None:
-    """Register `releaser(user)`, which cuts what may still tie the account to somebody other than its address's owner."""
+    """Register `releaser(user)`, which cuts what may tie the account to somebody else than its address's owner."""
     _releasers.append(releaser)
 
 
