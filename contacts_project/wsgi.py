@@ -2,7 +2,10 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
+
+from contacts_project.api.chunked import MeasuredHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = MeasuredHandler()

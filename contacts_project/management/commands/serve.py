@@ -55,7 +55,9 @@ def web_command() -> list[str]:
     workers = os.environ.get("WEB_WORKERS", "2" if settings.REDIS_URL else "1")
     bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
     options = ["--bind", bind, "--workers", workers, "--worker-class", "gthread", "--threads", "8", "--timeout", "120"]
-    return [sys.executable, "-m", "gunicorn", *options, "--log-level", "warning", "contacts_project.wsgi"]
+    # gunicorn's most: a list filtered by a hundred groups is an address of 4 kB.
+    options += ["--limit-request-line", "8190", "--log-level", "warning"]
+    return [sys.executable, "-m", "gunicorn", *options, "contacts_project.wsgi"]
 
 
 def celery_command(name: str, *options: str) -> list[str]:
