@@ -114,7 +114,8 @@ def _write(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
     for field in data.keys() & {"name", "position"}:
         setattr(template, field, data[field])
     if template.type == SELECT:
-        template.options = data.get("options") or template.options
+        if (options := data.get("options")) is not None:
+            template.options = options
         if not template.options:
             raise FieldError("options", "A SELECT field needs at least one option.")
     elif data.get("options"):

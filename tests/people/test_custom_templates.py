@@ -136,6 +136,7 @@ def test_an_option_in_use_is_not_removed(api: Client, alice: User) -> None:
     assert api.ok("put", path, {"options": ["meat", "vegan"]}, status=400)["details"][0]["field"] == "options"
     assert values(api, ada) == ["fish"]
     assert api.ok("put", path, {"options": ["fish", "new", "more", "vegan"]})
+    assert api.ok("put", path, {"options": []}, status=400)["details"][0]["field"] == "options"
     assert values(api, ada) == ["fish"]
 
 
