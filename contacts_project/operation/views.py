@@ -1,4 +1,4 @@
-"""Open routes about the service: version, OpenAPI and its interactive docs."""
+"""Routes about the service: health, version, OpenAPI and its interactive docs."""
 
 from django.conf import settings
 from django.utils import timezone
@@ -33,7 +33,7 @@ class OpenView(APIView):
     permission_classes = [AllowAny]
 
 
-class VersionView(OpenView):
+class VersionView(APIView):
     @extend_schema(operation_id="getVersion", responses=envelope("Version", version=CharField()), tags=["operation"])
     def get(self, request: Request) -> Response:
         """The version of the running service."""

@@ -116,7 +116,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/unsubscribe", follow_unsubscribe("POST"), is_open=True),
     # The service itself
     Route("GET", "/api/health", is_open=True),
-    Route("GET", "/api/version", is_open=True),
+    Route("GET", "/api/version"),
     Route("GET", "/api/openapi.json", is_open=True),
     Route("GET", "/api/docs", is_open=True),
     # People
