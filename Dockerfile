@@ -7,6 +7,8 @@ WORKDIR /app
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --no-cache-dir --require-hashes -r requirements/run.txt
 COPY . .
+# Starting anything compiles the translations; the user below may not write here.
+RUN DATA_DIR=/tmp/build python manage.py check && rm -r /tmp/build
 RUN useradd --system --uid 10001 contacts && mkdir /data && chown contacts /data
 USER contacts
 VOLUME /data
