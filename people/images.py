@@ -42,6 +42,32 @@ def make_photo(data: bytes) -> bytes:
         return _jpeg(_turned(square, turn), quality=88)
 
 
+def as_stored(data: bytes) -> bytes:
+    """The stored form, where `data` is it already the same bytes: what moves between accounts is not encoded again.
+
+    Raises PictureRefusedError.
+    """
+    return data if _is_stored_form(data) else make_photo(data)
+
+
+def _is_stored_form(data: bytes) -> bool:
+    """Whether `_jpeg` may have made it: a whole picture of the size, with no segment or byte that could tell more."""
+    if data[:3] != b"\xff\xd8\xff" or data.find(b"\xff\xd9") != len(data) - 2:
+        return False
+    try:
+        with Image.open(BytesIO(data), formats=("JPEG",)) as image:
+            segments = [(name, len(content)) for name, content in getattr(image, "applist", ())]
+            if image.size != (SIDE, SIDE) or image.mode != "RGB" or segments != [_JFIF]:
+                return False  # before anything big is decoded
+            image.load()
+            return True
+    except Exception:  # noqa: BLE001 - as in _opened
+        return False
+
+
+_JFIF = ("APP0", 14)
+
+
 def convert_heif(data: bytes) -> bytes:
     """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError."""
     with _opened(data, HEIF, "a HEIC or HEIF picture") as image:

@@ -12,8 +12,9 @@ from django.db import DatabaseError
 
 from accounts.models import User
 from contacts_project.ownership.writing import account_pause, account_write
+from people.images import PictureRefusedError, as_stored
 from people.models import Person
-from people.photos import PictureRefusedError, content_hash, make_photo
+from people.photos import content_hash
 from people.receipts import ERROR, SKIPPED, Outcome
 from people.services.card_groups import GroupPlan
 from people.services.groups import put_members
@@ -111,7 +112,7 @@ class _Session:
 def _picture(data: bytes, reasons: list[str]) -> Picture | None:
     """The photo as it is stored. Its own hash counts too: an export holds what is stored already."""
     try:
-        jpeg = make_photo(data)
+        jpeg = as_stored(data)
     except PictureRefusedError as refusal:
         reasons.append(f"the photo was left out: {refusal}")
         return None

@@ -4,12 +4,13 @@ Two ways: `overwrite` for the same contact (same UID), where the card's word cou
 the same person, where one contradiction means that it is somebody else. Lists are unions either way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from people.vcard.card import Card, CardDate, Entry
 from people.vcard.lines import parse_line
+from people.vcard.writing import VERSIONS, in_version
 
 _SCALARS = (
     "name",
@@ -126,17 +127,27 @@ def _categories(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]
 
 def _extra(known: tuple[str, ...], new: tuple[str, ...], *, overwrite: bool) -> tuple[str, ...]:
     """Lines of the same property are replaced by a newer card of the same contact, else they are added."""
-    if set(new) <= set(known):
+    said = set(known)
+    if not said.issuperset(new):
+        said.update(spelling for line in known for spelling in _spellings(line))
+    if said.issuperset(new):
         return known
     if overwrite:
         names = {parse_line(line).name for line in new}
         return (*(line for line in known if parse_line(line).name not in names), *new)
-    have = {_bare(line) for line in known}
+    have = {_bare(line) for line in said}
     taken = {line.partition(".")[0].lower() for line in known if parse_line(line).group}
     missing = [line for line in new if _bare(line) not in have]
     groups = {group for line in missing if (group := parse_line(line).group)}
     missing = [line for line in new if line in missing or parse_line(line).group in groups]
     return (*known, *(_regrouped(line, taken) for line in missing))
+
+
+def _spellings(line: str) -> Iterator[str]:
+    """How the line comes back from an export: vCard 2.1's own spelling is another one there."""
+    for version in VERSIONS:
+        if written := in_version(line, version):
+            yield written.spelled()
 
 
 def _bare(line: str) -> str:

@@ -72,7 +72,7 @@ def card_lines(card: Card, version: str = "4.0", *, full_name: str | None = None
     if card.categories:
         yield "categories", _line("CATEGORIES", ",".join(map(values.escape, card.categories)))
     for spelled in card.extra:
-        if line := _in_version(spelled, version):
+        if line := in_version(spelled, version):
             yield "extra", line
 
 
@@ -226,7 +226,7 @@ def _group_number(line: str) -> int:
     return int(digits) if group != digits and digits.isascii() and digits.isdigit() and len(digits) < 7 else 0
 
 
-def _in_version(spelled: str, version: str) -> ContentLine | None:
+def in_version(spelled: str, version: str) -> ContentLine | None:
     """A kept line as it stood, unless it is in vCard 2.1's own spelling, which later versions do not have."""
     line = parse_line(spelled)
     if not line.name:

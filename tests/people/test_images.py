@@ -1,5 +1,6 @@
 """Pictures made into photos: every kind that people send, and what a hostile one costs."""
 
+from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from people.images import PictureRefusedError, convert_heif, make_photo
+from people.images import PictureRefusedError, as_stored, convert_heif, make_photo
 from tests.pictures import gif_header, opened, picture, png_header, webp_header
 
 
@@ -36,6 +37,36 @@ def test_the_middle_is_kept() -> None:
     image = opened(make_photo(out.getvalue()))
     assert near(image.getpixel((10, 128)), (255, 0, 0))
     assert near(image.getpixel((245, 128)), (255, 0, 0))
+
+
+def test_what_is_stored_form_already_is_not_encoded_again() -> None:
+    photo = make_photo(_quarters(1))
+    assert make_photo(photo) != photo
+    assert as_stored(photo) == photo
+
+
+def _exif() -> Image.Exif:
+    exif = Image.Exif()
+    exif[0x010F] = "secret camera"
+    return exif
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda photo: photo + b"behind the end",
+        lambda photo: photo + b"behind the end\xff\xd9",
+        lambda photo: photo[:20] + b"\xff\xfe\x00\x08secret" + photo[20:],
+        lambda photo: photo[:20] + b"\xff\xe5\x00\x08secret" + photo[20:],
+        lambda photo: picture("JPEG", (256, 256), exif=_exif()),
+    ],
+)
+def test_what_could_tell_more_than_pixels_is_encoded_again(told: Callable[[bytes], bytes]) -> None:
+    photo = told(make_photo(_quarters(1)))
+    made = as_stored(photo)
+    assert made != photo
+    assert b"secret" not in made
+    assert as_stored(made) == made
 
 
 def _quarters(orientation: int, kind: str = "JPEG") -> bytes:
