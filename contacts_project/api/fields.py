@@ -168,14 +168,14 @@ class Choice(serializers.Field[str, Any, str, Any]):
 
 
 class Color(serializers.Field[str, Any, str, Any]):
-    """`#RRGGBB`, kept in upper case."""
+    """`#RRGGBB`, kept as typed."""
 
     PATTERN = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or not self.PATTERN.match(data):
             raise serializers.ValidationError("This must be a colour, #RRGGBB.")
-        return data.upper()
+        return data
 
     def to_representation(self, value: str) -> str:
         return value

@@ -35,7 +35,7 @@ def test_a_group_is_answered_whole(api: Client, alice: User) -> None:
         "id": group["id"],
         "name": "Friends",
         "description": None,
-        "color": "#A1B2C3",
+        "color": "#a1b2c3",
         "memberCount": 1,
         "deletedAt": None,
         "createdAt": group["createdAt"],
