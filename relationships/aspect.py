@@ -16,7 +16,7 @@ from relationships.models import Relationship
 from relationships.projection import FEW, relationship_texts
 from relationships.services.merging import move_relationships, return_relationships
 from relationships.services.orphans import orphans_to_delete
-from relationships.services.relationships import create_relationship
+from relationships.services.relationships import NO_WAY_BACK, create_relationship
 from relationships.services.types import revive_types
 
 
@@ -39,7 +39,9 @@ class RelationshipsAspect(PersonAspect):
         if through := data.get("connected_through"):
             if not Person.objects.owned_by(through.owner_id).active().filter(pk=through.pk).exists():
                 raise FieldError("connectedThroughId", UNKNOWN_ID)
-            data["connected_as"] = data.pop("relationship_to_user", None)
+            data["connected_as"] = kind = data.pop("relationship_to_user", None)
+            if kind and kind.inverse_id is None:
+                raise FieldError("relationshipToUserId", NO_WAY_BACK)
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:
         if through := data.get("connected_through"):

@@ -42,7 +42,6 @@ def broken_pairs() -> int:
 
 
 def broken_types() -> int:
-    """How many types are not the inverse of their inverse, or not in the trash with it."""
-    same_state = Q(deleted_at=F("inverse__deleted_at")) | Q(deleted_at=None, inverse__deleted_at=None)
-    rows = RelationshipType.unscoped.rows().filter(same_state, inverse__inverse=F("pk"))
+    """How many types are not the inverse of their inverse."""
+    rows = RelationshipType.unscoped.rows().filter(Q(inverse=None) | Q(inverse__inverse=F("pk")))
     return int(RelationshipType.unscoped.count() - rows.count())

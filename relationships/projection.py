@@ -123,14 +123,14 @@ def type_answers(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
 
 
 def type_answer(row: RelationshipType) -> dict[str, Any]:
-    inverse = row.inverse
+    inverse = row.active_inverse
     return {
         "id": row.pk,
         "name": row.name,
         "label": row.label,
         "color": row.color,
-        "inverseId": inverse.pk,
-        "inverse": {"id": inverse.pk, "name": inverse.name, "label": inverse.label},
+        "inverseId": inverse and inverse.pk,
+        "inverse": inverse and {"id": inverse.pk, "name": inverse.name, "label": inverse.label},
         "symmetric": row.symmetric,
         "deletedAt": timestamp(row.deleted_at),
         "createdAt": timestamp(row.created_at),

@@ -1,6 +1,7 @@
 """Relationship types and relationships in the document of an account (accounts.transfer)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -16,18 +17,19 @@ from people.models import Person
 from relationships.api.serializers import TypeName
 from relationships.defaults import DEFAULT_TYPES
 from relationships.models import Relationship, RelationshipType
-from relationships.services.types import NAME_LENGTH
+from relationships.services.type_names import NAME_LENGTH
+from relationships.services.types import revive_types
 
 
 class TypeShape(Times):
     name = TypeName(NAME_LENGTH, required=True)
     label = Text(NAME_LENGTH, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
     color = Color()
-    inverseId = Text(36, required=True)
+    inverseId = Text(36)
 
 
 class TypeSection(Section):
-    """Found again by id, else by name among the active ones. A type comes with its inverse, or not at all."""
+    """Found again by id, else by name among the active ones. What has an inverse comes with it, or not at all."""
 
     name, order, models = "relationshipTypes", 40, (RelationshipType,)
 
@@ -38,7 +40,7 @@ class TypeSection(Section):
                 "name": row.name,
                 "label": row.label,
                 "color": row.color,
-                "inverseId": str(row.inverse_id),
+                "inverseId": row.inverse_id and str(row.inverse_id),
                 "createdAt": row.created_at,
                 "deletedAt": row.deleted_at,
             }
@@ -50,45 +52,55 @@ class TypeSection(Section):
         known = run.known(RelationshipType, items)
         if items:
             _make_way(run, {row.pk for row in known.values()})
-        named = {row.name: row for row in RelationshipType.objects.owned_by(run.owner).active()}
+        active = RelationshipType.objects.owned_by(run.owner).active().select_related("inverse")
+        rows = _TypeRows(known, {row.name: row for row in active})
         by_source = {str(item.source_id): item for item in items}
-        new: list[RelationshipType] = []
         for item in items:
-            if not item.status:
-                _write_whole(run, item, by_source.get(item.data["inverseId"]), known, named, new)
-        RelationshipType.objects.bulk_create(new)
+            if item.status:
+                continue
+            inverse_id = item.data.get("inverseId")
+            inverse = by_source.get(inverse_id or "")
+            if inverse_id and (
+                inverse is None or inverse.status or inverse.data.get("inverseId") != str(item.source_id)
+            ):
+                run.failed(item, "Its inverse did not come in, or does not name it as its own.")
+            else:
+                _write_ends(run, item, inverse, rows)
+        RelationshipType.objects.bulk_create(rows.new)
+        RelationshipType.unscoped.bulk_update(rows.joined, ["inverse"])
 
 
-def _write_whole(
-    run: ImportRun,
-    item: Item,
-    inverse: Item | None,
-    known: dict[UUID, RelationshipType],
-    named: dict[str, RelationshipType],
-    new: list[RelationshipType],
-) -> None:
-    """One type with its inverse, or one that is its own."""
-    if inverse is None or inverse.status or inverse.data["inverseId"] != str(item.source_id):
-        run.failed(item, "Its inverse did not come in, or does not name it as its own.")
-        return
-    ends = [item] if inverse is item else [item, inverse]
-    active = not any(end.data.get("deleted_at") for end in ends)
-    for end, other in zip(ends, reversed(ends), strict=True):
-        found = known.get(end.source_id)
-        found = found or (named.get(end.data["name"]) if active else None)
-        if found:
-            run.skipped(end, found)
+@dataclass
+class _TypeRows:
+    """The types of the account, by the record's id and by name, and what the import makes of them."""
+
+    known: dict[UUID, RelationshipType]
+    named: dict[str, RelationshipType]
+    new: list[RelationshipType] = field(default_factory=list)
+    joined: list[RelationshipType] = field(default_factory=list)
+
+    def find(self, end: Item) -> RelationshipType | None:
+        by_name = None if end.data.get("deleted_at") else self.named.get(end.data["name"])
+        return self.known.get(end.source_id) or by_name
+
+
+def _write_ends(run: ImportRun, item: Item, inverse: Item | None, rows: _TypeRows) -> None:
+    """One type with its inverse, or one that is its own or has none (None)."""
+    ends = [item] if inverse is None or inverse is item else [item, inverse]
+    found = [rows.find(end) for end in ends]
+    for end, other, row in zip(ends, reversed(ends), found, strict=True):
+        if row and (row.inverse or inverse is None):
+            run.skipped(end, row)
             if other is not end:
-                run.skipped(other, found.inverse)
+                run.skipped(other, row.inverse)
             return
-    rows = [_row(run, end) for end in ends]
-    for row, inverse_row in zip(rows, reversed(rows), strict=True):
-        row.inverse = inverse_row
-        if active:
-            named[row.name] = row
-    for end, row in zip(ends, rows, strict=True):
-        run.imported(end, row)
-    new += rows
+    there = [row or _row(run, end) for end, row in zip(ends, found, strict=True)]
+    for end, row, partner, was_there in zip(ends, there, reversed(there), found, strict=True):
+        row.inverse = partner if inverse else None
+        (run.skipped if was_there else run.imported)(end, row)
+        (rows.joined if was_there else rows.new).append(row)
+        if not row.is_deleted:
+            rows.named[row.name] = row
 
 
 def _row(run: ImportRun, item: Item) -> RelationshipType:
@@ -151,6 +163,8 @@ class RelationshipSection(Section):
                 run.skipped(item, found)
             elif person is None or related is None or person == related:
                 run.failed(item, "It does not name two people who came in.")
+            elif kind and kind.inverse is None:
+                run.failed(item, "Its type has no inverse.")
             elif not item.data.get("deleted_at") and (found := taken.get((person.pk, related.pk, kind and kind.pk))):
                 run.skipped(item, found)
             else:
@@ -160,6 +174,15 @@ class RelationshipSection(Section):
                 if not pair[0].is_deleted:
                     taken |= {_triple(row): row for row in pair}
         Relationship.objects.bulk_create(new, batch_size=500)
+        _revive_used_types(run)
+
+
+def _revive_used_types(run: ImportRun) -> None:
+    """What came in active takes its type out of the trash."""
+    people = Person.objects.owned_by(run.owner).active().filter(relationship_to_user__deleted_at__isnull=False)
+    ties = Relationship.objects.owned_by(run.owner).active().filter(relationship_type__deleted_at__isnull=False)
+    used = {*people.values_list("relationship_to_user", flat=True), *ties.values_list("relationship_type", flat=True)}
+    revive_types(run.owner.pk, used, run.now)
 
 
 def _pair(

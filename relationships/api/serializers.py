@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.api.fields import Color, OwnedField, Text, Truth
-from relationships.services.types import NAME_LENGTH, type_name
+from relationships.services.type_names import NAME_LENGTH, type_name
 
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):

@@ -8,14 +8,15 @@ from contacts_project.ownership.models import OwnedManager, TrashModel, TrashQue
 class RelationshipType(TrashModel):
     """What a person is to another. `inverse` is the type of the way back; of a symmetric type, itself.
 
-    A type is never half: it has an inverse (not null), no two types have the same one (unique), and the services of
-    this app, the only writers, set, delete and restore both ends together.
+    Two types name each other, or neither names the other: no two have the same inverse (unique), and the services of
+    this app, the only writers, set both ends together. A type is made with an inverse and may lose it, when that is
+    removed for good; until it is given another, no relationship can have it.
     """
 
     name = models.CharField(max_length=50)
     label = models.CharField(max_length=50)
     color = models.CharField(max_length=7)
-    inverse = models.OneToOneField("self", on_delete=models.CASCADE, related_name="+")
+    inverse = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
     unscoped = UnscopedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
     objects = OwnedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
@@ -33,3 +34,8 @@ class RelationshipType(TrashModel):
     @property
     def symmetric(self) -> bool:
         return self.inverse_id == self.pk
+
+    @property
+    def active_inverse(self) -> "RelationshipType | None":
+        """The inverse, unless it is in the trash; there it waits to be restored, or for the next relationship."""
+        return self.inverse if self.symmetric or (self.inverse and not self.inverse.is_deleted) else None

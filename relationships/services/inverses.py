@@ -1,91 +1,115 @@
 """Which inverse a type is to have, and what a change of it does to the relationships of the type."""
 
 import datetime as dt
-from enum import Enum
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef
 
 from contacts_project.api.errors import FieldError
-from contacts_project.api.ids import new_id
+from contacts_project.api.fields import UNKNOWN_ID
+from contacts_project.ownership.models import TrashQuerySet
 from people.models import Person
+from people.palette import pick_color
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
+from relationships.services.type_names import NAME_LENGTH, free_name, taken_names, type_name
 
 
-class Inverse(Enum):
-    """What the inverse inputs of a body ask for."""
-
-    AS_IT_IS = 1
-    ITSELF = 2
-    NEW = 3
-
-
-def wanted_inverse(row: RelationshipType | None, data: dict[str, Any]) -> Inverse:
-    """What `data` asks for; `row` is None for a type still to be made. Raises FieldError for a half type.
-
-    Every type is whole, so an existing one is free to become an inverse only where it already is the inverse of `row`.
-    """
+def settle_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *, is_new: bool = False) -> None:
+    """Give `row` the inverse that the body `data` asks for, if any; relationships follow. Raises FieldError."""
     given: RelationshipType | None = data.get("inverse")
     label: str | None = data.get("inverse_label")
     if data.get("symmetric"):
         if label or given not in {None, row}:
             raise FieldError("symmetric", "A symmetric type is its own inverse: give no other.")
-        return Inverse.ITSELF
-    ceases_to_be_symmetric = row is None or (row.symmetric and data.get("symmetric") is False)
+        _make_symmetric(row, now)
+        return
+    needs_one = is_new or (row.symmetric and data.get("symmetric") is False)
     if given:
-        if row is None or ceases_to_be_symmetric or given.pk != row.inverse_id:
-            raise FieldError("inverseId", _why_not(given, row))
-        return Inverse.AS_IT_IS
-    if label:
-        is_named_so = row is not None and not row.symmetric and row.inverse.label == label
-        return Inverse.AS_IT_IS if is_named_so else Inverse.NEW
-    if ceases_to_be_symmetric:
+        if needs_one or given.pk != row.inverse_id:
+            _join(row, _free(given, row), now)
+    elif label:
+        if not _has_inverse_labelled(row, label):
+            _join(row, _make_inverse(row, label), now)
+    elif needs_one:
         raise FieldError("inverseLabel", "A type that is not symmetric needs an inverse: inverseId or inverseLabel.")
-    return Inverse.AS_IT_IS
 
 
-def _why_not(given: RelationshipType, row: RelationshipType | None) -> str:
-    if given == row:
-        return "A type that is not symmetric cannot be its own inverse."
-    if given.symmetric:
-        return "That type is symmetric: it is its own inverse."
-    return "That type already has another inverse."
+def _free(given: RelationshipType, row: RelationshipType) -> RelationshipType:
+    """The type that a body names, as it is now, in this turn. Raises FieldError unless it can be the inverse."""
+    found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
+    if found is None:
+        raise FieldError("inverseId", UNKNOWN_ID)
+    if found == row:
+        raise FieldError("inverseId", "A type that is not symmetric cannot be its own inverse.")
+    if found.symmetric:
+        raise FieldError("inverseId", "That type is symmetric: it is its own inverse.")
+    if found.active_inverse:
+        raise FieldError("inverseId", "That type already has another inverse.")
+    return found
 
 
-def make_symmetric(row: RelationshipType, now: dt.datetime) -> None:
+def _has_inverse_labelled(row: RelationshipType, label: str) -> bool:
+    inverse = row.active_inverse
+    return inverse is not None and inverse != row and inverse.label == label
+
+
+def _make_inverse(row: RelationshipType, label: str) -> RelationshipType:
+    """A type to be the other end of `row`. Its name is made from the label, with a number where that is taken."""
+    name = free_name(type_name(label)[:NAME_LENGTH], taken_names(row.owner_id))
+    return RelationshipType.objects.create(owner_id=row.owner_id, name=name, label=label, color=pick_color(name))
+
+
+def _make_symmetric(row: RelationshipType, now: dt.datetime) -> None:
     """`row` becomes its own inverse, and so its relationships read the same from both ends."""
     former = row.inverse
     if former == row:
         return
-    _check_mergeable(row, former)
-    _of_type(former).update(relationship_type=row, updated_at=now)
-    # No two types may name the same inverse, not even between two statements: step aside first.
-    _types(row).filter(pk=row.pk).update(inverse_id=new_id())
-    _release(former, now)
-    _types(row).filter(pk=row.pk).update(inverse=row, updated_at=now)
-    row.inverse = row
-
-
-def give_inverse(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
-    """`inverse`, not stored yet, becomes the other end of `row`; the relationships that have `row` follow."""
-    former = row.inverse
-    ways_back = _of_type(former)
-    if former == row:
-        ways_back = ways_back.filter(pk__gt=F("inverse"))
-    moved = list(ways_back.values_list("pk", flat=True))
-    _types(row).filter(pk=row.pk).update(inverse_id=inverse.pk, updated_at=now)
-    if former != row:
+    if former:
+        _check_mergeable(row, former)
+        _retype(row, _ways_back(row), row, now)
         _release(former, now)
-    inverse.save(force_insert=True)
-    _of_type(former).filter(pk__in=moved).update(relationship_type=inverse, updated_at=now)
+    _point(row, row, now)
+
+
+def _join(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
+    """The two become each other's inverse. What either had before is released, and its relationships follow."""
+    ends = ((row, inverse), (inverse, row))
+    for (end, other), ways_back in [(pair, _ways_back(pair[0])) for pair in ends]:
+        _retype(end, ways_back, other, now)
+        if end.inverse and end.inverse != end:
+            _release(end.inverse, now)
+    for end, other in ends:
+        _point(end, other, now)
+
+
+def _ways_back(row: RelationshipType) -> list[UUID]:
+    """The other rows of the pairs that have `row`; of a symmetric type the row that was made second."""
+    if row.inverse is None:
+        return []
+    rows = _of_type(row.inverse)
+    if row.symmetric:
+        rows = rows.filter(pk__gt=F("inverse"))
+    return list(rows.values_list("pk", flat=True))
+
+
+def _retype(row: RelationshipType, keys: Collection[UUID], to: RelationshipType, now: dt.datetime) -> None:
+    if keys:
+        relationships = Relationship.objects.owned_by(row.owner_id).filter(pk__in=keys)
+        relationships.update(relationship_type=to, updated_at=now)
+
+
+def _point(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
+    _types(row).filter(pk=row.pk).update(inverse=inverse, updated_at=now)
     row.inverse = inverse
 
 
 def _release(former: RelationshipType, now: dt.datetime) -> None:
-    """What was an inverse becomes whole by itself, and goes to the trash unless somebody relates to the user by it."""
+    """What was an inverse goes to the trash without one, but stays where somebody relates to the user by it."""
     to_user = Person.objects.owned_by(former.owner_id).active().filter(relationship_to_user=former)
-    gone_at = None if to_user.exists() else now
-    _types(former).filter(pk=former.pk).update(inverse=former, deleted_at=gone_at, updated_at=now)
+    gone_at = former.deleted_at or (None if to_user.exists() else now)
+    _types(former).filter(pk=former.pk).update(inverse=None, deleted_at=gone_at, updated_at=now)
 
 
 def _check_mergeable(row: RelationshipType, former: RelationshipType) -> None:
@@ -95,7 +119,7 @@ def _check_mergeable(row: RelationshipType, former: RelationshipType) -> None:
         raise FieldError("symmetric", "Two people are related by this type and by its inverse as well.")
 
 
-def _types(row: RelationshipType) -> QuerySet[RelationshipType]:
+def _types(row: RelationshipType) -> TrashQuerySet[RelationshipType]:
     return RelationshipType.objects.owned_by(row.owner_id)
 
 

@@ -19,6 +19,7 @@ from relationships.services.finding import find
 from relationships.services.types import revive_types
 
 TWICE = "These two people already have an active relationship of this type."
+NO_WAY_BACK = "This type has lost its inverse: give it another, or make it symmetric."
 
 
 class PersonDeletedError(ApiError):
@@ -40,7 +41,7 @@ def create_relationship(
     """`person` becomes `relationship_type` of `related_person`, and the way back. Raises FieldError."""
     with account_write(owner):
         _check_current(owner, person, related_person)
-        inverse_type_id = _inverse_of(owner, relationship_type)
+        inverse_type_id = _inverse_of(owner, relationship_type, now)
         row, inverse = new_pair(owner.pk, person.pk, related_person.pk, now=now)
         row.relationship_type, inverse.relationship_type_id = relationship_type, inverse_type_id
         row.notes = inverse.notes = notes
@@ -67,7 +68,7 @@ def update_relationship(*, owner: User, relationship_id: str, data: dict[str, An
         row = find(Relationship.objects.owned_by(owner).visible().select_related("inverse"), relationship_id)
         inverse = row.inverse
         if "relationship_type" in data:
-            inverse.relationship_type_id = _inverse_of(owner, data["relationship_type"])
+            inverse.relationship_type_id = _inverse_of(owner, data["relationship_type"], now)
             row.relationship_type = data["relationship_type"]
             _check_once(row)
         if "notes" in data:
@@ -94,7 +95,7 @@ def restore_relationship(*, owner: User, relationship_id: str, now: dt.datetime)
         if row.person.is_deleted or row.related_person.is_deleted:
             raise PersonDeletedError
         _check_once(row)
-        revive_types(owner.pk, [row.relationship_type_id], now)
+        revive_types(owner.pk, [row.relationship_type_id, row.inverse.relationship_type_id], now)
         _pair(row).update(deleted_at=None, updated_at=now)
     return row
 
@@ -113,7 +114,9 @@ def remove_relationships(owner_id: UUID, relationship_ids: Collection[UUID]) -> 
 
 
 def _find_deleted(owner: User, relationship_id: str, now: dt.datetime) -> Relationship:
-    rows = Relationship.objects.owned_by(owner).within_retention(now).select_related("person", "related_person")
+    rows = (
+        Relationship.objects.owned_by(owner).within_retention(now).select_related("person", "related_person", "inverse")
+    )
     row = find(rows, relationship_id)
     if row.is_deleted:
         return row
@@ -136,15 +139,19 @@ def _check_current(owner: User, person: Person, related_person: Person) -> None:
         raise FieldError(ends[person_id], UNKNOWN_ID)
 
 
-def _inverse_of(owner: User, relationship_type: RelationshipType | None) -> UUID | None:
-    """The type of the way back, as it is now, in this turn."""
+def _inverse_of(owner: User, relationship_type: RelationshipType | None, now: dt.datetime) -> UUID | None:
+    """The type of the way back, as it is now, in this turn; out of the trash, where it is there."""
     if relationship_type is None:
         return None
-    active = RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk)
-    inverse_id = active.values_list("inverse_id", flat=True).first()
-    if inverse_id is None:
+    active = RelationshipType.objects.owned_by(owner).active().select_related("inverse")
+    row = active.filter(pk=relationship_type.pk).first()
+    if row is None:
         raise FieldError("relationshipTypeId", UNKNOWN_ID)
-    return inverse_id
+    if row.inverse is None:
+        raise FieldError("relationshipTypeId", NO_WAY_BACK)
+    if row.inverse.is_deleted:
+        revive_types(owner.pk, [row.inverse_id], now)
+    return row.inverse_id
 
 
 def _check_once(row: Relationship) -> None:

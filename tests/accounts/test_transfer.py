@@ -17,6 +17,7 @@ from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.filling import account_models
 from tests.pictures import picture, upload
+from tests.relationships.invariants import check_invariants
 
 TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
 
@@ -56,6 +57,11 @@ def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
     api.ok("PUT", f"/api/relationship-types/{types['FRIEND']}", {"name": "FRIEND", "label": "Pal", "color": "#ABCDEF"})
     api.ok("DELETE", f"/api/relationship-types/{types['COLLEAGUE']}")
     api.ok("POST", "/api/relationship-types", {"name": "mentor", "label": "Mentor", "inverseLabel": "Mentee"})
+    for name, inverse in (("Boss", "Report"), ("Tutor", "Pupil")):
+        kind = {"name": name, "label": name, "inverseLabel": inverse}
+        kind = api.ok("POST", "/api/relationship-types", kind)["relationshipType"]
+        api.ok("DELETE", f"/api/relationship-types/{kind['inverseId']}")
+    api.ok("DELETE", f"/api/relationship-types/{kind['inverseId']}/permanent")
     ada = {
         "name": "Ada",
         "surname": "Lovelace",
@@ -275,7 +281,34 @@ def test_pairs_and_types_are_whole(full: Client, other: Client) -> None:
         assert row.inverse.inverse_id == row.pk
         assert (row.inverse.person_id, row.inverse.related_person_id) == (row.related_person_id, row.person_id)
     for kind in RelationshipType.objects.owned_by(owner).select_related("inverse"):
-        assert kind.inverse.inverse_id == kind.pk
+        assert kind.inverse is None or kind.inverse.inverse_id == kind.pk
+    check_invariants(owner)
+
+
+def test_a_type_without_inverse_gets_the_one_that_comes_in(full: Client, other: Client) -> None:
+    types = {row["name"]: row["id"] for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    for name in ("CHILD", "FRIEND"):
+        other.ok("DELETE", f"/api/relationship-types/{types[name]}")
+    other.ok("DELETE", f"/api/relationship-types/{types['CHILD']}/permanent")
+    other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
+    other.ok("POST", "/api/user/import", exported(full))
+    after = {row["name"]: row for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    assert after["CHILD"]["inverseId"] == after["PARENT"]["id"] == types["PARENT"]
+    assert len(other.ok("GET", "/api/relationships")["relationships"]) == 2
+    check_invariants(User.objects.get(email="other@example.org"))
+
+
+def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, alice: User) -> None:
+    document = exported(full)
+    for person in full.ok("GET", "/api/people")["people"]:
+        full.ok("DELETE", f"/api/people/{person['id']}")
+        full.ok("DELETE", f"/api/people/{person['id']}/permanent")
+    for row in full.ok("GET", "/api/relationship-types")["relationshipTypes"]:
+        full.ok("DELETE", f"/api/relationship-types/{row['id']}")
+    full.ok("POST", "/api/user/import", document)
+    names = {row["name"] for row in full.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    assert names == {"PARENT", "CHILD", "FRIEND"}
+    check_invariants(alice)
 
 
 def test_export_reads_in_a_number_of_queries_that_does_not_grow(

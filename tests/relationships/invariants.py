@@ -1,6 +1,6 @@
 """What holds of an account's relationships and types after every operation."""
 
-from django.db.models import F, Q
+from typing import Any
 
 from accounts.models import User
 from people.models import Person
@@ -9,26 +9,32 @@ from relationships.models import Relationship, RelationshipType
 
 def check_invariants(owner: User) -> None:
     """Raise where a pair does not match, a type is half, or something active has a type in the trash."""
-    rows = Relationship.objects.owned_by(owner)
-    matches = Q(
-        inverse__inverse=F("pk"), inverse__person=F("related_person"), inverse__related_person=F("person")
-    ) & ~Q(inverse=F("pk"))
-    assert not rows.exclude(matches).exists(), "two rows that do not know each other"
-    by_id = {row.pk: row for row in rows}
-    types = {row.pk: row for row in RelationshipType.objects.owned_by(owner)}
-    for row in by_id.values():
-        other = by_id[row.inverse_id]
-        assert (row.notes, row.deleted_at) == (other.notes, other.deleted_at), "half a change"
-        kind = types[row.relationship_type_id] if row.relationship_type_id else None
-        assert other.relationship_type_id == (kind and kind.inverse_id), "types that are not each other's inverse"
-        assert row.deleted_at or not (kind and kind.deleted_at), "an active relationship of a deleted type"
-    for kind in types.values():
-        inverse = types[kind.inverse_id]
-        assert inverse.inverse_id == kind.pk, "half a type"
-        assert inverse.deleted_at == kind.deleted_at, "a type without its inverse"
-    active = [(row.person_id, row.related_person_id, row.relationship_type_id) for row in rows.active()]
+    types = _by_id(RelationshipType.objects.owned_by(owner), "name", "inverse_id", "deleted_at")
+    ends = ("person_id", "related_person_id")
+    rows = _by_id(
+        Relationship.objects.owned_by(owner), *ends, "relationship_type_id", "notes", "deleted_at", "inverse_id"
+    )
+    for key, (person, related, kind_id, notes, deleted_at, inverse_id) in rows.items():
+        other = rows[inverse_id]
+        assert (other[0], other[1], other[5]) == (related, person, key), "two rows that do not know each other"
+        assert key != inverse_id, "a row that is its own inverse"
+        assert (notes, deleted_at) == other[3:5], "half a change"
+        if kind_id is None:
+            assert other[2] is None, "one end without a type"
+            continue
+        _, back, gone_at = types[kind_id]
+        assert back is not None, "a relationship of a type that has no inverse"
+        assert other[2] == back, "types that are not each other's inverse"
+        assert deleted_at or not gone_at, "an active relationship of a deleted type"
+    for key, (_, inverse_id, _) in types.items():
+        assert inverse_id is None or types[inverse_id][1] == key, "half a type"
+    active = [row[:3] for row in rows.values() if not row[4]]
     assert len(active) == len(set(active)), "the same relationship twice"
-    names = [kind.name for kind in types.values() if not kind.deleted_at]
+    names = [name for name, _, deleted_at in types.values() if not deleted_at]
     assert len(names) == len(set(names)), "two types of one name"
     lost = Person.objects.owned_by(owner).active().filter(relationship_to_user__deleted_at__isnull=False)
     assert not lost.exists(), "an active person of a deleted type"
+
+
+def _by_id(rows: Any, *columns: str) -> dict[Any, tuple[Any, ...]]:
+    return {row[0]: row[1:] for row in rows.values_list("pk", *columns)}

@@ -62,7 +62,7 @@ def test_a_type_is_used_or_deleted_but_not_both(api: Client, alice: User) -> Non
     body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), "relationshipTypeId": types["CHILD"]}
     calls: list[tuple[str, str, Any]] = [
         ("POST", "/api/relationships", body),
-        ("DELETE", f"/api/relationship-types/{types['PARENT']}", None),
+        ("DELETE", f"/api/relationship-types/{types['CHILD']}", None),
     ]
     statuses = at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
     assert statuses[200] == 1

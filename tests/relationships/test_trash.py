@@ -60,5 +60,5 @@ def test_the_purge_removes_pairs_and_types_whole(api: Client, alice: User) -> No
         check_invariants(alice)
         assert Relationship.objects.owned_by(alice).deleted().count() == (2 if days == 29 else 0)
     assert kept in relationships(api)
-    assert set(ids) - set(type_ids(api)) == {"PARENT", "CHILD"}
+    assert set(ids) - set(type_ids(api)) == {"CHILD"}
     assert not RelationshipType.objects.owned_by(alice).deleted().exists()

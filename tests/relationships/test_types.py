@@ -13,9 +13,12 @@ PATH = "/api/relationship-types"
 
 
 def types(api: Client) -> dict[str, Any]:
-    """The types by name, after a look that each is whole."""
+    """The types by name, after a look that each names one that names it, if any."""
     rows = {row["id"]: row for row in api.ok("GET", PATH)["relationshipTypes"]}
     for row in rows.values():
+        if row["inverseId"] is None:
+            assert (row["inverse"], row["symmetric"]) == (None, False)
+            continue
         inverse = rows[row["inverseId"]]
         assert inverse["inverseId"] == row["id"]
         assert row["inverse"] == {key: inverse[key] for key in ("id", "name", "label")}
@@ -36,7 +39,7 @@ def test_name_is_upper_case_and_without_white_space(api: Client) -> None:
 
 
 def test_color_is_given_or_picked(api: Client) -> None:
-    assert make(api, name="a", label="a", symmetric=True, color="#a1b2c3")["color"] == "#A1B2C3"
+    assert make(api, name="a", label="a", symmetric=True, color="#a1B2c3")["color"] == "#a1B2c3"
     assert make(api, name="b", label="b", symmetric=True)["color"].startswith("#")
     refused(api, "POST", PATH, {"name": "c", "label": "c", "symmetric": True, "color": "red"}, "color")
 
@@ -134,7 +137,7 @@ def test_an_inverse_that_somebody_is_to_the_user_stays(api: Client, alice: User)
     ids = type_ids(api)
     make_person(alice, relationship_to_user_id=ids["CHILD"])
     api.ok("PUT", f"{PATH}/{ids['PARENT']}", {"inverseLabel": "Kid"})
-    assert types(api)["CHILD"]["symmetric"]
+    assert (types(api)["CHILD"]["inverse"], types(api)["CHILD"]["symmetric"]) == (None, False)
 
 
 def test_a_pair_becomes_one_symmetric_type(api: Client, alice: User) -> None:
@@ -166,15 +169,102 @@ def test_a_symmetric_type_becomes_a_pair(api: Client, alice: User) -> None:
     assert by_person == {made["personId"]: ids["FRIEND"], made["relatedPersonId"]: changed["inverseId"]}
 
 
-def test_delete_and_restore_act_on_both_ends(api: Client) -> None:
+def test_delete_and_restore_leave_the_inverse_where_it_is(api: Client) -> None:
     before = types(api)
     path = f"{PATH}/{before['CHILD']['id']}"
     assert api.ok("DELETE", path) == {"success": True}
-    assert set(before) - set(types(api)) == {"PARENT", "CHILD"}
     api.ok("GET", path, status=404)
+    parent = {**before["PARENT"], "inverseId": None, "inverse": None}
+    assert types(api) == {name: row for name, row in before.items() if name != "CHILD"} | {"PARENT": parent}
     restored = api.ok("POST", f"{path}/restore")["relationshipType"]
-    assert (restored["name"], restored["deletedAt"]) == ("CHILD", None)
+    assert restored == {**before["CHILD"], "updatedAt": restored["updatedAt"]}
+    assert types(api)["PARENT"] == before["PARENT"]
+
+
+def test_both_ends_are_deleted_and_restored_one_by_one(api: Client) -> None:
+    before = types(api)
+    paths = [f"{PATH}/{before[name]['id']}" for name in ("PARENT", "CHILD")]
+    for path in paths:
+        api.ok("DELETE", path)
+    assert [row["inverse"] for row in api.ok("GET", "/api/deleted?type=relationshipTypes")["deleted"]] == [None, None]
+    first = api.ok("POST", f"{paths[0]}/restore")["relationshipType"]
+    assert (first["inverse"], first["symmetric"]) == (None, False)
+    assert api.ok("POST", f"{paths[1]}/restore")["relationshipType"]["inverseId"] == first["id"]
     assert set(types(api)) == set(before)
+
+
+def test_an_inverse_in_the_trash_comes_back_with_the_next_relationship(api: Client, alice: User) -> None:
+    ids = type_ids(api)
+    ada, bob = make_pair(alice)
+    api.ok("DELETE", f"{PATH}/{ids['CHILD']}")
+    make(api, name="child", label="Child of somebody", symmetric=True)
+    relate(api, ada, bob, ids["PARENT"])
+    rows = types(api)
+    assert (rows["CHILD_2"]["id"], rows["PARENT"]["inverseId"]) == (ids["CHILD"], ids["CHILD"])
+    assert {row["relationshipTypeId"] for row in relationships(api)} == {ids["PARENT"], ids["CHILD"]}
+
+
+def remove(api: Client, type_id: str) -> None:
+    """Delete a type for good."""
+    api.ok("DELETE", f"{PATH}/{type_id}")
+    api.ok("DELETE", f"{PATH}/{type_id}/permanent")
+
+
+def test_a_type_whose_inverse_is_gone_relates_nobody_until_it_has_another(api: Client, alice: User) -> None:
+    ids = type_ids(api)
+    ada, bob = (str(person.pk) for person in make_pair(alice))
+    related = relate(api, ada, bob)
+    remove(api, ids["CHILD"])
+    body = {"personId": ada, "relatedPersonId": bob, "relationshipTypeId": ids["PARENT"]}
+    refused(api, "POST", "/api/relationships", body, "relationshipTypeId")
+    path = f"/api/relationships/{related['id']}"
+    refused(api, "PUT", path, {"relationshipTypeId": ids["PARENT"]}, "relationshipTypeId")
+    through = {"name": "Eve", "connectedThroughId": ada, "relationshipToUserId": ids["PARENT"]}
+    refused(api, "POST", "/api/people", through, "relationshipToUserId")
+    through.pop("connectedThroughId")
+    assert api.ok("POST", "/api/people", through, status=201)["person"]["relationshipToUserId"] == ids["PARENT"]
+    kept = api.ok("PUT", f"{PATH}/{ids['PARENT']}", {**types(api)["PARENT"], "label": "Mum"})["relationshipType"]
+    assert (kept["label"], kept["inverse"], kept["symmetric"]) == ("Mum", None, False)
+    api.ok("PUT", f"{PATH}/{ids['PARENT']}", {"inverseLabel": "Child"})
+    assert api.ok("PUT", path, {"relationshipTypeId": ids["PARENT"]})["relationship"]["relationshipTypeId"]
+    assert set(types(api)) == set(ids)
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_a_type_takes_another_that_lost_its_inverse(api: Client, for_good: bool) -> None:
+    ids = type_ids(api)
+    if for_good:
+        remove(api, ids["CHILD"])
+    else:
+        api.ok("DELETE", f"{PATH}/{ids['CHILD']}")
+    kid = make(api, name="kid", label="Kid", inverseId=ids["PARENT"], inverseLabel="not needed")
+    rows = types(api)
+    assert (kid["inverseId"], rows["PARENT"]["inverseId"]) == (ids["PARENT"], kid["id"])
+    assert set(rows) == (set(ids) | {"KID"}) - {"CHILD"}
+    if not for_good:
+        restored = api.ok("POST", f"{PATH}/{ids['CHILD']}/restore")["relationshipType"]
+        assert (restored["inverse"], restored["symmetric"]) == (None, False)
+        assert types(api)["PARENT"]["inverseId"] == kid["id"]
+
+
+@pytest.mark.parametrize("name", ["FRIEND", "PARENT"])
+def test_so_does_one_that_had_another(api: Client, alice: User, name: str) -> None:
+    ids = type_ids(api)
+    made = relate(api, *make_pair(alice), ids[name])
+    hero = make(api, name="hero", label="Hero", inverseLabel="Admirer")
+    api.ok("DELETE", f"{PATH}/{hero['inverseId']}")
+    api.ok("PUT", f"{PATH}/{ids[name]}", {"symmetric": False, "inverseId": hero["id"]})
+    rows = types(api)
+    assert (rows[name]["inverseId"], rows["HERO"]["inverseId"]) == (hero["id"], ids[name])
+    by_person = {row["personId"]: row["relationshipTypeId"] for row in relationships(api)}
+    assert by_person == {made["personId"]: ids[name], made["relatedPersonId"]: hero["id"]}
+
+
+def test_a_type_without_inverse_becomes_symmetric(api: Client) -> None:
+    ids = type_ids(api)
+    remove(api, ids["CHILD"])
+    assert api.ok("PUT", f"{PATH}/{ids['PARENT']}", {"symmetric": True})["relationshipType"]["symmetric"]
+    assert types(api)["PARENT"]["inverseId"] == ids["PARENT"]
 
 
 def test_what_is_not_deleted_is_neither_restored_nor_removed(api: Client) -> None:
@@ -200,27 +290,31 @@ def test_a_type_of_a_relationship_is_in_use(api: Client, alice: User, name: str)
     api.ok("DELETE", f"{PATH}/{ids[name]}")
 
 
-@pytest.mark.parametrize("name", ["PARENT", "CHILD"])
-def test_a_type_of_a_person_or_its_inverse_is_in_use(api: Client, alice: User, name: str) -> None:
+def test_a_type_of_a_person_is_in_use_and_its_inverse_is_not(api: Client, alice: User) -> None:
     ids = type_ids(api)
     person = make_person(alice, relationship_to_user_id=ids["PARENT"])
-    api.ok("DELETE", f"{PATH}/{ids[name]}", status=400)
+    assert api.ok("DELETE", f"{PATH}/{ids['PARENT']}", status=400)["code"] == "in_use"
+    api.ok("DELETE", f"{PATH}/{ids['CHILD']}")
     api.ok("DELETE", f"/api/people/{person.pk}")
-    api.ok("DELETE", f"{PATH}/{ids[name]}")
+    api.ok("DELETE", f"{PATH}/{ids['PARENT']}")
+    api.ok("POST", f"/api/people/{person.pk}/restore")
+    assert set(ids) - set(types(api)) == {"CHILD"}
 
 
-def test_removal_clears_what_still_refers_to_it(api: Client, alice: User) -> None:
+@pytest.mark.parametrize("removed", ["PARENT", "CHILD"])
+def test_removal_clears_what_still_refers_to_it(api: Client, alice: User, removed: str) -> None:
     ids = type_ids(api)
     ada, bob = make_people(alice, "Ada Bob")
     made = relate(api, ada, bob, ids["PARENT"])
-    person = make_person(alice, relationship_to_user_id=ids["CHILD"])
+    person = make_person(alice, relationship_to_user_id=ids[removed])
     api.ok("DELETE", f"/api/relationships/{made['id']}")
     api.ok("DELETE", f"/api/people/{person.pk}")
-    api.ok("DELETE", f"{PATH}/{ids['PARENT']}")
-    assert api.ok("DELETE", f"{PATH}/{ids['PARENT']}/permanent") == {"success": True}
-    api.ok("POST", f"{PATH}/{ids['CHILD']}/restore", status=404)
-    restored = api.ok("POST", f"/api/relationships/{made['id']}/restore")["relationship"]
-    assert restored["relationshipType"] is None
+    api.ok("DELETE", f"{PATH}/{ids[removed]}")
+    assert api.ok("DELETE", f"{PATH}/{ids[removed]}/permanent") == {"success": True}
+    [left] = {"PARENT", "CHILD"} - {removed}
+    assert types(api)[left]["inverseId"] is None
+    api.ok("POST", f"/api/relationships/{made['id']}/restore")
+    assert {row["relationshipTypeId"] for row in relationships(api)} == {None}
     assert api.ok("POST", f"/api/people/{person.pk}/restore")["person"]["relationshipToUserId"] is None
 
 

@@ -43,7 +43,7 @@ class RelationshipTypesView(APIView):
         tags=["relationship types"],
     )
     def post(self, request: Request) -> Response:
-        """Define a type: symmetric, or with an inverse that is made from inverseLabel."""
+        """Define a type: symmetric, or with the inverse that inverseId names or inverseLabel makes."""
         body = RelationshipTypeSerializer(data=request.data, context={"request": request})
         body.is_valid(raise_exception=True)
         row = services.create_type(owner=caller(request), data=body.validated_data, now=timezone.now())
@@ -72,7 +72,7 @@ class RelationshipTypeView(APIView):
 
     @extend_schema(operation_id="deleteRelationshipType", responses={200: DONE}, tags=["relationship types"])
     def delete(self, request: Request, type_id: str) -> Response:
-        """Put a type that is not in use, and its inverse, into the trash."""
+        """Put a type that is not in use into the trash; its inverse stays, without one."""
         services.delete_type(owner=caller(request), type_id=type_id, now=timezone.now())
         return Response({"success": True})
 
@@ -80,13 +80,13 @@ class RelationshipTypeView(APIView):
 class RestoreRelationshipTypeView(APIView):
     @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE, tags=["relationship types"])
     def post(self, request: Request, type_id: str) -> Response:
-        """Take a type and its inverse out of the trash."""
+        """Take a type out of the trash; it is the inverse again of what it was the inverse of."""
         return answer_one(request, services.restore_type(owner=caller(request), type_id=type_id, now=timezone.now()))
 
 
 class RemoveRelationshipTypeView(APIView):
     @extend_schema(operation_id="removeRelationshipType", responses={200: DONE}, tags=["relationship types"])
     def delete(self, request: Request, type_id: str) -> Response:
-        """Remove a deleted type and its inverse for good; references to them are cleared."""
+        """Remove a deleted type for good; references to it are cleared."""
         services.remove_type(owner=caller(request), type_id=type_id, now=timezone.now())
         return Response({"success": True})
