@@ -14,7 +14,7 @@ from authlib.oidc.core import CodeIDToken
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, get_random_string
 from joserfc import jwt
-from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from requests import RequestException
 from rest_framework import status
@@ -139,7 +139,10 @@ def _checked_claims(provider: Provider, token: dict[str, Any], nonce: str) -> di
 def _decode(provider: Provider, id_token: str) -> jwt.Token:
     try:
         return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider)), _ALGORITHMS)  # type: ignore[arg-type]
-    except (InvalidKeyIdError, ValueError):  # the provider has changed its keys since they were read
+    except (
+        JoseError,
+        ValueError,
+    ):  # the provider may have changed its keys since they were read, whatever it calls them
         return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider, anew=True)), _ALGORITHMS)  # type: ignore[arg-type]
 
 

@@ -151,9 +151,10 @@ def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> 
     assert refusal(browser, provider) == (401, "oidc_refused")
 
 
-def test_new_keys_of_the_provider_are_read_again(browser: Client, provider: Provider) -> None:
+@pytest.mark.parametrize("kid", ["two", "one"], ids=["another-id", "same-id"])
+def test_new_keys_of_the_provider_are_read_again(browser: Client, provider: Provider, kid: str) -> None:
     sign_in(browser, provider)
-    provider.rotate("two")
+    provider.rotate(kid)
     assert sign_in(Client(), provider).status_code == 302
 
 
