@@ -65,7 +65,9 @@ def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
 
 
 def _write_user(user: User, name: str | None) -> None:
-    before = User.objects.filter(pk=user.pk).values_list("photo", flat=True).get()
-    User.objects.filter(pk=user.pk).update(photo=name)
+    fresh = User.objects.get(pk=user.pk)
+    if fresh.photo == name:
+        return
+    before, fresh.photo = fresh.photo, name
+    fresh.save(update_fields=["photo", "updated_at"])
     delete_files([before])
-    user.photo = name

@@ -94,9 +94,11 @@ def test_two_accounts_never_share_a_file(
 
 def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Path) -> None:
     assert api.call("get", "/api/photos/user").status_code == 404
+    before = alice.updated_at
     name = stored(upload(api, "/api/user/photo", picture("WEBP")))
     alice.refresh_from_db()
     assert alice.photo == name
+    assert alice.updated_at > before
     response = api.call("get", "/api/photos/user")
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert api.call("get", "/api/photos/user", HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
