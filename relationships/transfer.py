@@ -171,6 +171,8 @@ class RelationshipSection(Section):
                 pair = _pair(run, item, person, related, kind)
                 new += pair
                 run.imported(item, pair[0])
+                kinds = [item.data.get("relationshipTypeId")]
+                item.reason = run.lost(relationshipTypeId=("relationshipTypes", kinds))
                 if not pair[0].is_deleted:
                     taken |= {_triple(row): row for row in pair}
         Relationship.objects.bulk_create(new, batch_size=500)

@@ -92,6 +92,15 @@ class ImportRun:
         key = parse_id(source)
         return self.rows[section].get(key) if key else None
 
+    def lost(self, **references: tuple[str, list[Any]]) -> str:
+        """What a record points at that did not come in, in words: by field, the section and the ids. `""`: nothing."""
+        counts = {
+            name: sum(source is not None and self.find(section, source) is None for source in sources)
+            for name, (section, sources) in references.items()
+        }
+        told = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+        return told and f"Without what did not come in: {told}"
+
     def imported(self, item: Item, row: Any) -> None:
         self._settle(item, IMPORTED, row)
 
@@ -125,7 +134,8 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
 def _checked(document: Any) -> list[Section]:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise FieldError("format", f'This is no export of this service: "format" must be "{FORMAT}".')
-    if document.get("version") != VERSION:
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:  # true and 1.0 are equal to 1
         raise FieldError("version", f"Only version {VERSION} of the format is known here.")
     present = [section for section in sections() if section.name in document]
     for section in present:

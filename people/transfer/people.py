@@ -102,7 +102,18 @@ class _Writer:
         values, refused = self._values(person, item)
         rows[CustomFieldValue] += values
         self.run.imported(item, person)
-        item.reason = "; ".join(refused)
+        item.reason = "; ".join(filter(None, [self._lost(item), *refused]))
+
+    def _lost(self, item: Item) -> str:
+        data = item.data
+        return self.run.lost(
+            relationshipToUserId=("relationshipTypes", [data.get("relationshipToUserId")]),
+            groupIds=("groups", data.get("groupIds", [])),
+            customFieldValues=(
+                "customFieldTemplates",
+                [entry["templateId"] for entry in data.get("customFieldValues", [])],
+            ),
+        )
 
     def _person(self, item: Item) -> Person:
         data, run = item.data, self.run

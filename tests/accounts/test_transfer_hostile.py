@@ -35,3 +35,30 @@ def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
     receipt = api.ok("POST", "/api/user/import", {**HEAD, "groups": [group]})
     assert (receipt["imported"], receipt["errors"]) == (0, 1)
     assert receipt["errorMessages"][0].startswith("groups, record 1: createdAt:")
+
+
+@pytest.mark.parametrize("version", [True, 1.0, "1", 0, 2, None], ids=repr)
+def test_another_version_is_refused(api: Client, version: Any) -> None:
+    answer = api.ok("POST", "/api/user/import", {**HEAD, "version": version}, status=400)
+    assert [detail["field"] for detail in answer["details"]] == ["version"]
+
+
+@pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
+def test_what_points_at_nothing_is_told_of_the_record_that_comes_in_without(api: Client, path: str) -> None:
+    lost = str(new_id())
+    ada = {
+        "id": str(new_id()),
+        "name": "Ada",
+        "groupIds": [lost, str(new_id())],
+        "relationshipToUserId": lost,
+        "customFieldValues": [{"templateId": lost, "value": "M"}],
+    }
+    bo = {"id": str(new_id()), "name": "Bo", "groupIds": [], "relationshipToUserId": None}
+    tie = {"id": str(new_id()), "personId": ada["id"], "relatedPersonId": bo["id"], "relationshipTypeId": lost}
+    receipt = api.ok("POST", path, {**HEAD, "people": [ada, bo], "relationships": [tie]})
+    assert receipt["imported"] == 3
+    assert [result.get("reason") for result in receipt["results"]] == [
+        "Without what did not come in: relationshipToUserId (1), groupIds (2), customFieldValues (1)",
+        None,
+        "Without what did not come in: relationshipTypeId (1)",
+    ]
