@@ -10,6 +10,7 @@ from django.db import DatabaseError
 
 from accounts.api.serializers.fields import time_zones
 from accounts.models import AccountMail, User
+from contacts_project.outbound import OutboundError, configured_rules
 
 TAG = "doctor"
 _CONSOLE = "django.core.mail.backends.console.EmailBackend"
@@ -35,6 +36,12 @@ def _settings() -> Iterator[CheckMessage]:
         yield Error(f"TIME_ZONE is {settings.ACCOUNT_TIME_ZONE!r}, which is no zone.", hint=hint, id="doctor.E037")
     if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
         yield Error("OIDC_ISSUER is set without OIDC_CLIENT_ID.", hint="Set both, or neither.", id="doctor.E031")
+    if settings.OIDC_ISSUER:
+        try:
+            configured_rules().check_url(settings.OIDC_ISSUER)
+        except OutboundError as error:
+            hint = "Correct OIDC_ISSUER, or see OUTBOUND_ALLOWED_NETWORKS and OUTBOUND_ALLOWED_PORTS."
+            yield Error(f"The outbound policy refuses OIDC_ISSUER: {error}", hint=hint, id="doctor.E038")
 
 
 def _registration() -> Iterator[CheckMessage]:

@@ -13,6 +13,11 @@ else:
     _TextField = models.TextField
 
 
+def encrypted_columns(model: type[models.Model]) -> list[str]:
+    """The names of the model's encrypted fields."""
+    return [field.name for field in model._meta.concrete_fields if isinstance(field, EncryptedTextField)]
+
+
 class EncryptedTextField(_TextField):
     """Text encrypted under the key ring. It cannot be searched: every encryption differs."""
 

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 
+from contacts_project.crypto.fields import encrypted_columns
+from contacts_project.crypto.keyring import UndecryptableError
 from contacts_project.operation.health import check_broker, check_database, check_migrations
 from contacts_project.ownership.triggers import missing_triggers
 
@@ -69,3 +72,22 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
         return []
     hint = "Keep DATA_DIR on a local disk: network file systems cannot do it."
     return [Caution(f"SQLite runs in {mode} mode, not WAL.", hint=hint, id="doctor.W020")]
+
+
+@register(TAG, deploy=True)
+def check_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Every stored secret can still be read."""
+    return list(_unreadable())
+
+
+def _unreadable() -> Iterator[CheckMessage]:
+    hint = "Put the key back that was taken out, at the end of ENCRYPTION_KEYS, and run manage.py rotate_encryption."
+    for model in apps.get_models():
+        if columns := encrypted_columns(model):
+            try:
+                list(model._default_manager.values_list(*columns))
+            except UndecryptableError:
+                text = f"{model._meta.label} holds a secret that no key of ENCRYPTION_KEYS opens."
+                yield Error(text, hint=hint, id="doctor.E014")
+            except (DatabaseError, ValueError):
+                return  # told by check_parts and check_key_ring

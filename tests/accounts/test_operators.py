@@ -57,6 +57,9 @@ def test_doctor_says_what_is_open(db: None, settings: Any) -> None:
     settings.OIDC_ISSUER = "https://id.example.org"
     settings.ACCOUNT_TIME_ZONE = "Mars/Olympus"
     assert {"doctor.E030", "doctor.E031", "doctor.E037"} <= findings()
+    assert "doctor.E038" not in findings()
+    settings.OIDC_ISSUER = "http://10.0.0.5:8080/realms/home"
+    assert "doctor.E038" in findings()
 
 
 def admin_login(email: str, password: str, code: str = "") -> int:

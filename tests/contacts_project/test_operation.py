@@ -5,12 +5,15 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from kombu import Connection
 
+from accounts.models import TotpDevice, User
 from contacts_project.celery import app
+from contacts_project.crypto.checks import check_key_ring
 from contacts_project.ownership.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
@@ -58,6 +61,41 @@ def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
     assert "people_membership.group_id" in out.getvalue()
     call_command("install_triggers")
     assert missing_triggers() == []
+
+
+@pytest.fixture
+def secret(alice: User, settings: Any) -> TotpDevice:
+    """A stored secret, under the only key of the ring."""
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    return TotpDevice.objects.create(owner=alice, secret="JBSWY3DPEHPK3PXP")
+
+
+def test_secrets_move_to_a_new_key_as_often_as_asked(secret: TotpDevice, settings: Any) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.ENCRYPTION_KEYS]
+    for _ in range(2):
+        call_command("rotate_encryption", stdout=StringIO())
+    settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS[:1]
+    secret.refresh_from_db()
+    assert secret.secret == "JBSWY3DPEHPK3PXP"
+
+
+def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: Any) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    with pytest.raises(CommandError, match="ENCRYPTION_KEYS no longer holds"):
+        call_command("rotate_encryption", stdout=StringIO())
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("doctor", stdout=out)
+    assert "WRONG  accounts.TotpDevice holds a secret that no key of ENCRYPTION_KEYS opens." in out.getvalue()
+
+
+def test_a_key_that_is_none_is_named_at_every_start(settings: Any) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), "nonsense"]
+    assert [message.id for message in check_key_ring(None)] == ["crypto.E001"]
+    settings.ENCRYPTION_KEYS = []
+    assert [message.id for message in check_key_ring(None)] == ["crypto.E001"]
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert check_key_ring(None) == []
 
 
 def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) -> None:

@@ -3,24 +3,28 @@
 from typing import Any
 
 from django.apps import apps
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import Model
 
-from contacts_project.crypto.fields import EncryptedTextField
+from contacts_project.crypto.fields import encrypted_columns
+from contacts_project.crypto.keyring import UndecryptableError
 
 
 class Command(BaseCommand):
     help = "Re-encrypts stored secrets under the newest key; afterwards older keys can be dropped."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        done = sum(rotate_model(model) for model in apps.get_models())
+        try:
+            done = sum(rotate_model(model) for model in apps.get_models())
+        except UndecryptableError as error:
+            raise CommandError(f"{error} Put that key back at its end, and run this again.") from None
         self.stdout.write(f"{done} secrets are now under the newest key.")
 
 
 def rotate_model(model: type[Model]) -> int:
     """Re-encrypt the encrypted columns of one table, each row in its own transaction, so that it may be run again."""
-    fields = [field.name for field in model._meta.concrete_fields if isinstance(field, EncryptedTextField)]
+    fields = encrypted_columns(model)
     if not fields:
         return 0
     keys = model._default_manager.values_list("pk", flat=True)
