@@ -53,7 +53,7 @@ def test_what_points_at_nothing_is_told_of_the_record_that_comes_in_without(api:
         "relationshipToUserId": lost,
         "customFieldValues": [{"templateId": lost, "value": "M"}],
     }
-    bo = {"id": str(new_id()), "name": "Bo", "groupIds": [], "relationshipToUserId": None}
+    bo: dict[str, Any] = {"id": str(new_id()), "name": "Bo", "groupIds": [], "relationshipToUserId": None}
     tie = {"id": str(new_id()), "personId": ada["id"], "relatedPersonId": bo["id"], "relationshipTypeId": lost}
     receipt = api.ok("POST", path, {**HEAD, "people": [ada, bo], "relationships": [tie]})
     assert receipt["imported"] == 3
