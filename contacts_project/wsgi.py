@@ -2,10 +2,7 @@
 
 import os
 
-import django
-
-from contacts_project.api.chunked import MeasuredHandler
+from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-django.setup(set_prefix=False)
-application = MeasuredHandler()
+application = get_wsgi_application()

@@ -1,6 +1,6 @@
 """A body without a length (Transfer-Encoding: chunked) is read like any other, and bounded like any other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
 from wsgiref.util import setup_testing_defaults
@@ -42,7 +42,12 @@ def send(user: User, path: str, body: bytes, content_type: str) -> tuple[int, An
         "wsgi.input_terminated": True,
     }
     setup_testing_defaults(environ)
-    answer = b"".join(application(environ, lambda status, headers, *_: statuses.append(status)))
+
+    def start_response(status: str, *_: Any) -> Callable[[bytes], object]:
+        statuses.append(status)
+        return BytesIO().write
+
+    answer = b"".join(application(environ, start_response))
     return int(statuses[0].partition(" ")[0]), orjson.loads(answer)
 
 
