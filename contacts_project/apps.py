@@ -1,7 +1,7 @@
 """The roof as a Django app: its commands, and what must be there after every migration."""
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class ContactsProjectConfig(AppConfig):
@@ -13,9 +13,10 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.crypto import checks as crypto_checks  # noqa: F401, PLC0415 - registers them
         from contacts_project.outbound import checks  # noqa: F401, PLC0415 - as above
-        from contacts_project.ownership.triggers import install_owner_triggers  # noqa: PLC0415 - as above
+        from contacts_project.ownership import triggers  # noqa: PLC0415 - as above
         from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps
 
         compile_stale()
-        post_migrate.connect(install_owner_triggers, sender=self)
+        pre_migrate.connect(triggers.drop_owner_triggers, sender=self)
+        post_migrate.connect(triggers.install_owner_triggers, sender=self)
         post_migrate.connect(seed_schedule, sender=self)

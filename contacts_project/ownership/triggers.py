@@ -2,7 +2,7 @@
 
 For each foreign key from one owned table to another a trigger compares the owners: what a composite foreign key would
 do, on databases and an ORM that cannot both express one. Installed after every migration run, so that SQLite's table
-rebuilds cannot lose them; `manage.py doctor` checks that they are there.
+rebuilds cannot lose them, and taken away before: `manage.py doctor` checks that they are there.
 """
 
 from collections.abc import Iterator
@@ -25,6 +25,20 @@ def owned_links() -> Iterator[tuple[str, str, str]]:
             target = field.related_model
             if isinstance(field, ForeignKey) and isinstance(target, type) and issubclass(target, OwnedModel):
                 yield model._meta.db_table, field.column, target._meta.db_table
+
+
+def drop_owner_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
+    """Receiver of pre_migrate: on SQLite takes the triggers away when a migration is to run.
+
+    SQLite rebuilds the table that a migration alters, and cannot while a trigger elsewhere names it.
+    """
+    connection = connections[using]
+    if not plan or connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'own\\_%' ESCAPE '\\'")
+        for (name,) in cursor.fetchall():
+            cursor.execute(f'DROP TRIGGER "{name}"')
 
 
 def install_owner_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
