@@ -56,6 +56,9 @@ class UserAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django cannot su
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
 
 # Groups of permissions are of no use here, and their name would be taken for the users' groups of people.
 admin.site.unregister(Group)

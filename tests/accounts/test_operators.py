@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import TotpDevice, User
-from tests.builders import PASSWORD, make_user
+from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 
 
@@ -31,6 +31,17 @@ def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any
     assert response.status_code == 302
     alice.refresh_from_db()
     assert (alice.plan, alice.effective_plan, alice.email) == ("PRO", "PRO", "alice@example.org")
+
+
+def test_an_operator_deletes_no_account(operator: Client, alice: User) -> None:
+    """It would leave her photos behind; an account is switched off, and deleted by its owner."""
+    make_person(alice, name="Grace")
+    path = f"/admin/accounts/user/{alice.pk}/delete/"
+    assert operator.get(path).status_code == 403
+    assert operator.generic("POST", path, "post=yes", "application/x-www-form-urlencoded").status_code == 403
+    chosen = f"action=delete_selected&post=yes&_selected_action={alice.pk}"
+    operator.generic("POST", "/admin/accounts/user/", chosen, "application/x-www-form-urlencoded")
+    assert User.objects.filter(pk=alice.pk).exists()
 
 
 def test_nobody_else_sees_the_admin(alice: User) -> None:
