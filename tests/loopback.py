@@ -6,6 +6,7 @@ import ipaddress
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,12 +59,17 @@ def closed_port() -> int:
 
 @dataclass
 class Received:
-    """One request as it came in. Header names are lower-case."""
+    """One request as it came in. Header names are lower-case; times are `time.monotonic`.
+
+    `answered_at` is set once the whole answer has been handed to the network.
+    """
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
+    received_at: float = field(default_factory=time.monotonic)
+    answered_at: float | None = None
 
 
 @dataclass
@@ -110,6 +116,7 @@ def recording_server(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
             self.wfile.write(reply.body)
+            request.answered_at = time.monotonic()
 
         do_GET = do_POST = do_PUT = do_PROPFIND = do_REPORT = answer  # noqa: N815 - http.server's names
 
