@@ -237,9 +237,17 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},  # else it asks swagger.io about our document
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "CustomFieldTypeEnum": "people.custom_values.TYPES",
+        "ImportantDateTypeEnum": "people.api.important_dates.TYPES",
+        "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
+        "OutcomeEnum": ["imported", "updated", "skipped", "error"],
+        "ReminderKindEnum": "notifications.api.reminders.KINDS",
+    },
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -1,4 +1,8 @@
-"""Examples for the API description: one plausible value for each property name, put on every schema that has it."""
+"""Examples for the API description.
+
+Each property name has one plausible value, put on every schema that has it; from these every operation gets an example
+of its JSON body and of its answer.
+"""
 
 from typing import Any
 
@@ -37,19 +41,146 @@ EXAMPLES: dict[str, Any] = {
     "createdAt": "2026-05-01T09:30:00.000Z",
     "updatedAt": "2026-05-01T09:30:00.000Z",
     "displayName": "Ada Lovelace",
+    "fullName": "Ada Lovelace",
+    "personName": "Ada Lovelace",
+    "secondLastName": "Byron",
+    "suffix": "FRS",
+    "gender": "female",
+    "type": "home",
+    "key": "Instrument",
+    "value": "Harp",
+    "streetLine2": "First floor",
+    "geocodeStatus": "skipped",
+    "region": "England",
+    "description": "Everybody I grew up with",
+    "inverseLabel": "Student",
+    "slug": "shirt-size",
+    "photo": "5f2b6c1e-01979a3e6c5b7d219a442f6f3c8e1b70.jpg",
+    "uid": "urn:uuid:01979a3e-6c5b-7d21-9a44-2f6f3c8e1b70",
+    "message": "It is done.",
+    "csrfToken": "kvND1myS8KXVP0fK6UbcQQmCiiiSmI2D",
+    "currentPassword": "Analytical-1843",
+    "newPassword": "Difference-1822",
+    "confirmationText": "DELETE",
+    "endpoint": "https://push.example.org/send/abc",
+    "userAgent": "Mozilla/5.0",
+    "ip": "203.0.113.7",
+    "reason": "nothing new: this person is there already",
+    "version": "1.0.0",
+}
+
+#: What a name means in the schemas whose names begin so.
+BY_SCHEMA: dict[str, dict[str, Any]] = {
+    "ApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
+    "NewApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
+    "BulkRequest": {"personIds": [EXAMPLES["id"]]},
+    "Destination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
+    "CreateDestination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
+    "UpdateDestination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
+    "CodeRequest": {"code": "123456"},
+    "DestinationTest": {"code": "timeout"},
+    "Group": {"name": "Family"},
+    "InverseType": {"name": "STUDENT", "label": "Student"},
+    "Location": {"label": "Her desk"},
+    "PatchedRelationshipType": {"name": "MENTOR", "label": "Mentor"},
+    "Provider": {"id": "company", "name": "Company sign-in"},
+    "RelationshipType": {"name": "MENTOR", "label": "Mentor"},
+    "ResetRequest": {"token": "from-the-mail"},
+    "Template": {"name": "Shirt size"},
+    "TokenRequest": {"token": "from-the-mail"},
+    "TypeSummary": {"name": "MENTOR", "label": "Mentor"},
+}
+
+# In an answer these are null as long as all is well.
+_EMPTY = {
+    "autoDisabledAt",
+    "deletedAt",
+    "displayNameOverride",
+    "lastError",
+    "lastErrorAt",
+    "lastFailureAt",
+    "lastFailureCode",
 }
 
 
+_BY_FORMAT = {
+    "date": "2026-05-01",
+    "date-time": "2026-05-01T09:30:00.000Z",
+    "uri": "https://example.org",
+    "uuid": EXAMPLES["id"],
+}
+_BY_TYPE = {"string": "text", "integer": 1, "number": 1, "boolean": True, "null": None}
+
+Schema = dict[str, Any]
+
+
 def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Postprocessing hook of drf-spectacular: fills in `examples` where a property has none and its type fits."""
-    for schema in result.get("components", {}).get("schemas", {}).values():
+    """Postprocessing hook of drf-spectacular: examples of properties, then of bodies and answers."""
+    schemas = result.get("components", {}).get("schemas", {})
+    for title, schema in schemas.items():
+        special = next((names for start, names in BY_SCHEMA.items() if title.startswith(start)), {})
         for name, described in schema.get("properties", {}).items():
-            if name in EXAMPLES and "$ref" not in described and _fits(described, EXAMPLES[name]):
+            if name in special:
+                described["examples"] = [special[name]]
+            elif name in EXAMPLES and "$ref" not in described and _fits(described, EXAMPLES[name]):
                 described.setdefault("examples", [EXAMPLES[name]])
+    for path in result["paths"].values():
+        for operation in path.values():
+            _show(operation.get("requestBody", {}), schemas, is_request=True)
+            for answer in operation.get("responses", {}).values():
+                _show(answer, schemas, is_request=False)
     return result
 
 
-def _fits(described: dict[str, Any], example: Any) -> bool:
+def _fits(described: Schema, example: Any) -> bool:
     kinds = described.get("type", "string")
     kind = "string" if isinstance(example, str) else "number"
     return kind in ([kinds] if isinstance(kinds, str) else kinds) and "enum" not in described
+
+
+def _show(described: dict[str, Any], schemas: Schema, *, is_request: bool) -> None:
+    media = described.get("content", {}).get("application/json")
+    if media and "schema" in media and "example" not in media:
+        media["example"] = example_of(media["schema"], schemas, is_request=is_request)
+
+
+def example_of(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
+    """A value that `schema` allows. A request's leaves out what would name a record that nobody has."""
+    if "$ref" in schema:
+        return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, is_request=is_request)
+    for choices in (schema.get("oneOf"), schema.get("anyOf"), schema.get("allOf")):
+        if choices:
+            return example_of(choices[0], schemas, is_request=is_request)
+    for given in ("examples", "enum"):
+        if given in schema:
+            return schema[given][0]
+    if "default" in schema:
+        return schema["default"]
+    return _plain(schema, schemas, is_request=is_request)
+
+
+def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
+    kind = schema.get("type", "string")
+    kind = kind if isinstance(kind, str) else kind[0]
+    if kind == "object":
+        required = schema.get("required", ())
+        shown = {
+            name: inner
+            for name, inner in schema.get("properties", {}).items()
+            if not is_request or name in required or _is_telling(name, inner)
+        }
+        return {
+            name: None if name in _EMPTY else example_of(inner, schemas, is_request=is_request)
+            for name, inner in shown.items()
+        }
+    if kind == "array":
+        return [example_of(schema["items"], schemas, is_request=is_request)] if "items" in schema else []
+    if kind in {"integer", "number"}:
+        return schema.get("minimum", _BY_TYPE[kind])
+    return _BY_FORMAT.get(schema.get("format", ""), _BY_TYPE[kind])
+
+
+def _is_telling(name: str, described: Schema) -> bool:
+    """Whether an optional property belongs into the example of a body."""
+    entries = described.get("items", {}).get("$ref", "")
+    return (bool(entries) or "examples" in described) and not name.endswith(("id", "Id"))

@@ -19,7 +19,7 @@ def add_error_answers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     result.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR_SCHEMA
     failure = {
         "description": "What is wrong, with which field, what to do.",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "example": ERROR_EXAMPLE}},
     }
     for path in result["paths"].values():
         for operation in path.values():
@@ -27,6 +27,12 @@ def add_error_answers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
                 operation["responses"].setdefault("default", failure)
     return result
 
+
+ERROR_EXAMPLE = {
+    "error": "emails.0.email: This is not an e-mail address.",
+    "code": "invalid",
+    "details": [{"field": "emails.0.email", "message": "This is not an e-mail address."}],
+}
 
 ERROR_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -52,7 +58,19 @@ ERROR_SCHEMA: dict[str, Any] = {
 
 
 class ContractSchema(AutoSchema):
-    """The schema class of every view."""
+    """The schema class of every view. A DELETE has the body that `extend_schema` gives it."""
+
+    def get_request_serializer(self) -> Any:
+        return None if self.method == "DELETE" else super().get_request_serializer()
+
+    def _get_request_body(self, direction: Any = "request") -> Any:
+        if self.method != "DELETE" or self.get_request_serializer() is None:
+            return super()._get_request_body(direction)
+        self.method = "POST"  # drf-spectacular describes no body of a DELETE
+        try:
+            return super()._get_request_body(direction)
+        finally:
+            self.method = "DELETE"
 
 
 class _FieldSchema(OpenApiSerializerFieldExtension):

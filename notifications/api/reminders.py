@@ -21,7 +21,7 @@ from people.api.people import PaginationSerializer
 from people.api.person_query import read_page
 from people.api.upcoming import DAYS, days_of
 
-_KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
+KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
 
 
 class ReminderDestinationSerializer(serializers.Serializer[object]):
@@ -37,7 +37,7 @@ class ReminderDestinationSerializer(serializers.Serializer[object]):
 class UpcomingReminderSerializer(serializers.Serializer[object]):
     """One thing that has its turn; `reason` says why it is not sent."""
 
-    kind = serializers.ChoiceField(_KINDS)
+    kind = serializers.ChoiceField(KINDS)
     date = serializers.DateField()
     sendAt = serializers.DateTimeField(allow_null=True)
     willSend = serializers.BooleanField()
@@ -55,6 +55,7 @@ class UpcomingRemindersView(APIView):
     """What will be sent."""
 
     @extend_schema(
+        operation_id="listUpcomingReminders",
         parameters=[DAYS],
         responses={200: envelope("UpcomingRemindersAnswer", reminders=UpcomingReminderSerializer(many=True))},
     )
@@ -71,7 +72,7 @@ class DeliverySerializer(serializers.Serializer[object]):
     """One row of the ledger. `code` is the last failure, or why nothing was sent."""
 
     id = serializers.UUIDField()
-    kind = serializers.ChoiceField(_KINDS)
+    kind = serializers.ChoiceField(KINDS)
     status = serializers.ChoiceField([state.value for state in DeliveryState])
     code = serializers.CharField(allow_null=True)
     channel = serializers.CharField(allow_null=True)
@@ -119,6 +120,7 @@ class DeliveriesView(APIView):
     """The history."""
 
     @extend_schema(
+        operation_id="listDeliveries",
         parameters=[
             OpenApiParameter("limit", int, description="1 and more, default 100; above 500 counts as 500."),
             OpenApiParameter("offset", int, description="Deliveries to skip, default 0."),

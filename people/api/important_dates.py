@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,6 +23,7 @@ from people.services import important_dates as service
 TYPES = ["BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]
 
 
+@extend_schema_field({"type": "string", "examples": ["1815-12-10"]})
 class AnyDay(serializers.Field[dt.date, Any, str, Any]):
     """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
 
@@ -143,40 +144,40 @@ class ImportantDateViewSet(ViewSet):
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
 
-    @extend_schema(responses=_LIST)
+    @extend_schema(operation_id="listImportantDates", responses=_LIST)
     def read_all(self, request: Request, person_id: str) -> Response:
         """The person's important dates, in the order they were added."""
         rows = ImportantDate.objects.owned_by(request.user).active().filter(person=self.person(person_id))
         answers = [important_date_answer(row) for row in rows.order_by("created_at", "id")]
         return Response({"importantDates": answers})
 
-    @extend_schema(request=ImportantDateSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="createImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     def create(self, request: Request, person_id: str) -> Response:
         """Add an important date."""
         person = self.person(person_id)
         row = service.create_date(person=person, data=self.body(request), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
-    @extend_schema(request=ImportantDateSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     def update(self, request: Request, person_id: str, date_id: str) -> Response:
         """Replace an important date: what the body leaves out is not kept."""
         row = self.active(person_id, date_id)
         row = service.update_date(row=row, data=self.body(request), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
-    @extend_schema(responses={200: _MESSAGE})
+    @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
     def destroy(self, request: Request, person_id: str, date_id: str) -> Response:
         """Move an important date to the trash."""
         service.delete_date(row=self.active(person_id, date_id), now=timezone.now())
         return Response({"message": "The important date was deleted."})
 
-    @extend_schema(request=None, responses={200: _ONE})
+    @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
     def restore(self, request: Request, person_id: str, date_id: str) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.any(person_id, date_id), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
-    @extend_schema(responses={200: _SUCCESS})
+    @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
     def permanent(self, request: Request, person_id: str, date_id: str) -> Response:
         """Remove a deleted important date for good."""
         service.remove_date(row=self.any(person_id, date_id))

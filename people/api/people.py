@@ -83,7 +83,7 @@ _PARAMETERS = [
 class PersonViewSet(ViewSet):
     """People of the account."""
 
-    @extend_schema(operation_id="people_list", parameters=_PARAMETERS, responses=_PAGE)
+    @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
     def read_all(self, request: Request) -> HttpResponseBase:
         """A page of the people in name order, or everybody with includeAll=true."""
@@ -110,7 +110,7 @@ class PersonViewSet(ViewSet):
         }
         return HttpResponse(dumps(answer), content_type="application/json")
 
-    @extend_schema(request=PersonSerializer, responses={201: _ONE})
+    @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
     def create(self, request: Request) -> Response:
         """Add a person."""
         serializer = PersonSerializer(data=request.data, context={"request": request})
@@ -118,7 +118,7 @@ class PersonViewSet(ViewSet):
         person = service.create_person(owner=caller(request), data=serializer.validated_data, now=timezone.now())
         return self._answer(request, person.pk, status=201)
 
-    @extend_schema(responses=_ONE)
+    @extend_schema(operation_id="getPerson", responses=_ONE)
     @conditional
     def read_one(self, request: Request, person_id: str) -> HttpResponseBase:
         """A person with everything that hangs on it."""
@@ -131,7 +131,7 @@ class PersonViewSet(ViewSet):
             raise Http404
         return Response({"person": found[0]})
 
-    @extend_schema(request=PersonChangeSerializer, responses=_ONE)
+    @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
     def update(self, request: Request, person_id: str) -> Response:
         """Change what the body names; lists replace what there was."""
         person = self._active(request, person_id)
@@ -140,7 +140,7 @@ class PersonViewSet(ViewSet):
         service.update_person(person=person, data=serializer.validated_data, now=timezone.now())
         return self._answer(request, person.pk)
 
-    @extend_schema(request=PersonDeleteSerializer, responses={200: _MESSAGE})
+    @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})
     def destroy(self, request: Request, person_id: str) -> Response:
         """Move a person to the trash, with others as the body says."""
         person = self._active(request, person_id)
@@ -151,13 +151,13 @@ class PersonViewSet(ViewSet):
         )
         return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
 
-    @extend_schema(request=None, responses=_ONE)
+    @extend_schema(operation_id="restorePerson", request=None, responses=_ONE)
     def restore(self, request: Request, person_id: str) -> Response:
         """Take a person out of the trash."""
         person = service.restore_person(person=self._any(request, person_id), now=timezone.now())
         return self._answer(request, person.pk)
 
-    @extend_schema(responses={200: _SUCCESS})
+    @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})
     def permanent(self, request: Request, person_id: str) -> Response:
         """Remove a deleted person for good."""
         person = self._any(request, person_id)
@@ -167,6 +167,7 @@ class PersonViewSet(ViewSet):
         return Response({"success": True})
 
     @extend_schema(
+        operation_id="searchPeople",
         parameters=[OpenApiParameter("q", OpenApiTypes.STR, required=True, description="At least one character.")],
         responses=_FOUND,
     )
@@ -178,7 +179,7 @@ class PersonViewSet(ViewSet):
         rows = Person.objects.owned_by(request.user).filter(pk__in=ids).in_name_order()
         return Response({"people": list(project(caller(request), rows, ids=ids))})
 
-    @extend_schema(responses={200: _INDEX})
+    @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
     @conditional
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""

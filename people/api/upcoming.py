@@ -41,6 +41,7 @@ class UpcomingView(APIView):
     """What comes up."""
 
     @extend_schema(
+        operation_id="listUpcoming",
         parameters=[DAYS],
         responses={200: envelope("UpcomingAnswer", events=UpcomingEventSerializer(many=True))},
     )

@@ -116,3 +116,10 @@ def test_docs_load_nothing_from_elsewhere() -> None:
     assert "/static/drf_spectacular_sidecar/" in page
     assert "https://" not in page.replace("https://www.w3.org", "")
     assert "//cdn" not in page
+    assert '"validatorUrl": null' in page  # else a badge sends the document's address to swagger.io
+
+
+def test_the_description_is_json(db: None) -> None:
+    response = Client().get("/api/openapi.json")
+    assert response["Content-Type"] == "application/json"
+    assert response.json()["openapi"].startswith("3.1")

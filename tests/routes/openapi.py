@@ -43,5 +43,9 @@ def check_answer(method: str, path: str, status: int, content_type: str, content
     kind = content_type.partition(";")[0]
     assert kind in kinds, f"{method} {path}: {kind} is not described, only {sorted(kinds)}"
     if kind == "application/json" and "schema" in kinds[kind]:
-        schema = {**kinds[kind]["schema"], "components": document()["components"]}
-        jsonschema.Draft202012Validator(schema).validate(orjson.loads(content))
+        check_value(kinds[kind]["schema"], orjson.loads(content))
+
+
+def check_value(schema: dict[str, Any], value: Any) -> None:
+    """Raise where `schema` of the description does not allow `value`."""
+    jsonschema.Draft202012Validator({**schema, "components": document()["components"]}).validate(value)

@@ -16,7 +16,7 @@ from contacts_project.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of
-from tests.routes.openapi import bare, check_answer, document, operations
+from tests.routes.openapi import bare, check_answer, check_value, document, operations
 from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
 from tests.routes.table import ROUTES, Route
 
@@ -25,6 +25,9 @@ WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 # How one signs in is no part of what is read with an ETag, and is noted on reads too.
 CREDENTIALS = {"accounts_apitoken", "accounts_accountsession"}
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+#: Creates whose bodies name no other record.
+SENT_AS_SHOWN = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 
 every_route = pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 
@@ -83,6 +86,29 @@ def test_every_route_is_described_with_its_own_operation_id(db: None) -> None:
     assert set(operations()) == set(served()) - undescribed
     ids = [operation["operationId"] for operation in operations().values()]
     assert len(ids) == len(set(ids))
+    assert [name for name in ids if not re.fullmatch("[a-z]+([A-Z][A-Za-z]*)?", name)] == []
+
+
+def test_a_deletion_with_a_body_describes_it(db: None) -> None:
+    for path in ("/api/people/{}", "/api/user/delete"):
+        assert "requestBody" in operations()["DELETE", path]
+    assert "requestBody" not in operations()["DELETE", "/api/groups/{}"]
+
+
+def test_every_operation_shows_bodies_and_answers_that_its_schemas_allow(db: None) -> None:
+    for operation in operations().values():
+        for described in (operation.get("requestBody", {}), *operation["responses"].values()):
+            media = described.get("content", {}).get("application/json")
+            if media and "schema" in media:
+                check_value(media["schema"], media["example"])
+
+
+def test_the_examples_of_bodies_can_be_sent_as_they_stand(scene: Scene) -> None:
+    for route in ROUTES:
+        body = operations().get((route.method, bare(route.path)), {}).get("requestBody", {})
+        media = body.get("content", {}).get("application/json")
+        if media and route.path in SENT_AS_SHOWN:
+            scene.client.ok(route.method, route.path, media["example"], status=route.owner)
 
 
 def test_the_description_is_valid_openapi_3_1(db: None) -> None:
