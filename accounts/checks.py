@@ -10,6 +10,7 @@ from django.db import DatabaseError
 
 from accounts.api.serializers.fields import time_zones
 from accounts.models import AccountMail, User
+from accounts.services.registration import awaits_operator
 from contacts_project.outbound import OutboundError, configured_rules
 
 TAG = "doctor"
@@ -45,9 +46,9 @@ def _settings() -> Iterator[CheckMessage]:
 
 
 def _registration() -> Iterator[CheckMessage]:
-    if not User.objects.exists():
+    if awaits_operator():
         hint = "Register now: the first account becomes the operator's."
-        yield Caution("There is no account yet.", hint=hint, id="doctor.W032")
+        yield Caution("Nobody has registered yet.", hint=hint, id="doctor.W032")
     elif not User.objects.filter(is_superuser=True, is_active=True).exists():
         hint = "Make one: manage.py createsuperuser."
         yield Caution("No active account is an operator's.", hint=hint, id="doctor.W033")

@@ -15,6 +15,8 @@ from contacts_project.api.errors import ApiError, FieldError
 from contacts_project.api.ids import new_id
 from contacts_project.ownership.writing import account_write
 
+DEMO_EMAIL = "demo@example.org"
+
 
 class RegistrationClosedError(ApiError):
     """The operator takes no new accounts."""
@@ -32,10 +34,15 @@ class Registration:
     is_real: bool
 
 
+def awaits_operator() -> bool:
+    """Whether the first account of the instance has yet to be made: that of `seed_demo` is nobody's."""
+    return not User.objects.exclude(email=DEMO_EMAIL, is_superuser=False).exists()
+
+
 def registration_is_open() -> bool:
     """Whether a stranger may make an account now."""
     if settings.REGISTRATION == "first":
-        return not User.objects.exists()
+        return awaits_operator()
     return bool(settings.REGISTRATION == "open")
 
 
@@ -59,7 +66,7 @@ def register_account(*, email: str, password: str | None, **fields: Any) -> Regi
         is_taken = User.objects.with_email(email).exists()
         if is_taken and not verification_is_mandatory():
             raise FieldError("email", "There is an account with this address. Sign in, or reset the password.")
-        is_first = not User.objects.exists()
+        is_first = awaits_operator()
         user = User(
             email=f"{new_id()}@decoy.invalid" if is_taken else User.objects.normalize_email(email),
             password=hashed,

@@ -7,10 +7,11 @@ from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from contacts_project.management.demo.seeding import EMAIL
+from accounts.services.registration import DEMO_EMAIL
 from people.models import CustomFieldValue, Group, Membership, Person
 from relationships.models import Relationship
-from tests.client import client_of
+from tests.builders import PASSWORD
+from tests.client import Client, client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +24,7 @@ def media(settings: LazySettings, tmp_path: Path) -> None:
 def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=12, password="Correct-Horse-7")
     assert "Correct-Horse-7" in capsys.readouterr().out
-    owner = User.objects.get(email=EMAIL)
+    owner = User.objects.get(email=DEMO_EMAIL)
     assert owner.check_password("Correct-Horse-7")
     assert not owner.geocoding_enabled
     api = client_of(owner)
@@ -41,7 +42,7 @@ def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]
 
 def test_what_the_services_wrote_passes_the_api(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=24)
-    api = client_of(User.objects.get(email=EMAIL))
+    api = client_of(User.objects.get(email=DEMO_EMAIL))
     for person in api.ok("get", "/api/people?includeAll=true")["people"]:
         api.ok("put", f"/api/people/{person['id']}", person)
 
@@ -52,10 +53,10 @@ def test_a_second_run_adds_what_is_missing(capsys: pytest.CaptureFixture[str]) -
         return [model.unscoped.count() for model in models]
 
     call_command("seed_demo", people=8)
-    first, password = counts(), User.objects.get(email=EMAIL).password
+    first, password = counts(), User.objects.get(email=DEMO_EMAIL).password
     call_command("seed_demo", people=8, password="Another-Horse-7")
     assert counts() == first
-    assert User.objects.get(email=EMAIL).password == password
+    assert User.objects.get(email=DEMO_EMAIL).password == password
     Person.unscoped.filter(pk=Person.unscoped.earliest("id").pk).update(deleted_at="2026-01-01T00:00:00Z")
     call_command("seed_demo", people=20)
     assert Person.unscoped.count() == 20
@@ -65,6 +66,24 @@ def test_a_second_run_adds_what_is_missing(capsys: pytest.CaptureFixture[str]) -
 def test_a_made_up_password_is_shown_and_differs(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=0)
     shown = capsys.readouterr().out.split()[-1]
-    assert User.objects.get(email=EMAIL).check_password(shown)
+    assert User.objects.get(email=DEMO_EMAIL).check_password(shown)
     with pytest.raises(CommandError):
         call_command("seed_demo", people=-1)
+
+
+def test_the_first_who_registers_is_the_operator_all_the_same(settings: LazySettings) -> None:
+    call_command("seed_demo", people=0, password=PASSWORD)
+    settings.REGISTRATION = "first"
+    first = {"email": "op@example.org", "password": PASSWORD, "name": "Op"}
+    Client().ok("POST", "/api/auth/register", first, status=201)
+    late = {"email": "late@example.org", "password": PASSWORD, "name": "Late"}
+    assert Client().ok("POST", "/api/auth/register", late, status=403)["code"] == "registration_closed"
+    assert [user.email for user in User.objects.filter(is_superuser=True)] == ["op@example.org"]
+
+
+def test_nobody_becomes_a_second_operator_by_the_demos_address(settings: LazySettings) -> None:
+    settings.REGISTRATION = "first"
+    first = {"email": DEMO_EMAIL, "password": PASSWORD, "name": "Op"}
+    Client().ok("POST", "/api/auth/register", first, status=201)
+    late = {"email": "late@example.org", "password": PASSWORD, "name": "Late"}
+    assert Client().ok("POST", "/api/auth/register", late, status=403)["code"] == "registration_closed"

@@ -6,11 +6,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from contacts_project.management.demo.seeding import EMAIL, Seeding, make_account
+from accounts.services.registration import DEMO_EMAIL
+from contacts_project.management.demo.seeding import Seeding, make_account
 
 
 class Command(BaseCommand):
-    help = f"Make the account {EMAIL} and fill it with people who know each other. Run again, it adds what is missing."
+    help = f"Make the account {DEMO_EMAIL} with people who know each other. Run again, it adds what is missing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--people", type=int, default=60, metavar="N", help="how many people (60)")
@@ -25,6 +26,6 @@ class Command(BaseCommand):
             for done in Seeding(owner, options["people"]).run():
                 bar.update(done)
         if is_new:
-            self.stdout.write(f"Sign in as {EMAIL} with the password {password}")
+            self.stdout.write(f"Sign in as {DEMO_EMAIL} with the password {password}")
         else:
-            self.stdout.write(f"{EMAIL} was there already; its password stays.")
+            self.stdout.write(f"{DEMO_EMAIL} was there already; its password stays.")

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from accounts.lifecycle import start_account
 from accounts.models import User
+from accounts.services.registration import DEMO_EMAIL
 from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
 from contacts_project.ownership.writing import account_write
 from people.models import CustomFieldTemplate, Group, Person
@@ -21,7 +22,6 @@ from people.services.people import create_person
 from relationships.models import RelationshipType
 from relationships.services.relationships import create_relationship
 
-EMAIL = "demo@example.org"
 BATCH = 50
 
 _TEMPLATES: dict[str, dict[str, Any]] = {
@@ -32,11 +32,11 @@ _TEMPLATES: dict[str, dict[str, Any]] = {
 
 def make_account(password: str) -> tuple[User, bool]:
     """The demo account, and whether it is new: only then it gets the password."""
-    user = User.objects.filter(email=EMAIL).first()
+    user = User.objects.with_email(DEMO_EMAIL).first()
     if user:
         return user, False
     now = timezone.now()
-    user = User.objects.create_user(EMAIL, password, name="Demo", email_verified_at=now)
+    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", email_verified_at=now)
     with account_write(user):
         start_account(user)
     return user, True
