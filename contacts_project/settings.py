@@ -100,7 +100,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Any atomic() takes the write lock at once and waits its turn: no "database is locked" half way.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        "timeout": 60,  # seconds; the longest turn known is an import of 10,000 people with 25
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
     }
 else:
