@@ -22,7 +22,7 @@ class TrashKind:
 
     name: str
     model: type[TrashModel]
-    project: Callable[[UUID], list[dict[str, Any]]]
+    project: Callable[[UUID], list[Any]]
     remove: Callable[[UUID, Collection[UUID]], list[str]]
 
 

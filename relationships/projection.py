@@ -7,7 +7,7 @@ import orjson
 
 from accounts.models import User
 from contacts_project.api.columns import IdKey, TimeText, id_text
-from contacts_project.api.json import dumps, timestamp
+from contacts_project.api.json import ascii_json, timestamp
 from people.models import Person
 from people.names import COLUMNS, FULL, display_name
 from relationships.models import RelationshipQuerySet, RelationshipType
@@ -92,9 +92,12 @@ def _texts(
     found = columns.iterator() if everybody else list(columns)
     keys = None if everybody else {key for row in found for key in row[1:3]}
     people = named_people(owner, keys, deleted=deleted, ordered=False)
-    names = {key: (named["id"], dumps(named).decode()) for key, named in people.items()}
+    names = {
+        key: (named["id"], f'{{"id":"{named["id"]}","name":{ascii_json(named["name"])}}}')
+        for key, named in people.items()
+    }
     types = {
-        key: (f'"{id_text(key)}"', dumps({"id": id_text(key), "label": label}).decode())
+        key: (f'"{id_text(key)}"', ascii_json({"id": id_text(key), "label": label}))
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdKey("pk"), "label")
     }
     types[None] = ("null", "null")
@@ -106,7 +109,7 @@ def _texts(
         related_id, related_json = names[related]
         text = (
             f'{{"id":"{id_text(row_key)}","personId":"{person_id}","relatedPersonId":"{related_id}",'
-            f'"relationshipTypeId":{type_id},"notes":{dumps(notes).decode() if notes else "null"},'
+            f'"relationshipTypeId":{type_id},"notes":{ascii_json(notes) if notes else "null"},'
             f'"person":{person_json},"relatedPerson":{related_json},"relationshipType":{kind},'
             f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
         )

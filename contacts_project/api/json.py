@@ -1,6 +1,7 @@
 """JSON in and out by orjson: strict input (RFC 8259, no lone surrogates, bounded depth), fast output."""
 
 import datetime as dt
+import json
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -31,6 +32,10 @@ def _encode_other(value: Any) -> Any:
 def dumps(value: Any) -> bytes:
     """Encode to JSON; datetimes as `timestamp` does, ids and lazy texts as text."""
     return orjson.dumps(value, _encode_other, orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS)
+
+
+ascii_json = json.JSONEncoder(separators=(",", ":")).encode
+"""JSON as text of ASCII alone: for pieces of a long text, which one wide character makes slow to join and encode."""
 
 
 class JSONParser(BaseParser):

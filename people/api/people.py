@@ -32,7 +32,7 @@ from people.aspects import aspects
 from people.models import Person
 from people.names import fold
 from people.photos import delete_files
-from people.projection import person_answers, project, search_records, streamed
+from people.projection import person_answers, project, project_all, search_records, streamed
 from people.services import people as service
 
 MAX_FOUND = 20
@@ -90,17 +90,15 @@ class PersonViewSet(ViewSet):
         query = read_people_query(request.query_params)
         people = query.filtered(Person.objects.owned_by(request.user).active(), request.user).in_name_order()
         if query.everything:
-            everyone = project(caller(request), people, ids=None, details=query.details, everything=True, lazily=True)
+            everyone = project_all(caller(request), people, details=query.details, everything=True)
             return StreamingHttpResponse(streamed(everyone), content_type="application/json")
         return self._page(request, people, query)
 
     def _page(self, request: Request, people: Any, query: PeopleQuery) -> HttpResponseBase:
         total = people.count()
         page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
-        ids = list(page.values_list("pk", flat=True))
-        rows = Person.objects.owned_by(request.user).filter(pk__in=ids).in_name_order()
         answer = {
-            "people": list(project(caller(request), rows, ids=ids, details=query.details)),
+            "people": project(caller(request), page, details=query.details),
             "pagination": {
                 "total": total,
                 "limit": query.limit,
@@ -126,7 +124,7 @@ class PersonViewSet(ViewSet):
         if key is None:
             raise Http404
         rows = Person.objects.owned_by(owner).active().filter(pk=key)
-        found = list(project(owner, rows, ids=[key], everything=True))
+        found = project(owner, rows, everything=True)
         if not found:
             raise Http404
         return Response({"person": found[0]})
@@ -175,9 +173,7 @@ class PersonViewSet(ViewSet):
         """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
         text = fold(read_search(request.query_params))
         people = Person.objects.owned_by(request.user).active().filter(search_key__contains=text).in_name_order()
-        ids = list(people[:MAX_FOUND].values_list("pk", flat=True))
-        rows = Person.objects.owned_by(request.user).filter(pk__in=ids).in_name_order()
-        return Response({"people": list(project(caller(request), rows, ids=ids))})
+        return Response({"people": project(caller(request), people[:MAX_FOUND])})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
     @conditional

@@ -50,6 +50,26 @@ class JsonObject(Func):
         return call.replace("%s", ",".join(pieces)), params
 
 
+class JsonMembers(Func):
+    """JSON columns as members of an object, without its braces: `"emails":[...],"urls":[...]`."""
+
+    output_field = TextField()
+
+    def __init__(self, **columns: str) -> None:
+        self.names = tuple(columns)
+        super().__init__(*columns.values())
+
+    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self._joined(compiler, cast="")
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self._joined(compiler, cast="::text")
+
+    def _joined(self, compiler: Any, cast: str) -> tuple[str, list[Any]]:
+        pairs = zip(self.names, self.source_expressions, strict=True)
+        return "||','||".join(f"""'"{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs), []
+
+
 class Truth(Func):
     """A boolean column inside a JsonObject; SQLite has no such type."""
 

@@ -1,113 +1,104 @@
 """People as every answer shows them: one assembly for lists, for everybody, and for one."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
-import orjson
-from django.db.models import F
-from orjson import Fragment
+from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.api.columns import IdKey, TimeText, id_text
 from people.models import Person
-from people.names import display_name
-from people.projection.columns import DayText, Raw
-from people.projection.related import (
-    NOTHING,
-    Groups,
-    Ids,
-    groups_of,
-    lists_of,
-    types_of,
-)
+from people.names import COLUMNS, display_name
+from people.projection.columns import DayText, JsonMembers, Raw
+from people.projection.related import Groups, Ids, groups_of, lists_of, types_of
 
-CHUNK = 100
+# So many people at once are small enough to stay in a processor's cache: with 100 it takes a fifth longer.
+CHUNK = 25
 
 _COLUMNS: tuple[Any, ...] = (
     IdKey("id"),
-    *(
-        F(column)
-        for column in (
-            "name",
-            "surname",
-            "middle_name",
-            "second_last_name",
-            "nickname",
-            "prefix",
-            "suffix",
-            "display_name_override",
-            "organization",
-            "job_title",
-            "gender",
-        )
-    ),
+    *COLUMNS,
+    "organization",
+    "job_title",
+    "gender",
     DayText("anniversary"),
     DayText("last_contact"),
-    F("notes"),
+    "notes",
     IdKey("relationship_to_user_id"),
     Raw("contact_reminder_enabled"),
-    F("contact_reminder_interval"),
-    F("contact_reminder_interval_unit"),
+    "contact_reminder_interval",
+    "contact_reminder_interval_unit",
     Raw("card_dav_sync_enabled"),
-    F("photo"),
-    F("uid"),
+    "photo",
+    "uid",
     TimeText("deleted_at"),
     TimeText("created_at"),
     TimeText("updated_at"),
 )
-_DOCUMENTS = tuple(Raw(column) for column in Person.DOCUMENTS)
+_DETAILS = JsonMembers(
+    phoneNumbers="phone_numbers",
+    emails="emails",
+    addresses="addresses",
+    urls="urls",
+    imHandles="im_handles",
+    locations="locations",
+    customFields="custom_fields",
+)
 
-Person_ = dict[str, Any]
+
+def person_answers(owner: User, person_ids: Collection[UUID]) -> list[Fragment]:
+    """People with everything, in the order asked for, in or out of the trash."""
+    rows = Person.objects.owned_by(owner).filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS)
+    assemble = _assembler(owner, person_ids, details=True, everything=True)
+    found = {row[0]: Fragment(assemble(row)) for row in rows}
+    return [found[key.hex] for key in person_ids if key.hex in found]
 
 
-def person_answers(owner: User, person_ids: Collection[UUID]) -> list[Person_]:
-    """People with everything, in the order asked for, in or out of the trash. Lists in them are orjson.Fragments."""
-    rows = Person.objects.owned_by(owner).filter(pk__in=person_ids)
-    found = {person["id"]: person for person in project(owner, rows, ids=list(person_ids), everything=True)}
-    return [found[str(key)] for key in person_ids if str(key) in found]
+def project(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> list[Fragment]:
+    """The answers for a queryset of few people, in its order.
 
-
-def project(
-    owner: User, rows: Any, *, ids: Ids, details: bool = True, everything: bool = False, lazily: bool = False
-) -> Iterator[Person_]:
-    """The answers for a queryset of people; `ids` names them where they are few, so that less is read beside them.
-
-    `details` adds the multi-value fields, `everything` dates, relationships and custom values. What stands beside the
-    rows is read at once, before the first answer; the rows themselves `lazily`, for answers that are streamed.
+    `details` adds the multi-value fields, `everything` dates, relationships and custom values.
     """
-    columns = _COLUMNS + (_DOCUMENTS if details else ())
-    assemble = _assembler(owner, ids, details=details, everything=everything)
-    values = rows.values_list(*columns)
-    return map(assemble, values.iterator(chunk_size=CHUNK) if lazily else list(values))
+    found = list(rows.values_list(*_COLUMNS, *([_DETAILS] if details else [])))
+    assemble = _assembler(owner, [UUID(row[0]) for row in found], details=details, everything=everything)
+    return [Fragment(assemble(row)) for row in found]
 
 
-def _assembler(owner: User, ids: Ids, *, details: bool, everything: bool) -> Callable[[Any], Person_]:
+def project_all(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> Iterator[bytes]:
+    """The same for a queryset of many people, each as JSON.
+
+    What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
+    """
+    assemble = _assembler(owner, None, details=details, everything=everything)
+    columns = (*_COLUMNS, *([_DETAILS] if details else []))
+    return map(assemble, rows.values_list(*columns).iterator(chunk_size=CHUNK))
+
+
+def _assembler(owner: User, ids: Ids, *, details: bool, everything: bool) -> Callable[[Any], bytes]:
     """A function that makes an answer of a row."""
     types, groups = types_of(owner), groups_of(owner, ids)
     lists = lists_of(owner, ids) if everything else {}
     order, form = owner.name_order, owner.name_display_format
 
-    def assemble(row: Any) -> Person_:
+    def assemble(row: Any) -> bytes:
         key, person_id = row[0], id_text(row[0])
         name = display_name(row[1:9], order=order, form=form)
-        person = _scalars(row, person_id, name, types.get(row[15], _NO_TYPE), groups.get(key, _NO_GROUPS))
-        if details:
-            for field, document in zip(_DETAILS, row[25:], strict=True):
-                person[field] = NOTHING if document == "[]" else Fragment(document)
+        person = dumps(_scalars(row, person_id, name, types.get(row[15], _NO_TYPE), groups.get(key, _NO_GROUPS)))
+        members = f",{row[25]}" if details else ""
         for field, texts in lists.items():
-            person[field] = Fragment(f"[{texts[key]}]") if key in texts else NOTHING
-        return person
+            members = f'{members},"{field}":[{texts.get(key, "")}]'
+        return b"%b%b}" % (person[:-1], members.encode())
 
     return assemble
 
 
 _NO_TYPE = (None, None)
 _NO_GROUPS = Groups()
-_DETAILS = ("phoneNumbers", "emails", "addresses", "urls", "imHandles", "locations", "customFields")
 
 
-def _scalars(row: Any, person_id: str, name: str, kind: Any, groups: Groups) -> Person_:
+def _scalars(row: Any, person_id: str, name: str, kind: Any, groups: Groups) -> dict[str, Any]:
     return {
         "id": person_id,
         "name": row[1],
@@ -141,17 +132,10 @@ def _scalars(row: Any, person_id: str, name: str, kind: Any, groups: Groups) -> 
     }
 
 
-def streamed(people: Iterable[Person_]) -> Iterator[bytes]:
+def streamed(people: Iterable[bytes]) -> Iterator[bytes]:
     """The JSON of `{"people": [...]}` in chunks, so that the answer is never whole in memory."""
-    chunk: list[Person_] = []
-    opening = b'{"people":['
-    for person in people:
-        chunk.append(person)
-        if len(chunk) == CHUNK:
-            yield opening + orjson.dumps(chunk)[1:-1]
-            chunk.clear()
-            opening = b","
-    if chunk:
-        yield opening + orjson.dumps(chunk)[1:-1]
+    left, opening = iter(people), b'{"people":['
+    while chunk := b",".join(islice(left, CHUNK)):
+        yield opening + chunk
         opening = b","
     yield b"]}" if opening == b"," else b'{"people":[]}'

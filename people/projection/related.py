@@ -13,6 +13,7 @@ from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.api.columns import IdKey, TimeText, id_text
+from contacts_project.api.json import ascii_json
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.projection.columns import JsonObject, KeyList, MidnightText, Raw, Truth
@@ -111,7 +112,7 @@ def custom_field_values_of(owner: User, ids: Ids) -> dict[str, str]:
     templates = {}
     columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "slug", "type")
     for key, name, slug, kind in columns:
-        template = dumps({"id": id_text(key), "name": name, "slug": slug, "type": kind}).decode()
+        template = ascii_json({"id": id_text(key), "name": name, "slug": slug, "type": kind})
         templates[key] = f'"templateId":"{id_text(key)}","template":{template}'
     if not templates:
         return {}
