@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -55,6 +56,19 @@ def timed(work: Callable[[], Any], *, times: int = 5, warm: bool = True) -> floa
         work()
         spans.append(time.perf_counter() - start)
     return statistics.median(spans)
+
+
+def floor(*querysets: Any) -> Callable[[], None]:
+    """The rows of `querysets` by bare SQL, columns as Django's cursor gives them, and orjson of what came back."""
+    statements = [queryset.query.sql_with_params() for queryset in querysets]
+
+    def work() -> None:
+        with connection.cursor() as cursor:
+            for sql, params in statements:
+                cursor.execute(sql, params)
+                orjson.dumps(cursor.fetchall(), default=str)
+
+    return work
 
 
 def query_count(work: Callable[[], Any]) -> int:

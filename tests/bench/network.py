@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import orjson
 from django.db import connection
 from django.utils import timezone
 
@@ -14,7 +13,7 @@ from accounts.models import User
 from people.models import Group, Membership, Person
 from relationships.models import Relationship, RelationshipType
 from relationships.services.relationships import new_pair
-from tests.bench.frame import Figure, Stage, figure, query_count
+from tests.bench.frame import Figure, Stage, figure, floor, query_count
 from tests.builders import make_user
 from tests.client import Client, client_of
 
@@ -68,19 +67,6 @@ class Town:
 def town(stage: Stage) -> Town:
     made: Town = stage.once("network", Town)
     return made
-
-
-def floor(*querysets: Any) -> Callable[[], None]:
-    """The same rows by bare SQL, and orjson."""
-    statements = [queryset.query.sql_with_params() for queryset in querysets]
-
-    def work() -> None:
-        with connection.cursor() as cursor:
-            for sql, parameters in statements:
-                cursor.execute(sql, parameters)
-                orjson.dumps(cursor.fetchall(), default=str)
-
-    return work
 
 
 def orphans(stage: Stage) -> list[Figure]:

@@ -1,15 +1,9 @@
-"""People: pages, everybody, search, the search index, one person, and writes.
-
-The floor of a list is the bare SQL for the same rows, columns as they are, plus orjson of what came back.
-"""
+"""People: pages, everybody, search, the search index, one person, and writes."""
 
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
-
-import orjson
-from django.db import connection
 
 from accounts.models import User
 from contacts_project.api.ids import new_id
@@ -19,7 +13,7 @@ from people.models import CustomFieldTemplate, CustomFieldValue, Group, Importan
 from people.names import COLUMNS
 from people.services.people import set_name_keys
 from relationships.models import Relationship, RelationshipType
-from tests.bench.frame import Figure, Stage, figure
+from tests.bench.frame import Figure, Stage, figure, floor
 from tests.builders import make_user
 from tests.client import Client, client_of
 
@@ -98,19 +92,6 @@ def drain(client: Client, path: str) -> int:
     response = client.call("get", path)
     assert response.status_code == 200, response.content
     return sum(len(chunk) for chunk in response) if response.streaming else len(response.content)
-
-
-def floor(*querysets: Any) -> Callable[[], None]:
-    """The same rows by bare SQL, and orjson."""
-    statements = [queryset.query.sql_with_params() for queryset in querysets]
-
-    def work() -> None:
-        with connection.cursor() as cursor:
-            for sql, params in statements:
-                cursor.execute(sql, params)
-                orjson.dumps(cursor.fetchall(), default=str)
-
-    return work
 
 
 SCALARS = (
