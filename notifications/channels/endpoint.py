@@ -51,6 +51,11 @@ class EndpointChannel(Channel):
             # At once; should it fail, or we with it, the scheduler's next run does it.
             transaction.on_commit(send_disabled_notices, robust=True)
 
+    def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
+        """Let the owner see it from the first failed try on."""
+        rows = Destination.objects.owned_by(owner).of_type(self.type)
+        rows.with_id(key).update(last_failure_at=now, last_failure_code=code)
+
 
 def _why_off(destination: Destination, owner: User) -> str | None:
     if destination.needs_pro and owner.effective_plan != "PRO":

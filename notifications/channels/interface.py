@@ -93,3 +93,6 @@ class Channel:
 
     def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """A delivery ended: confirmed, or given up with the last outcome. Runs inside the ledger's transaction."""
+
+    def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
+        """A try failed and another will be made: nothing to count yet, something to show. In the same transaction."""

@@ -114,18 +114,12 @@ def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
     if outcome.is_ok:
         _end(delivery, DeliveryState.SENT, "", now, outcome)
         return
+    code = outcome.code or "unknown"
     again_at = next_try_at(delivery, outcome, now)
     if again_at is None:
-        _end(delivery, DeliveryState.FAILED, outcome.code or "unknown", now, outcome)
+        _end(delivery, DeliveryState.FAILED, code, now, outcome)
     else:
-        _update(
-            delivery,
-            state=DeliveryState.PENDING,
-            code=outcome.code,
-            attempts=delivery.attempts,
-            next_try_at=again_at,
-            held_until=None,
-        )
+        _wait(delivery, code, again_at, now)
 
 
 def give_up(delivery: Delivery, now: dt.datetime) -> None:
@@ -144,6 +138,21 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
     pause = max(_MIN_PAUSE, outcome.retry_after or 0)
     again_at = max(planned, now + dt.timedelta(seconds=pause))
     return again_at if again_at < delivery.expires_at else None
+
+
+def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:
+    """Leave the delivery to its next try; its destination shows the failure meanwhile."""
+    with transaction.atomic():
+        waits = _update(
+            delivery,
+            state=DeliveryState.PENDING,
+            code=code,
+            attempts=delivery.attempts,
+            next_try_at=again_at,
+            held_until=None,
+        )
+        if waits:
+            channels()[delivery.channel].note_failure(delivery.target_key, code, owner=delivery.owner, now=now)
 
 
 def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:

@@ -124,6 +124,9 @@ def test_rate_limiting_is_waited_for_and_never_counts(api: Client, alice: User, 
     for minutes in (0, 2, 19):
         deliver(clock, DUE + dt.timedelta(minutes=minutes))
     assert len(receiver.received) == 1
+    (endpoint,) = api.ok("get", PATH)["endpoints"]
+    assert (endpoint["lastFailureCode"], endpoint["lastFailureAt"]) == ("http_429", "2026-05-04T09:00:00.000Z")
+    assert (endpoint["enabled"], endpoint["consecutiveFailures"]) == (True, 0)
     for minutes in (21, 60, 200, 400, 700, 899):
         deliver(clock, DUE + dt.timedelta(minutes=minutes))
     deliver(clock, DUE + dt.timedelta(hours=16))
