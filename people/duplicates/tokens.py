@@ -16,6 +16,9 @@ _VOWELS = re.compile(r"[aeiou]")
 _MUTE_H = re.compile(r"(?<=.)h")
 # Ways of writing one sound in Latin names, in this order.
 _SPELLINGS = (
+    ("ae", "a"),
+    ("oe", "o"),
+    ("ue", "u"),
     ("ph", "f"),
     ("ck", "k"),
     ("dt", "t"),

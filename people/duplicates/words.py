@@ -18,7 +18,7 @@ DIFFERENT = 0.0
 
 _VOWELS = frozenset("aeiouаеиоуыэюяαεηιουω")  # of Latin, Cyrillic and Greek names
 _RESEMBLING_FROM = 0.8
-_SHORTEST_PREFIX = 3
+_SHORTEST_PART = 3
 # (at least so many letters in the longer word, likeness), for one and for two typing errors.
 _ONE_ERROR = ((7, 0.93), (5, 0.9), (4, 0.87), (3, AGREEING))
 _TWO_ERRORS = ((9, 0.88), (7, 0.87), (6, AGREEING))
@@ -72,10 +72,14 @@ def _step(steps: tuple[tuple[int, float], ...], length: int) -> float:
 
 
 def _resemblance(one: str, other: str) -> float:
-    shorter = min(len(one), len(other))
-    is_prefix = shorter >= _SHORTEST_PREFIX and one[:shorter] == other[:shorter]
-    alike = shorter > 1 and JaroWinkler.similarity(one, other) >= _RESEMBLING_FROM
-    return RESEMBLING if is_prefix or alike else DIFFERENT
+    alike = min(len(one), len(other)) > 1 and JaroWinkler.similarity(one, other) >= _RESEMBLING_FROM
+    return RESEMBLING if alike or _is_part(one, other) or _is_part(spelling(one), spelling(other)) else DIFFERENT
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether one is in the other: Liz in Elizabeth, and as it sounds Tony in Anthony."""
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= _SHORTEST_PART and shorter in longer
 
 
 def _ends_apart(one: str, other: str) -> bool:
