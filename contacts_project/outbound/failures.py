@@ -13,6 +13,10 @@ import urllib3.exceptions
 from contacts_project.outbound.policy import Reason
 
 
+# Whoever adds it to a moment stays within the calendar.
+LONGEST_WAIT_SECONDS = 999_999_999
+
+
 class Code(StrEnum):
     """The reasons the contract names (specification, POST .../test)."""
 
@@ -66,7 +70,9 @@ def check_status(response: requests.Response, now: datetime | None = None) -> No
 
 
 def parse_retry_after(value: str | None, now: datetime) -> int | None:
-    """Seconds to wait, from either form of RFC 9110, section 10.2.3; None when absent or unreadable."""
+    """Seconds to wait, at most some thirty years, from either form of RFC 9110, section 10.2.3; None when absent or
+    unreadable.
+    """
     if not value:
         return None
     text = value.strip()
@@ -74,10 +80,10 @@ def parse_retry_after(value: str | None, now: datetime) -> int | None:
         return int(text[:9])
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return min(max(0, round((when - now).total_seconds())), LONGEST_WAIT_SECONDS)
+    except (ValueError, OverflowError):
         return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0, round((when - now).total_seconds()))
 
 
 def classify(error: BaseException) -> Code:

@@ -134,3 +134,23 @@ def test_rate_limiting_is_waited_for_and_never_counts(api: Client, alice: User, 
     assert (endpoint["enabled"], endpoint["consecutiveFailures"]) == (True, 0)
     (row,) = history(api)
     assert (row["status"], row["code"]) == ("failed", "http_429")
+
+
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        "Fri, 31 Dec 9999 23:59:59 -1200",  # beyond the calendar, once it is added to now
+        "1 Jan 99999999999999999999 00:00:00 GMT",
+        "Mon, 1 Jan 2030 00:00:00 +9999999999",
+    ],
+)
+def test_no_retry_after_keeps_a_failure_from_being_written_down(
+    api: Client, alice: User, clock: Any, receiver: Recorder, retry_after: str
+) -> None:
+    create(api, url=receiver.url)
+    api.ok("put", "/api/notifications/email", {"enabled": False})
+    remind_on(api, alice, MORNING.date())
+    receiver.reply = Reply(503, {"Retry-After": retry_after})
+    deliver(clock, DUE)
+    (row,) = history(api)
+    assert (row["code"], row["attempts"]) == ("http_5xx", 1)
