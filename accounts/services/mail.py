@@ -2,7 +2,6 @@
 
 import datetime as dt
 import logging
-import smtplib
 from uuid import UUID
 
 from django.conf import settings
@@ -38,7 +37,7 @@ def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
         return False
     try:
         message.send()
-    except (smtplib.SMTPException, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, others wait behind it
         _put_off(mail, now, error)
         return False
     mail.delete()
@@ -56,7 +55,7 @@ def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
         log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, type(error).__name__)
         mail.delete()
         return
-    log.warning("The mail server did not take a %s mail: %s", mail.kind, type(error).__name__)
+    log.warning("A %s mail could not be sent: %s", mail.kind, type(error).__name__)
     AccountMail.objects.filter(pk=mail.pk).update(next_try_at=now + _PAUSES[mail.tries - 1])
 
 

@@ -197,6 +197,21 @@ def test_a_mail_server_that_is_down_is_tried_again(caller: Client, alice: User, 
     assert len(mailbox.messages) == 1
 
 
+def test_a_mail_that_cannot_be_sent_keeps_no_other_waiting(
+    caller: Client, alice: User, mailbox: Mailbox, post: Post
+) -> None:
+    """No mail server is asked: the domain's first label is too long in ASCII (RFC 5890, section 2.3.2.1)."""
+    stranded = make_user(f"a@{'ü' * 60}.example")
+    for user in (stranded, alice):
+        caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
+        AccountMail.objects.filter(address=alice.email).update(address=user.email)
+    assert post() == 1
+    now = timezone.now()
+    for hours in range(1, 50, 6):
+        send_due_mails(now=now + dt.timedelta(hours=hours))
+    assert not AccountMail.objects.exists()
+
+
 def test_a_mail_is_sent_once_however_often_the_task_runs(caller: Client, alice: User, mailbox: Mailbox) -> None:
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     mail, now = AccountMail.objects.get(), timezone.now()

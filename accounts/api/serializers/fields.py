@@ -10,12 +10,23 @@ from contacts_project.api.fields import Email, Text, check_text
 
 
 class AccountEmail(Email):
-    """The address that an account signs in with: its local part is ASCII, so that no look-alikes fold together."""
+    """The address that an account signs in with, and that mails reach as it stands.
+
+    Its local part is ASCII, so that no look-alikes fold together, and no encoded word (RFC 2047), which mail headers
+    would decode to another address. Its domain has an ASCII form.
+    """
 
     def to_internal_value(self, data: Any) -> str | None:
         text = super().to_internal_value(data)
-        if text is not None and not text.rpartition("@")[0].isascii():
+        if text is None:
+            return None
+        local, _, domain = text.rpartition("@")
+        if not local.isascii() or "=?" in local:
             raise serializers.ValidationError("The part before the @ must be plain ASCII.")
+        try:
+            domain.encode("idna")
+        except UnicodeError:
+            raise serializers.ValidationError("This is not an e-mail address.") from None
         return text
 
 
