@@ -12,7 +12,6 @@ import urllib3.exceptions
 
 from contacts_project.outbound.policy import Reason
 
-
 # Whoever adds it to a moment stays within the calendar.
 LONGEST_WAIT_SECONDS = 999_999_999
 
