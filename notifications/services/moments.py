@@ -7,6 +7,7 @@ its moment, and leaves the rows to the clock. The ledger keeps what one run made
 import datetime as dt
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from people.models import ImportantDate, Person
 log = logging.getLogger(__name__)
 
 _TOLERANCE = dt.timedelta(minutes=1)
-_ROWS = 1000
+_ROWS = 500
 
 
 def is_other_moment(now: dt.datetime) -> bool:
@@ -41,12 +42,11 @@ def plan_digests_at(now: dt.datetime) -> int:
     return _each_account(now, _plan_digest)
 
 
-def _each_account(now: dt.datetime, plan: Callable[[User, dt.datetime], int]) -> int:
+def _each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int]) -> int:
     made = 0
     for owner_id in list(User.objects.filter(is_active=True).order_by("pk").values_list("pk", flat=True)):
         try:
-            with account_pause(owner_id):
-                made += plan(User.objects.get(pk=owner_id), now)
+            made += plan(owner_id, now)
         except AccountGoneError:
             continue
         except Exception:
@@ -54,24 +54,34 @@ def _each_account(now: dt.datetime, plan: Callable[[User, dt.datetime], int]) ->
     return made
 
 
-def _plan_account(owner: User, now: dt.datetime) -> int:
-    made = 0
+def _in_turn(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
+    with account_pause(owner_id):
+        plan = AccountPlan(User.objects.get(pk=owner_id), now)
+        collect(plan)
+        return plan.write()
+
+
+def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
+    """In turns of some hundred rows each: an account that has many does not keep its owner waiting."""
     is_past = now < timezone.now()
-    dates = ImportantDate.objects.owned_by(owner).active().filter(reminder_enabled=True, person__deleted_at=None)
-    for ids in _batches(dates if is_past else dates.filter(next_due_at__lte=now)):
-        plan = AccountPlan(owner, now)
-        rows = list(with_person(ImportantDate.objects.owned_by(owner).filter(pk__in=ids)))
-        _aim_dates(rows, plan)
-        collect_dates(plan, rows)
-        made += plan.write()
-    people = Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True)
-    for ids in _batches(people if is_past else people.filter(contact_due_at__lte=now)):
-        plan = AccountPlan(owner, now)
-        found = list(Person.objects.owned_by(owner).filter(pk__in=ids).defer("notes", *Person.DOCUMENTS))
-        _aim_contacts(found, plan)
-        collect_contacts(plan, found)
-        made += plan.write()
-    return made
+    dates = ImportantDate.objects.owned_by(owner_id).active().filter(reminder_enabled=True, person__deleted_at=None)
+    people = Person.objects.owned_by(owner_id).active().filter(contact_reminder_enabled=True)
+    of_dates = _batches(dates if is_past else dates.filter(next_due_at__lte=now))
+    of_people = _batches(people if is_past else people.filter(contact_due_at__lte=now))
+    turns = [*(partial(_add_dates, ids) for ids in of_dates), *(partial(_add_contacts, ids) for ids in of_people)]
+    return sum(_in_turn(owner_id, now, turn) for turn in turns)
+
+
+def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
+    rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids)))
+    _aim_dates(rows, plan)
+    collect_dates(plan, rows)
+
+
+def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
+    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer("notes", *Person.DOCUMENTS))
+    _aim_contacts(people, plan)
+    collect_contacts(plan, people)
 
 
 def _batches(rows: Any) -> list[list[UUID]]:
@@ -95,8 +105,10 @@ def _aim_contacts(people: list[Person], plan: AccountPlan) -> None:
             schedule.aim_contact(person, plan.calendar, since)
 
 
-def _plan_digest(owner: User, now: dt.datetime) -> int:
-    plan = AccountPlan(owner, now)
+def _plan_digest(owner_id: UUID, now: dt.datetime) -> int:
+    return _in_turn(owner_id, now, _add_digest)
+
+
+def _add_digest(plan: AccountPlan) -> None:
     if planned := digest_at(plan):
         plan.add(planned)
-    return plan.write()
