@@ -3,6 +3,7 @@
 docs/settings.md lists them all. Keys that must stay secret are made in DATA_DIR at the first start.
 """
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable is one that is not set
 
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")

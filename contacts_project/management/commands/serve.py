@@ -52,7 +52,7 @@ def check_port_free(host: str, port: int) -> None:
 
 def web_command() -> list[str]:
     """One process with threads (technical note: gthread answered most); more only where Redis is the shared cache."""
-    workers = os.environ.get("WEB_WORKERS", "2" if settings.REDIS_URL else "1")
+    workers = os.environ.get("WEB_WORKERS") or ("2" if settings.REDIS_URL else "1")
     bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
     options = ["--bind", bind, "--workers", workers, "--worker-class", "gthread", "--threads", "8", "--timeout", "120"]
     # gunicorn's most: a list filtered by a hundred groups is an address of 4 kB.
