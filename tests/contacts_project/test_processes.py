@@ -1,0 +1,30 @@
+"""Who is seen to be gone: a killed process, at once; never one that lives, and none of another machine."""
+
+import subprocess
+import sys
+
+from contacts_project.processes import is_gone, this_process
+from tests.workers import ROOT
+
+NAME_ITSELF = "from contacts_project.processes import this_process; print(this_process(), flush=True); input()"
+
+
+def test_a_process_is_gone_once_it_was_killed() -> None:
+    command = [sys.executable, "-c", NAME_ITSELF]
+    child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with child.stdin, child.stdout:
+        name = child.stdout.readline().strip()
+        assert not is_gone(name)
+        child.kill()
+        child.wait()
+        assert is_gone(name)
+
+
+def test_a_number_that_was_given_again_is_another_process() -> None:
+    machine, pid, start = this_process().split(":")
+    assert not is_gone(f"{machine}:{pid}:{start}")
+    assert is_gone(f"{machine}:{pid}:{start}0")
+    assert not is_gone(f"elsewhere:{pid}:{start}0")
+    assert not is_gone("")
