@@ -226,6 +226,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.permissions.OwnData"],
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.api.json.JSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.api.json.AnyAccept",
     "DEFAULT_SCHEMA_CLASS": "contacts_project.api.schema.ContractSchema",
     "EXCEPTION_HANDLER": "contacts_project.api.errors.answer_exception",
     "DATETIME_FORMAT": None,

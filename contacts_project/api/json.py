@@ -7,8 +7,10 @@ from typing import IO, Any
 
 import orjson
 from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 
@@ -51,6 +53,13 @@ class JSONParser(BaseParser):
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not valid JSON: {error}.") from None
+
+
+class AnyAccept(DefaultContentNegotiation):
+    """Each route answers in one media type, whatever the caller says it accepts; failures are JSON."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
 
 
 class JSONRenderer(BaseRenderer):

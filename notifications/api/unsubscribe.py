@@ -1,13 +1,10 @@
 """The page behind List-Unsubscribe: GET asks, POST acts (RFC 8058). The token is the credential."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils import translation
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -26,21 +23,10 @@ class UnknownTokenError(ApiError):
     code = "invalid_token"
 
 
-class AnyAccept(BaseContentNegotiation):
-    """A mailbox or a browser may ask for anything: it gets the page."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 class Unsubscribe(APIView):
     """Open to whoever holds the link. A mailbox posts to it without a person, a cookie or a CSRF token."""
 
     authentication_classes = ()
-    content_negotiation_class = AnyAccept
     permission_classes = (AllowAny,)
 
     @extend_schema(operation_id="askUnsubscribe", parameters=[TOKEN], responses=PAGE, auth=[])

@@ -11,7 +11,6 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,19 +48,11 @@ def uploaded_picture(request: Request) -> bytes:
     return content
 
 
-class AnyAccept(DefaultContentNegotiation):
-    """A picture is a picture whatever the caller says it accepts; failures are JSON."""
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 class PictureView(APIView):
     """What the views of pictures share."""
 
     max_body_bytes = "MAX_PHOTO_BYTES"
     parser_classes = [MultiPartParser]
-    content_negotiation_class = AnyAccept
 
 
 class PersonPhotoView(PictureView):

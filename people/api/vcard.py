@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.api.errors import FieldError, PlanLimitError
 from contacts_project.api.etags import conditional
-from people.api.photos import AnyAccept
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
 from people.services.vcard_export import assign_uids, export_cards
@@ -25,7 +24,6 @@ class ImportView(APIView):
 
     parser_classes = PARSERS
     max_body_bytes = "MAX_VCARD_BYTES"
-    content_negotiation_class = AnyAccept
 
     @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT, tags=["vCard"])
     def post(self, request: Request) -> Response:
@@ -39,8 +37,6 @@ class ImportView(APIView):
 
 class ExportView(APIView):
     """Everybody as one file."""
-
-    content_negotiation_class = AnyAccept
 
     @extend_schema(
         operation_id="exportVCards",

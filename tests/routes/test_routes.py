@@ -232,3 +232,13 @@ def test_requests_are_described_with_examples(db: None) -> None:
     named = [name for name, email in emails.items() if email.get("type") == "string"]
     assert named
     assert all(schemas[name]["properties"]["email"].get("examples") for name in named)
+
+
+@every_route
+def test_the_answer_does_not_hang_on_what_the_caller_says_it_accepts(route: Route, scene: Scene) -> None:
+    """The contract knows no 406; `?format=` is an unknown parameter like any other."""
+    if route.method != "GET" or route.own_credential or route.session_only or callable(route.body):
+        pytest.skip("the other methods negotiate no other way")
+    path = route.path.format_map(scene.ids)
+    response = scene.client.call("GET", f"{path}{'&' if '?' in path else '?'}format=xml", HTTP_ACCEPT="audio/ogg")
+    assert response.status_code == route.owner
