@@ -251,6 +251,13 @@ def test_status_becomes_its_code(server: Any, status: Any, code: Any) -> None:
         check_status(session.get(server.url))
 
 
+def test_the_log_quotes_neither_an_answer_nor_the_path_of_a_url(server: Any, caplog: Any) -> None:
+    server.reply = Reply(200, {"X-\xe9": "said by the destination"})  # a header that cannot be read
+    failure(f"{server.url}/secret-path", seconds=0.5)
+    assert "said by" not in caplog.text
+    assert "secret-path" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
