@@ -87,11 +87,21 @@ def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
 
 
 def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[str]:
-    """Try everything that is due here, one after the other; returns how many were sent, failed, or skipped."""
+    """Try everything that is due here, one after the other; returns how many were sent, failed, or skipped.
+
+    One that breaks us is logged and left for a later run: others wait behind it.
+    """
     counts: Counter[str] = Counter()
-    while ids := _due_here(now, kinds):
+    broken: set[UUID] = set()
+    while ids := [delivery_id for delivery_id in _due_here(now, kinds) if delivery_id not in broken]:
         for delivery_id in ids:
-            outcome = send_delivery(delivery_id=delivery_id, now=now)
+            try:
+                outcome = send_delivery(delivery_id=delivery_id, now=now)
+            except Exception:
+                log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})
+                broken.add(delivery_id)
+                counts["failed"] += 1
+                continue
             counts["skipped" if outcome is None else "sent" if outcome.is_ok else "failed"] += 1
     return counts
 

@@ -9,6 +9,9 @@ from django.core.management import call_command
 from standardwebhooks import Webhook
 
 from accounts.models import User
+from notifications.channels.interface import Outcome
+from notifications.models import Delivery
+from notifications.services import sending
 from notifications.vapid import make_keys
 from tests.builders import make_person
 from tests.client import Client
@@ -154,3 +157,24 @@ def test_no_retry_after_keeps_a_failure_from_being_written_down(
     deliver(clock, DUE)
     (row,) = history(api)
     assert (row["code"], row["attempts"]) == ("http_5xx", 1)
+
+
+def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
+    api: Client, alice: User, clock: Any, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(api, url=receiver.url)
+    api.ok("put", "/api/notifications/email", {"enabled": False})
+    remind_on(api, alice, MORNING.date())
+    remind_on(api, alice, MORNING.date())
+    real, tried = sending.record, []
+
+    def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
+        tried.append(delivery.pk)
+        if len(tried) == 1:
+            raise OverflowError
+        real(delivery, outcome, now=now)
+
+    monkeypatch.setattr(sending, "record", record)
+    deliver(clock, DUE)
+    assert len(tried) == 2
+    assert sorted(row["status"] for row in history(api)) == ["sending", "sent"]
