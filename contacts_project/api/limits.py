@@ -1,4 +1,4 @@
-"""Bodies are bounded by what their view takes, before a byte of them is read."""
+"""Bodies are bounded by what their view takes, before a byte of them is kept."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -9,6 +9,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from contacts_project.api.errors import too_large_response
+
+MAX_DRAINED = 64 * 1024 * 1024
 
 
 class BodyLimitMiddleware:
@@ -35,7 +37,16 @@ class BodyLimitMiddleware:
         length = request.META.get("CONTENT_LENGTH") or str(measure_chunked(request, allowed))
         if length.isdigit() and int(length) <= allowed:
             return None
+        drain(request, int(length) if request.META.get("CONTENT_LENGTH") and length.isdigit() else 0)
         return too_large_response(limit)
+
+
+def drain(request: HttpRequest, length: int) -> None:
+    """Read what is left of a refused body, within reason: the server cuts a connection with more to come, and a
+    client that keeps it would find its next request unanswered."""
+    left = length if length <= MAX_DRAINED else 0
+    while left and (chunk := request.META["wsgi.input"].read(min(left, 64 * 1024))):
+        left -= len(chunk)
 
 
 def measure_chunked(request: HttpRequest, allowed: int) -> int:
