@@ -1,6 +1,7 @@
 """The cast and the stage: alice owns, mallory is a stranger; no test leaves this machine."""
 
 import ipaddress
+import os
 import shutil
 import socket
 from collections.abc import Iterator
@@ -20,6 +21,21 @@ from tests.client import Client, client_of
 # Benchmarks measure times, tests do not: a slow machine fails no property.
 hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out on PostgreSQL what touches no database: it has been run with SQLite."""
+    if "TEST_DATABASE_URL" not in os.environ:
+        return
+    left_out = [item for item in items if not has_database(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if has_database(item)]
+
+
+def has_database(item: pytest.Item) -> bool:
+    """Whether the test may use the database."""
+    fixtures = getattr(item, "fixturenames", [])
+    return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,10 +38,24 @@ def free_port() -> int:
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:
+    """One that the test may stop."""
+    with serving(tmp_path / "data") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """One that several tests ask something of."""
+    with serving(tmp_path_factory.mktemp("served") / "data") as served:
+        yield served
+
+
+@contextmanager
+def serving(data: Path) -> Iterator[Instance]:
     port = free_port()
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"PORT": str(port), "DATA_DIR": str(tmp_path / "data"), "PYTHONUNBUFFERED": "1"}
+    environment |= {"PORT": str(port), "DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         [sys.executable, "manage.py", "serve"],
         cwd=ROOT,
@@ -56,10 +71,12 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
             break
     else:
         raise AssertionError("the instance never became ready")
-    yield Instance(process, f"http://127.0.0.1:{port}", tmp_path / "data")
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=120)
+    try:
+        yield Instance(process, f"http://127.0.0.1:{port}", data)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=120)
 
 
 def shell_blocks(after: str) -> list[str]:
@@ -68,15 +85,15 @@ def shell_blocks(after: str) -> list[str]:
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
-def test_the_first_request_of_the_readme_works_as_printed(instance: Instance, tmp_path: Path) -> None:
+def test_the_first_request_of_the_readme_works_as_printed(lasting: Instance, tmp_path: Path) -> None:
     register, use = shell_blocks("A first request")
     (tmp_path / "contacts.vcf").write_bytes(
         b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Grace Hopper\r\nN:Hopper;Grace;;;\r\nEND:VCARD\r\n"
     )
-    printed = run_shell(register.replace("http://127.0.0.1:8000", instance.base), tmp_path)
+    printed = run_shell(register.replace("http://127.0.0.1:8000", lasting.base), tmp_path)
     token = re.search(r"cnt_\w{46}", printed)
     assert token, printed
-    script = use.replace("http://127.0.0.1:8000", instance.base).replace("cnt_...", token.group())
+    script = use.replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", token.group())
     printed = run_shell(script, tmp_path)
     assert printed.count("Babbage") >= 2, printed
     assert '"imported":1' in printed, printed
@@ -88,10 +105,10 @@ def run_shell(script: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_a_chunked_body_is_taken_and_bounded(instance: Instance) -> None:
-    account = json.dumps({"email": "ada@example.org", "password": "Analytical-1", "name": "Ada"}).encode()
+def test_a_chunked_body_is_taken_and_bounded(lasting: Instance) -> None:
+    account = json.dumps({"email": "grace@example.org", "password": "Analytical-1", "name": "Grace"}).encode()
     headers = {"Content-Type": "application/json"}
-    url = f"{instance.base}/api/auth/register"
+    url = f"{lasting.base}/api/auth/register"
     created = requests.post(url, data=iter([account[:20], account[20:]]), headers=headers, timeout=60)
     assert created.status_code == 201, created.text
     too_much = requests.post(url, data=(b" " * 65536 for _ in range(17)), headers=headers, timeout=60)
@@ -147,8 +164,8 @@ def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
         time.sleep(0.05)
 
 
-def test_a_taken_port_is_named(instance: Instance, tmp_path: Path) -> None:
-    port = instance.base.rpartition(":")[2]
+def test_a_taken_port_is_named(lasting: Instance, tmp_path: Path) -> None:
+    port = lasting.base.rpartition(":")[2]
     environment = {**os.environ, "PORT": port, "DATA_DIR": str(tmp_path / "other")}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, "manage.py", "serve"]

@@ -1,7 +1,6 @@
 """Random operations on people, relationships and types through the API; everything holds after each of them.
 
 RELATIONSHIP_OPERATIONS sets how many are done in all, in histories of 100, and in parts that xdist runs side by side.
-CI does 10,000 on each database, which takes two and a half minutes of CPU time.
 """
 
 import itertools
