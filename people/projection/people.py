@@ -16,6 +16,8 @@ from people.projection.related import Groups, Ids, groups_of, lists_of, types_of
 
 # So many people at once are small enough to stay in a processor's cache: with 100 it takes a fifth longer.
 CHUNK = 25
+# Rows fetched at once: each time is a round trip to PostgreSQL.
+FETCH = 250
 
 _COLUMNS: tuple[Any, ...] = (
     IdKey("id"),
@@ -73,7 +75,7 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
     """
     assemble = _assembler(owner, None, details=details, everything=everything)
     columns = (*_COLUMNS, *([_DETAILS] if details else []))
-    return map(assemble, rows.values_list(*columns).iterator(chunk_size=CHUNK))
+    return map(assemble, rows.values_list(*columns).iterator(chunk_size=FETCH))
 
 
 def _assembler(owner: User, ids: Ids, *, details: bool, everything: bool) -> Callable[[Any], bytes]:

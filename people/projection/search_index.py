@@ -11,7 +11,7 @@ from people.documents import address_text
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import Raw
-from people.projection.people import CHUNK
+from people.projection.people import FETCH
 from people.projection.related import groups_of, types_of
 
 _DOCUMENTS = ("phone_numbers", "emails", "addresses", "urls", "im_handles", "custom_fields")
@@ -61,4 +61,4 @@ def search_records(owner: User) -> Iterator[bytes]:
         )
 
     rows = Person.objects.owned_by(owner).active().in_name_order().values_list(*_COLUMNS)
-    return map(record, rows.iterator(chunk_size=CHUNK))
+    return map(record, rows.iterator(chunk_size=FETCH))
