@@ -139,10 +139,8 @@ def _checked_claims(provider: Provider, token: dict[str, Any], nonce: str) -> di
 def _decode(provider: Provider, id_token: str) -> jwt.Token:
     try:
         return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider)), _ALGORITHMS)  # type: ignore[arg-type]
-    except (
-        JoseError,
-        ValueError,
-    ):  # the provider may have changed its keys since they were read, whatever it calls them
+    except (JoseError, ValueError):
+        # The provider may have changed its keys since they were read, whatever it calls them.
         return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider, anew=True)), _ALGORITHMS)  # type: ignore[arg-type]
 
 

@@ -37,7 +37,7 @@ class BodyLimitMiddleware:
         length = request.META.get("CONTENT_LENGTH") or str(measure_chunked(request, allowed))
         if length.isdigit() and int(length) <= allowed:
             return None
-        drain(request, int(length) if request.META.get("CONTENT_LENGTH") and length.isdigit() else 0)
+        drain(request, int(length) if length.isdigit() else 0)
         return too_large_response(limit)
 
 

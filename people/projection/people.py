@@ -14,7 +14,7 @@ from people.names import COLUMNS, display_name
 from people.projection.columns import DayText, JsonMembers, Raw
 from people.projection.related import Groups, Ids, groups_of, lists_of, types_of
 
-# So many people at once are small enough to stay in a processor's cache: with 100 it takes a fifth longer.
+# People in a piece of a streamed answer.
 CHUNK = 25
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
