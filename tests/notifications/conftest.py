@@ -1,11 +1,15 @@
-"""Servers of the tests' own that notifications go to, inside an allowed network."""
+"""Servers of the tests' own that notifications go to, inside an allowed network; a clock that stands."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
 import pytest
+import time_machine
 
+from accounts.models import User
+from people.models import Person
+from tests.builders import make_person
 from tests.loopback import Received, Recorder, Reply, recording_server
 from tests.notifications.recording import RecordingChannel
 from tests.notifications.smtp import Mailbox, smtp_server
@@ -62,3 +66,15 @@ def channel(monkeypatch: pytest.MonkeyPatch) -> RecordingChannel:
     recording = RecordingChannel()
     monkeypatch.setattr("notifications.channels.CHANNELS", (recording,))
     return recording
+
+
+@pytest.fixture
+def clock() -> Any:
+    """It is noon on Sunday, 1 March 2026."""
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    return make_person(alice, name="Ada")

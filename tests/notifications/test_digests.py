@@ -3,33 +3,18 @@
 from typing import Any
 
 import pytest
-import time_machine
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts.models import User
 from notifications.models import Delivery, DigestSchedule
 from notifications.services import running
 from people.models import Person
-from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording import DOWN, RecordingChannel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 SUNDAY, MONDAY, WEDNESDAY = 0, 1, 3
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Any:
-    """It is noon on Sunday, 1 March 2026."""
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
 
 
 def add(api: Client, person: Person, date: str) -> None:

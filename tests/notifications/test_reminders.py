@@ -4,7 +4,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-import time_machine
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -16,21 +15,9 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording import RecordingChannel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 DAY, LEAD, CONTACT = "reminder.important_date", "reminder.important_date_lead", "reminder.contact"
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Any:
-    """It is noon on 1 March 2026."""
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
 
 
 def remind(api: Client, person: Person, date: str, **body: Any) -> str:
