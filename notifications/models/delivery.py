@@ -98,4 +98,5 @@ class Delivery(OwnedModel):
             models.Index(fields=["next_try_at"], name="delivery_waiting", condition=Q(next_try_at__isnull=False)),
             models.Index(fields=["held_until"], name="delivery_held", condition=Q(held_until__isnull=False)),
             models.Index(fields=["owner", "planned_at", "id"], name="delivery_history"),
+            models.Index(fields=["planned_at"], name="delivery_old"),
         ]

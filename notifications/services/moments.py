@@ -17,7 +17,7 @@ from accounts.models import User
 from contacts_project.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, catch_up_window
 from notifications.services.digests import digest_at
-from notifications.services.planning import collect_contacts, collect_dates, with_person
+from notifications.services.planning import UNREAD, collect_contacts, collect_dates, with_person
 from people import schedule
 from people.models import ImportantDate, Person
 
@@ -79,7 +79,7 @@ def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
 
 
 def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
-    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer("notes", *Person.DOCUMENTS))
+    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*UNREAD))
     _aim_contacts(people, plan)
     collect_contacts(plan, people)
 

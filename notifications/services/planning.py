@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 _ROWS = 1000
 _KINDS = {Kind.DAY: NoticeKind.IMPORTANT_DATE, Kind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
-_UNREAD = ("notes", *Person.DOCUMENTS)
+UNREAD = ("notes", *Person.DOCUMENTS)
 
 
 @dataclass
@@ -82,14 +82,14 @@ def _plan_dates(plan: AccountPlan, ids: list[UUID]) -> None:
 
 def _plan_contacts(plan: AccountPlan, ids: list[UUID]) -> None:
     due = Person.objects.owned_by(plan.owner).filter(pk__in=ids, contact_due_at__lte=plan.now)
-    people = list(due.defer(*_UNREAD))
+    people = list(due.defer(*UNREAD))
     collect_contacts(plan, people)
     update_columns(Person, people, schedule.CONTACT_COLUMNS)
 
 
 def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantDate]:
     """The dates, with as much of their people as a notice needs."""
-    return dates.select_related("person").defer(*(f"person__{column}" for column in _UNREAD))
+    return dates.select_related("person").defer(*(f"person__{column}" for column in UNREAD))
 
 
 def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
