@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.signing_in import check_credentials
-from contacts_project.api.errors import ApiError
+from contacts_project.kernel.api.errors import ApiError
 
 
 class OperatorLoginForm(AdminAuthenticationForm):

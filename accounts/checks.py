@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from accounts.api.serializers.fields import time_zones
 from accounts.models import AccountMail, User
 from accounts.services.registration import awaits_operator
-from contacts_project.outbound import OutboundError, configured_rules
+from contacts_project.kernel.outbound import OutboundError, configured_rules
 
 TAG = "doctor"
 _CONSOLE = "django.core.mail.backends.console.EmailBackend"

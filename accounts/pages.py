@@ -17,7 +17,7 @@ from accounts.api.views.access import check_password_rules
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import User
 from accounts.services.verification import reset_password, verify_email
-from contacts_project.api.errors import FieldError, validation_body
+from contacts_project.kernel.api.errors import FieldError, validation_body
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times
 from carddav.models import PendingImport
-from contacts_project.api.fields import Moment, Text
+from contacts_project.kernel.api.fields import Moment, Text
 
 
 class PendingImportShape(Times):

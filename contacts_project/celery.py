@@ -4,7 +4,7 @@ import os
 
 from celery import Celery
 
-import contacts_project.broker  # noqa: F401 - makes kombu know the scheme `embedded`
+import contacts_project.kernel.broker  # noqa: F401 - makes kombu know the scheme `embedded`
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
 

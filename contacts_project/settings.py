@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import environ
 
-from contacts_project.broker import broker_url
-from contacts_project.crypto.bootstrap import load_or_make_keys
+from contacts_project.kernel.broker import broker_url
+from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
 
 VERSION = "0.1.0"
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -63,11 +63,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contacts_project.api.request_ids.RequestIdMiddleware",
+    "contacts_project.kernel.api.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "contacts_project.api.limits.BodyLimitMiddleware",
+    "contacts_project.kernel.api.limits.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -139,7 +139,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_SECURE = _https
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = _https
-CSRF_FAILURE_VIEW = "contacts_project.api.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "contacts_project.kernel.api.errors.csrf_failure"
 REGISTRATION = env.str("REGISTRATION", default="open")
 EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", default="optional")
 SAAS_MODE = env.bool("SAAS_MODE", default=False)
@@ -224,11 +224,11 @@ REST_FRAMEWORK = {
         "accounts.api.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.permissions.OwnData"],
-    "DEFAULT_RENDERER_CLASSES": ["contacts_project.api.json.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["contacts_project.api.json.JSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.api.json.AnyAccept",
-    "DEFAULT_SCHEMA_CLASS": "contacts_project.api.schema.ContractSchema",
-    "EXCEPTION_HANDLER": "contacts_project.api.errors.answer_exception",
+    "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
+    "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.schema.ContractSchema",
+    "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",
     "DATETIME_FORMAT": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -257,8 +257,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "contacts_project.api.schema.add_error_answers",
-        "contacts_project.api.examples.add_examples",
+        "contacts_project.kernel.api.schema.add_error_answers",
+        "contacts_project.kernel.api.examples.add_examples",
     ],
 }
 
@@ -267,7 +267,7 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contacts_project.api.request_ids.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contacts_project.kernel.api.request_ids.RequestIdFilter"}},
     "formatters": {
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",

@@ -3,10 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
-handler400 = "contacts_project.api.errors.bad_request"
-handler403 = "contacts_project.api.errors.forbidden"
-handler404 = "contacts_project.api.errors.not_found"
-handler500 = "contacts_project.api.errors.server_error"
+handler400 = "contacts_project.kernel.api.errors.bad_request"
+handler403 = "contacts_project.kernel.api.errors.forbidden"
+handler404 = "contacts_project.kernel.api.errors.not_found"
+handler500 = "contacts_project.kernel.api.errors.server_error"
 
 urlpatterns = [
     path("api/", include("accounts.api.urls")),

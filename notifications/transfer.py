@@ -11,7 +11,7 @@ from accounts.models.user import Plan
 from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.api.fields import Choice, Text, Truth
+from contacts_project.kernel.api.fields import Choice, Text, Truth
 from notifications.channels.webhook import new_secret
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH, url_key

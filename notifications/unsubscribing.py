@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.signals import preferences_changed
-from contacts_project.ownership.writing import AccountGoneError, account_write
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
 
 SALT = "notifications.unsubscribe"
 

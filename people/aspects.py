@@ -38,7 +38,7 @@ class PersonAspect:
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
         """What this aspect adds to answers of `person_ids`, or of everyone (None).
 
-        By the person's id as contacts_project.api.columns.IdKey, the JSON of its entries with commas between.
+        By the person's id as contacts_project.kernel.api.columns.IdKey, the JSON of its entries with commas between.
         """
         return {}
 

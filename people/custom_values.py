@@ -3,7 +3,7 @@
 import re
 from typing import Any, Protocol
 
-from contacts_project.api.fields import check_text
+from contacts_project.kernel.api.fields import check_text
 
 TEXT, NUMBER, BOOLEAN, SELECT = "TEXT", "NUMBER", "BOOLEAN", "SELECT"
 TYPES = [TEXT, NUMBER, BOOLEAN, SELECT]

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from contacts_project.api.json import timestamp
-from contacts_project.ownership.models import retention_cutoff
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import ImportantDate
 from people.upcoming import name_of
 

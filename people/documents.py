@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 
 Entry = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.api.json import timestamp
-from contacts_project.ownership.models import retention_cutoff
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name, fold
 

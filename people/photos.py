@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from people.images import PictureRefusedError, make_photo
 from people.models import Person
 

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.api.json import timestamp
-from contacts_project.ownership.models import retention_cutoff
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import CustomFieldTemplate
 
 

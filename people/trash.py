@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from contacts_project.ownership.models import TrashModel
+from contacts_project.kernel.ownership.models import TrashModel
 
 
 @dataclass(frozen=True)

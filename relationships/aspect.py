@@ -8,8 +8,8 @@ from uuid import UUID
 from rest_framework.serializers import Field
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, Truth
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, Truth
 from people.aspects import PersonAspect
 from people.models import Person
 from relationships.models import Relationship

@@ -4,7 +4,7 @@ from typing import Final
 
 from accounts.languages import CODES
 from accounts.models import User
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 from people.palette import pick_color
 from relationships.models import RelationshipType
 

@@ -6,8 +6,8 @@ from typing import Any, Final, TypedDict
 import orjson
 
 from accounts.models import User
-from contacts_project.api.columns import IdKey, TimeText, id_text
-from contacts_project.api.json import ascii_json, timestamp
+from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.json import ascii_json, timestamp
 from people.models import Person
 from people.names import COLUMNS, FULL, display_name
 from relationships.models import RelationshipQuerySet, RelationshipType

@@ -11,8 +11,8 @@ from accounts.models import User
 from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.api.fields import Color, Text
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.fields import Color, Text
+from contacts_project.kernel.api.ids import new_id
 from people.models import Person
 from relationships.api.serializers import TypeName
 from relationships.defaults import DEFAULT_TYPES

@@ -5,7 +5,7 @@ from typing import Any
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.names import COLUMNS, NameParts, search_key, sort_key
 

@@ -9,8 +9,8 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.api.ids import new_id
-from contacts_project.ownership.models import OwnedModel
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership.models import OwnedModel
 
 _numbers = itertools.count(1)
 

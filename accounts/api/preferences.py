@@ -17,8 +17,8 @@ from accounts.api.serializers.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from contacts_project.api.fields import Choice, Truth, Whole
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.fields import Choice, Truth, Whole
+from contacts_project.kernel.api.schema import envelope
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 
 
 class MailKind(models.TextChoices):

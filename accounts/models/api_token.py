@@ -7,7 +7,7 @@ import zlib
 
 from django.db import models
 
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 

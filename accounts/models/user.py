@@ -10,8 +10,8 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.lifecycle import start_account
-from contacts_project.api.ids import new_id
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership.writing import account_write
 
 
 class Plan(models.TextChoices):
@@ -52,7 +52,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One account. `revision` rises with every write to anything it owns (contacts_project.ownership.writing)."""
+    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing)."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     email = models.EmailField(max_length=254, unique=True)

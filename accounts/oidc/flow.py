@@ -1,6 +1,6 @@
 """One sign-in from its start to the provider's claims. What has to be remembered in between is in the browser's cookie.
 
-Authlib builds the requests and checks the claims; the door (contacts_project.outbound) carries them.
+Authlib builds the requests and checks the claims; the door (contacts_project.kernel.outbound) carries them.
 """
 
 import time
@@ -20,9 +20,9 @@ from requests import RequestException
 from rest_framework import status
 
 from accounts.oidc.provider import Provider, ProviderUnreachableError, load_keys, load_provider
-from contacts_project.api.errors import ApiError
-from contacts_project.crypto import keyring
-from contacts_project.outbound import OutboundError, check_status, configured_rules, guard
+from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.crypto import keyring
+from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 
 CALLBACK_PATH = "/api/auth/oidc/callback"
 FLOW_SECONDS = 600

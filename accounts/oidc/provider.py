@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.cache import cache
 from rest_framework import status
 
-from contacts_project.api.errors import ApiError
-from contacts_project.outbound import OutboundError, check_status, open_door
+from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.outbound import OutboundError, check_status, open_door
 
 PROVIDER_ID = "oidc"
 _KEPT_SECONDS = 3600

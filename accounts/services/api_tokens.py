@@ -4,7 +4,7 @@ import datetime as dt
 
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 
 PREFIX_LENGTH = 12
 

@@ -3,7 +3,7 @@
 from accounts.lifecycle import release_account
 from accounts.models import ApiToken, OidcIdentity, User
 from accounts.services.sessions import end_sessions
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def shut_out_maker(user: User) -> None:

@@ -9,8 +9,8 @@ from django.db import transaction
 from accounts.lifecycle import files_of
 from accounts.models import AccountMail, DoomedFile, User
 from accounts.services.sessions import end_sessions
-from contacts_project.api.errors import FieldError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def check_deletion_password(user: User, password: str | None) -> None:

@@ -13,8 +13,8 @@ from django.utils import translation
 from accounts.link_tokens import Purpose, make_token
 from accounts.mail_texts import MailText, text_of
 from accounts.models import AccountMail, MailKind, User
-from contacts_project.api.budgets import Budget
-from contacts_project.api.errors import RateLimitedError
+from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.api.errors import RateLimitedError
 
 log = logging.getLogger(__name__)
 

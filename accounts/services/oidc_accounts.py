@@ -14,9 +14,9 @@ from accounts.services.claiming import shut_out_maker
 from accounts.services.registration import register_account
 from accounts.services.second_factor import stop_totp
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import Text
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import Text
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:

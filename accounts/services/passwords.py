@@ -4,8 +4,8 @@ from django.contrib.auth.hashers import make_password
 
 from accounts.models import User
 from accounts.services.sessions import end_sessions
-from contacts_project.api.errors import FieldError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def change_password(*, user: User, current: str, new: str, keep_session: str | None) -> User:

@@ -4,8 +4,8 @@ from typing import Any
 
 from accounts.models import MailKind, RegistrationTurn, User
 from accounts.services.mail_orders import order_mail
-from contacts_project.api.errors import FieldError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]:

@@ -11,9 +11,9 @@ from rest_framework import status
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationTurn, User
 from accounts.services.mail_orders import order_mail
-from contacts_project.api.errors import ApiError, FieldError
-from contacts_project.api.ids import new_id
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, FieldError
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership.writing import account_write
 
 DEMO_EMAIL = "demo@example.org"
 

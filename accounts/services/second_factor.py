@@ -9,8 +9,8 @@ from django.utils.crypto import salted_hmac
 from rest_framework import status
 
 from accounts.models import RecoveryCode, TotpDevice, User
-from contacts_project.api.errors import ApiError, FieldError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, FieldError
+from contacts_project.kernel.ownership.writing import account_write
 
 ISSUER = "Contacts"
 STEP_SECONDS = 30

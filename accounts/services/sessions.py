@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.models import AccountSession, User
-from contacts_project.api.client_address import client_address
-from contacts_project.ownership.writing import account_pause
+from contacts_project.kernel.api.client_address import client_address
+from contacts_project.kernel.ownership.writing import account_pause
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60

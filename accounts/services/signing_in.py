@@ -14,9 +14,9 @@ from rest_framework import status
 from accounts.models import User
 from accounts.services.registration import verification_is_mandatory
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
-from contacts_project.api.budgets import Budget
-from contacts_project.api.client_address import address_block, client_address
-from contacts_project.api.errors import ApiError
+from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.api.errors import ApiError
 
 BY_ADDRESS = Budget("login-address", 10, 15 * 60)
 BY_ACCOUNT = Budget("login-account", 10, 15 * 60)

@@ -8,7 +8,7 @@ from accounts.link_tokens import Purpose, read_token
 from accounts.models import User
 from accounts.services.claiming import shut_out_maker
 from accounts.services.sessions import end_sessions
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 
 
 def verify_email(*, token: str, now: dt.datetime) -> User:

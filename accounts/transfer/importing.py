@@ -14,9 +14,9 @@ from accounts.models import User
 from accounts.transfer.exporting import FORMAT, VERSION
 from accounts.transfer.ids import derived_id
 from accounts.transfer.sections import Section, sections
-from contacts_project.api.errors import FieldError, validation_body
-from contacts_project.api.ids import parse_id
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError, validation_body
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.ownership.writing import account_write
 
 NO_ID = UUID(int=0)
 _LOOKED_UP_AT_ONCE = 200

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.api.fields import Moment
+from contacts_project.kernel.api.fields import Moment
 
 _EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 

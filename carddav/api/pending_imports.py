@@ -10,8 +10,8 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
-from contacts_project.api.json import timestamp
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.schema import envelope
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 
 class PendingImport(OwnedModel):

@@ -7,7 +7,7 @@ from itertools import islice
 
 from accounts.models import User
 from carddav.models import PendingImport
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.vcard import CardResult

@@ -12,10 +12,10 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 
-from contacts_project.crypto.fields import encrypted_columns
-from contacts_project.crypto.keyring import UndecryptableError
+from contacts_project.kernel.crypto.fields import encrypted_columns
+from contacts_project.kernel.crypto.keyring import UndecryptableError
+from contacts_project.kernel.ownership.triggers import missing_triggers
 from contacts_project.operation.health import check_broker, check_database, check_migrations
-from contacts_project.ownership.triggers import missing_triggers
 
 TAG = "doctor"
 

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import CharField, ChoiceField, IntegerField
 from rest_framework.views import APIView
 
-from contacts_project.api.json import dumps
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.schema import envelope
 from contacts_project.operation.health import check_health
 
 HEALTH = envelope(

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
-from contacts_project.outbound import Code
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.outbound import Code
 from notifications.api.serializers import CreateDestination, DestinationAnswer, UpdateDestination
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.ownership.writing import account_write
 from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.json import timestamp
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
 from notifications.notices import NoticeKind
 from notifications.services.explaining import upcoming_reminders

@@ -5,8 +5,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.api.fields import Choice, Text, Truth
-from contacts_project.outbound import OutboundError, Reason, Schemes, configured_rules, open_door
+from contacts_project.kernel.api.fields import Choice, Text, Truth
+from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, open_door
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH
 from notifications.services.destinations import Changes

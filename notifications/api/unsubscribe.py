@@ -9,7 +9,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from contacts_project.api.errors import ApiError
+from contacts_project.kernel.api.errors import ApiError
 from notifications.unsubscribing import BadTokenError, read_token, unsubscribe
 
 TOKEN = OpenApiParameter("token", str, required=True, description="From the mail's List-Unsubscribe header.")

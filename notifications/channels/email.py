@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from accounts.models import User
-from contacts_project.outbound import Code, OutboundError
-from contacts_project.outbound.failures import classify
+from contacts_project.kernel.outbound import Code, OutboundError
+from contacts_project.kernel.outbound.failures import classify
 from notifications.channels.interface import REMINDERS, Channel, Target
 from notifications.notices import Notice, NoticeKind
 from notifications.unsubscribing import Subject, unsubscribe_url

@@ -6,7 +6,7 @@ from typing import ClassVar
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.outbound import Code
+from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabling import send_disabled_notices
 from notifications.models.destination import Destination, DestinationType

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from accounts.models import User
-from contacts_project.outbound import Code, OutboundError
+from contacts_project.kernel.outbound import Code, OutboundError
 from notifications.notices import Notice, NoticeKind
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from urllib.parse import unquote, urlsplit
 import orjson
 import requests
 
-from contacts_project.api.json import dumps
-from contacts_project.outbound import Code, OutboundError, check_status, open_door
-from contacts_project.outbound.door import DEADLINE_SECONDS
+from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.outbound import Code, OutboundError, check_status, open_door
+from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
 from notifications.notices import Notice, NoticeKind

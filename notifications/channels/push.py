@@ -7,9 +7,9 @@ from django.conf import settings
 from pywebpush import WebPushException, webpush
 
 from accounts.models import User
-from contacts_project.api.json import dumps
-from contacts_project.outbound import Code, OutboundError, Schemes, check_status, open_door
-from contacts_project.outbound.door import DEADLINE_SECONDS
+from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, open_door
+from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription

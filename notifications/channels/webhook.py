@@ -9,8 +9,8 @@ import secrets
 import orjson
 from django.utils import timezone
 
-from contacts_project.api.json import timestamp
-from contacts_project.outbound import Schemes, check_status, open_door
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.outbound import Schemes, check_status, open_door
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destination import Destination, DestinationType

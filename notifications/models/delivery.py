@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import models
 from django.db.models import F, Q
 
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
-from contacts_project.processes import is_gone
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.processes import is_gone
 from notifications.notices import NoticeKind
 from people.models import Person
 

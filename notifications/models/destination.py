@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import models
 
-from contacts_project.crypto.fields import EncryptedTextField
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 MAX_URL_LENGTH = 500
 OLD_SECRET_HOURS = 24

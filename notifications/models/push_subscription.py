@@ -4,8 +4,8 @@ import hashlib
 
 from django.db import models
 
-from contacts_project.crypto.fields import EncryptedTextField
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 
 class PushSubscription(OwnedModel):

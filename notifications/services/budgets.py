@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.api.errors import RateLimitedError
+from contacts_project.kernel.api.errors import RateLimitedError
 from notifications.models import BudgetDraw
 
 

@@ -10,10 +10,10 @@ from rest_framework.exceptions import NotFound
 
 from accounts.models import User
 from accounts.models.user import Plan
-from contacts_project.api.errors import ApiError, PlanLimitError
-from contacts_project.api.ids import new_id
-from contacts_project.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, PlanLimitError
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
+from contacts_project.kernel.ownership.writing import account_write
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.channels.ntfy import find_server, topic_of

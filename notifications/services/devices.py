@@ -4,8 +4,8 @@ from django.utils import timezone
 from rest_framework import status
 
 from accounts.models import User
-from contacts_project.api.errors import ApiError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.ownership.writing import account_write
 from notifications.models import PushSubscription
 from notifications.models.push_subscription import endpoint_digest
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import User
-from contacts_project.api.json import timestamp
+from contacts_project.kernel.api.json import timestamp
 from notifications.ledger import NO_CHANNEL, targets_of
 from notifications.models import DigestSchedule
 from notifications.notices import NoticeKind

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.ownership.columns import update_columns
-from contacts_project.ownership.models import TrashQuerySet
-from contacts_project.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
 from notifications.notices import NoticeKind
 from people import schedule

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from notifications.models import Delivery
 from notifications.notices import NoticeKind
 from notifications.services.digests import plan_digests, schedule_digest

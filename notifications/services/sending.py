@@ -11,7 +11,7 @@ from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from contacts_project.processes import this_process
+from contacts_project.kernel.processes import this_process
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.ledger import MISSED, is_late, is_missed, told_on

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.api.fields import Choice, OwnedListField, Text, Whole
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.fields import Choice, OwnedListField, Text, Whole
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 from people.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.services import custom_templates as service

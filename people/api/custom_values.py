@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.api.ids import parse_id
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.api.ids import parse_id
 from people.custom_values import MAX_LENGTH, ValueRefusedError, read_value
 from people.models import CustomFieldTemplate
 

@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.errors import FieldError
-from contacts_project.api.json import timestamp
-from contacts_project.api.schema import envelope
-from contacts_project.ownership.models import retention_cutoff
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.ownership.models import retention_cutoff
 from people.trash import trash_kinds
 
 KINDS = ["people", "groups", "relationships", "relationshipTypes", "importantDates", "customFieldTemplates"]

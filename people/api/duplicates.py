@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.etags import conditional
-from contacts_project.api.fields import OwnedField
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 from people.duplicates.finding import find_duplicates, find_groups
 from people.models import Person
 from people.services.dismissals import dismiss_pair

@@ -11,11 +11,11 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.api.etags import conditional
-from contacts_project.api.fields import Color, OwnedField, OwnedListField, Text
-from contacts_project.api.ids import parse_id
-from contacts_project.api.queries import read_flag
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.fields import Color, OwnedField, OwnedListField, Text
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.queries import read_flag
+from contacts_project.kernel.api.schema import envelope
 from people.group_answers import group_answer, listed_groups
 from people.models import Group
 from people.services import group_lifecycle as service

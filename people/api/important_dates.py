@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from contacts_project.api.fields import Choice, Text, Truth, Whole
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 from people.date_answers import important_date_answer
 from people.models import ImportantDate, Person
 from people.recurrence import YEAR_UNKNOWN, Unit

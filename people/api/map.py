@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope
 from people.map_markers import map_answer
 
 # No class: `source` and `label` are attributes of every serializer.

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.fields import OwnedField
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
 from people.merging.scalars import OVERRIDABLE
 from people.models import MergeRecord

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.api.fields import Number, Text
+from contacts_project.kernel.api.fields import Number, Text
 from people.vcard.fitting import is_email
 
 OTHER = "other"

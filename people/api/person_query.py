@@ -7,10 +7,10 @@ from uuid import UUID
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import check_text
-from contacts_project.api.ids import parse_id
-from contacts_project.api.queries import read_flag, read_whole
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import check_text
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.queries import read_flag, read_whole
 from people.models import Membership
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500

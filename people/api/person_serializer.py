@@ -6,7 +6,7 @@ import orjson
 from rest_framework import serializers
 
 from accounts.models import User
-from contacts_project.api.fields import Choice, Day, OwnedField, OwnedListField, Text, Truth, Whole
+from contacts_project.kernel.api.fields import Choice, Day, OwnedField, OwnedListField, Text, Truth, Whole
 from people.api import person_entries as entries
 from people.api.custom_values import CustomFieldValuesField
 from people.api.important_dates import ImportantDateEntrySerializer

@@ -17,9 +17,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.errors import FieldError, PayloadTooLargeError
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 from people.images import PictureRefusedError, convert_heif
 from people.models import Person
 from people.photos import photo_hash, read_photo

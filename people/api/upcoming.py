@@ -8,8 +8,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.queries import read_whole
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.queries import read_whole
+from contacts_project.kernel.api.schema import envelope
 from people import schedule
 from people.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
 

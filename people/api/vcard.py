@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.errors import FieldError, PlanLimitError
-from contacts_project.api.etags import conditional
+from contacts_project.kernel.api.errors import FieldError, PlanLimitError
+from contacts_project.kernel.api.etags import conditional
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
 from people.services.vcard_export import assign_uids, export_cards

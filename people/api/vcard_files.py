@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
-from contacts_project.api.errors import FieldError, PayloadTooLargeError
+from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
 from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from accounts.models import User
-from contacts_project.api.columns import IdText
+from contacts_project.kernel.api.columns import IdText
 from people.duplicates.candidates import Blocks
 from people.duplicates.grouping import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks

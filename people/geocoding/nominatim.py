@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import orjson
 from django.conf import settings
 
-from contacts_project.outbound.door import Door
-from contacts_project.outbound.failures import Code, OutboundError, check_status
+from contacts_project.kernel.outbound.door import Door
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
 
 
 class Place(NamedTuple):

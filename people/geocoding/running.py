@@ -16,9 +16,9 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.outbound.door import Door, open_door
-from contacts_project.outbound.failures import OutboundError
-from contacts_project.ownership.writing import AccountGoneError, account_write
+from contacts_project.kernel.outbound.door import Door, open_door
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
 from people.geocoding import pace
 from people.geocoding.copying import copy_results, drop_unused
 from people.geocoding.nominatim import Place, find_place

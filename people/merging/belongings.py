@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from contacts_project.api.errors import ApiError
+from contacts_project.kernel.api.errors import ApiError
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from contacts_project.api.errors import FieldError
+from contacts_project.kernel.api.errors import FieldError
 from people.documents import MAX_ENTRIES, address_text
 from people.duplicates.keys import email_key, phone_key
 from people.models import Person

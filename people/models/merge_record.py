@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from contacts_project.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from people.models.person import Person
 
 

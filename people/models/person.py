@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 
-from contacts_project.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):

@@ -1,4 +1,4 @@
-"""Columns as the JSON of answers has them, beside those of contacts_project.api.columns."""
+"""Columns as the JSON of answers has them, beside those of contacts_project.kernel.api.columns."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import DayText, JsonMembers, Raw

@@ -12,8 +12,8 @@ from django.db.models import F, Value
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.api.columns import IdKey, TimeText, id_text
-from contacts_project.api.json import ascii_json
+from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.json import ascii_json
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.projection.columns import JsonObject, KeyList, MidnightText, Raw, Truth

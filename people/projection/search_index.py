@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from accounts.models import User
-from contacts_project.api.columns import IdKey, id_text
+from contacts_project.kernel.api.columns import IdKey, id_text
 from people.documents import address_text
 from people.models import Person
 from people.names import COLUMNS, display_name

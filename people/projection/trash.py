@@ -6,7 +6,7 @@ from django.utils import timezone
 from orjson import Fragment
 
 from accounts.models import User
-from contacts_project.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import Person
 from people.projection.people import project_all
 

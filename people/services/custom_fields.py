@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 
 

@@ -10,9 +10,9 @@ from django.http import Http404
 from django.utils.text import slugify
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError, NotDeletedError
-from contacts_project.ownership.models import retention_cutoff
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.writing import account_write
 from people.custom_values import SELECT
 from people.models import CustomFieldTemplate, CustomFieldValue
 from people.names import fold

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import DuplicateDismissal, Person
 
 

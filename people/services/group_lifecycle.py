@@ -8,9 +8,9 @@ from uuid import UUID
 from django.http import Http404
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError, NotDeletedError
-from contacts_project.ownership.models import retention_cutoff
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Person
 from people.models.group import group_key
 from people.palette import pick_color

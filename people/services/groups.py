@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import F
 from django.http import Http404
 
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.signals import people_changed
 

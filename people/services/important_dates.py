@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import F
 from django.http import Http404
 
-from contacts_project.api.errors import FieldError, NotDeletedError
-from contacts_project.ownership.models import retention_cutoff
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.writing import account_write
 from people import schedule
 from people.models import ImportantDate, Person
 from people.services.plan import check_plan

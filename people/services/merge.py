@@ -14,11 +14,11 @@ from django.db import transaction
 from django.http import Http404
 
 from accounts.models import User
-from contacts_project.api.errors import ApiError, FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.api.json import timestamp
-from contacts_project.ownership.models import retention_cutoff
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.writing import account_write
 from people import schedule
 from people.aspects import aspects
 from people.geocoding import note_addresses

@@ -11,9 +11,9 @@ from django.db.models import F
 from django.http import Http404
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError, NotDeletedError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.writing import account_write
 from people import schedule
 from people.aspects import aspects
 from people.documents import settle

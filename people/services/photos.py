@@ -10,7 +10,7 @@ from django.db.models import F
 from django.http import Http404
 
 from accounts.models import User
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.photos import delete_files, make_photo, store_photo
 from people.signals import people_changed

@@ -9,8 +9,8 @@ import logging
 from collections import Counter
 from uuid import UUID
 
-from contacts_project.ownership.models import retention_cutoff
-from contacts_project.ownership.writing import AccountGoneError, account_pause, account_write
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause, account_write
 from people.photos import delete_files, sweep_files
 from people.trash import Expiry, TrashKind, expiries, trash_kinds
 

@@ -4,8 +4,8 @@ import datetime as dt
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.ownership.columns import update_columns
-from contacts_project.ownership.writing import account_pause
+from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.ownership.writing import account_pause
 from people import schedule
 from people.models import ImportantDate, Person
 

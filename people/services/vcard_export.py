@@ -9,7 +9,7 @@ from django.db.models import CharField, Value
 from django.db.models.functions import Cast, Concat, Replace, Substr
 
 from accounts.models import User
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.ownership.writing import account_write
 from people.cards import card_of, date_of
 from people.models import ImportantDate, Membership, Person
 from people.photos import read_photo

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from django.db import DatabaseError
 
 from accounts.models import User
-from contacts_project.ownership.writing import account_pause, account_write
+from contacts_project.kernel.ownership.writing import account_pause, account_write
 from people.images import PictureRefusedError, as_stored
 from people.models import Person
 from people.photos import content_hash

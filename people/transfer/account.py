@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.transfer.importing import UPDATED, ImportRun, Item
 from accounts.transfer.sections import Section
-from contacts_project.api.fields import Choice, Text, Truth, Whole
+from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
 from people.photos import delete_files
 from people.transfer.pictures import Picture, exported, stored
 

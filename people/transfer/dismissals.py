@@ -7,7 +7,7 @@ from accounts.models import User
 from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.api.fields import Text
+from contacts_project.kernel.api.fields import Text
 from people.models import DuplicateDismissal
 
 

@@ -12,8 +12,8 @@ from accounts.models import User
 from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
-from contacts_project.api.errors import validation_body
-from contacts_project.api.ids import new_id, parse_id
+from contacts_project.kernel.api.errors import validation_body
+from contacts_project.kernel.api.ids import new_id, parse_id
 from people import schedule
 from people.custom_values import ValueRefusedError, read_value
 from people.documents import settle

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.transfer.times import Times
-from contacts_project.api.fields import Text, check_text
+from contacts_project.kernel.api.fields import Text, check_text
 from people.api.important_dates import ImportantDateSerializer
 from people.api.person_serializer import PersonSerializer
 from people.transfer.pictures import Picture

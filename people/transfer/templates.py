@@ -9,7 +9,7 @@ from accounts.models import User
 from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.api.fields import Choice, Text, Whole
+from contacts_project.kernel.api.fields import Choice, Text, Whole
 from people.api.custom_templates import OptionsField
 from people.custom_values import SELECT, TYPES
 from people.models import CustomFieldTemplate

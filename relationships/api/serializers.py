@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.api.fields import Color, OwnedField, Text, Truth
+from contacts_project.kernel.api.fields import Color, OwnedField, Text, Truth
 from relationships.services.type_names import NAME_LENGTH, type_name
 
 

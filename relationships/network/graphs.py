@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from accounts.models import User
-from contacts_project.api.columns import IdKey, id_text
+from contacts_project.kernel.api.columns import IdKey, id_text
 from people.models import Group, Membership, Person
 from people.names import NameParts, display_name
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType

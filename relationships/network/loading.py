@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from contacts_project.api.columns import IdKey
+from contacts_project.kernel.api.columns import IdKey
 from people.models import Person
 from relationships.models import Relationship
 from relationships.network.connectivity import Network

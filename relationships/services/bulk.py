@@ -10,10 +10,10 @@ from django.db.models import DateTimeField, Exists, F, OuterRef, Q, UUIDField, V
 from django.db.models.expressions import Combinable
 
 from accounts.models import User
-from contacts_project.api.columns import FreshId
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.columns import FreshId
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.models.person import PersonQuerySet
 from people.services.people import announce_change, delete_people

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Model
 from rest_framework.exceptions import NotFound
 
-from contacts_project.ownership.models import OwnedQuerySet
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 
 M = TypeVar("M", bound=Model)
 

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
-from contacts_project.api.errors import FieldError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.ownership.models import TrashQuerySet
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import Person
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType

@@ -9,10 +9,10 @@ from django.db.models import Q
 from rest_framework.exceptions import NotFound
 
 from accounts.models import User
-from contacts_project.api.errors import ApiError, FieldError, NotDeletedError
-from contacts_project.api.fields import UNKNOWN_ID
-from contacts_project.api.ids import new_id
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, FieldError, NotDeletedError
+from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
 from relationships.services.finding import find

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.api.errors import ApiError, NotDeletedError
-from contacts_project.ownership.writing import account_write
+from contacts_project.kernel.api.errors import ApiError, NotDeletedError
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipType

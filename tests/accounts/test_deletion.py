@@ -13,7 +13,7 @@ from accounts.api.views import access
 from accounts.models import AccountMail, AccountSession, DoomedFile, User
 from accounts.services.deletion import delete_account, delete_doomed_files
 from accounts.services.signing_in import check_credentials
-from contacts_project.ownership.models import OwnedModel
+from contacts_project.kernel.ownership.models import OwnedModel
 from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 from tests.filling import account_models, fill_account, owner_field

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from accounts.models import User
 from accounts.transfer.ids import derived_id
 from accounts.transfer.sections import left_out, sections
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 from people.models import LookupKey, Person
 from relationships.models import Relationship, RelationshipType
 from tests.builders import make_user

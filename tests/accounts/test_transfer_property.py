@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
 from tests.client import Client, client_of

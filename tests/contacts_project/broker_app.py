@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import Celery
 
-from contacts_project.broker import broker_url
+from contacts_project.kernel.broker import broker_url
 from tests.contacts_project.broker_settings import CELERY_SETTINGS
 
 app = Celery("broker_app", broker=broker_url(Path(os.environ["BROKER_FILE"])))

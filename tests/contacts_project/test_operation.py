@@ -13,8 +13,8 @@ from kombu import Connection
 
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
-from contacts_project.crypto.checks import check_key_ring
-from contacts_project.ownership.triggers import missing_triggers
+from contacts_project.kernel.crypto.checks import check_key_ring
+from contacts_project.kernel.ownership.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
 

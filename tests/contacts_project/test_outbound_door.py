@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from contacts_project.outbound import (
+from contacts_project.kernel.outbound import (
     Code,
     Door,
     OutboundError,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.outbound.policy import Policy, Reason, Refused, Schemes, check_addresses, check_url
+from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, check_addresses, check_url
 
 PUBLIC = "93.184.215.14"
 PUBLIC_6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.outbound import Code, Door, OutboundError, Policy, Rules
+from contacts_project.kernel.outbound import Code, Door, OutboundError, Policy, Rules
 from tests.loopback import PrivateCA, raw_server, recording_server
 
 

@@ -5,8 +5,8 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
-from contacts_project.ownership.models import UnscopedQueryError
-from contacts_project.ownership.triggers import missing_triggers, owned_links
+from contacts_project.kernel.ownership.models import UnscopedQueryError
+from contacts_project.kernel.ownership.triggers import missing_triggers, owned_links
 from people.models import Group, Membership, Person
 
 

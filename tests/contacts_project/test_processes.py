@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-from contacts_project.processes import is_gone, this_process
+from contacts_project.kernel.processes import is_gone, this_process
 from tests.workers import ROOT
 
-NAME_ITSELF = "from contacts_project.processes import this_process; print(this_process(), flush=True); input()"
+NAME_ITSELF = "from contacts_project.kernel.processes import this_process; print(this_process(), flush=True); input()"
 
 
 def test_a_process_is_gone_once_it_was_killed() -> None:

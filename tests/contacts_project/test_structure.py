@@ -30,7 +30,7 @@ def test_the_network_is_reached_through_the_one_door() -> None:
         for path in (ROOT / app).rglob("*.py")
         if CALLS_OUT.search(path.read_text())
     ]
-    assert all(name.startswith("contacts_project/outbound/") for name in found), found
+    assert all(name.startswith("contacts_project/kernel/outbound/") for name in found), found
 
 
 def test_no_committed_file_names_a_package_registry() -> None:

@@ -24,7 +24,7 @@ def _loopback_is_allowed(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def _no_name_resolves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking the system's resolver would leave this machine; a test that needs an answer gives its own."""
-    monkeypatch.setattr("contacts_project.outbound.sockets.system_resolve", lambda host, port: [])
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 from notifications.notices import Notice, NoticeKind
 
 PERSON = {"personId": "01900000-0000-7000-8000-000000000001", "personName": "Ada Lovelace"}

@@ -153,14 +153,14 @@ def test_host_is_resolved_before_storing(
             raise answer
         return [ipaddress.ip_address(text) for text in answer]
 
-    monkeypatch.setattr("contacts_project.outbound.sockets.system_resolve", resolve)
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", resolve)
     assert refused(api, type=type_, url="https://inside.example/topic") == code
 
 
 def test_plain_http_to_a_name_that_does_not_resolve_is_refused_for_its_scheme(
     api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contacts_project.outbound.sockets.system_resolve", lambda host, port: [])
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
     assert refused(api, url="http://gone.example/hook") == "policy"
 
 

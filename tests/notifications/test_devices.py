@@ -88,7 +88,7 @@ def test_plain_http_is_for_push_services_inside_the_opened_networks(
 ) -> None:
     answers = {"inside.example": "127.0.0.1", "outside.example": "93.184.215.14"}
     monkeypatch.setattr(
-        "contacts_project.outbound.sockets.system_resolve",
+        "contacts_project.kernel.outbound.sockets.system_resolve",
         lambda host, port: [ipaddress.ip_address(answers[host])],
     )
     api.ok("post", SUBSCRIBE, body("http://inside.example/x"), status=201)

@@ -73,7 +73,7 @@ def test_timeout(api: Client, point: Callable[..., str], type_: str, monkeypatch
             time.sleep(0.05)
             connection.sendall(b" ")
 
-    monkeypatch.setattr("contacts_project.outbound.sockets.Deadline.__init__", short_deadline)
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.Deadline.__init__", short_deadline)
     with raw_server(drip) as port:
         assert api.ok("post", point(type_, f"http://127.0.0.1:{port}")) == {"ok": False, "code": "timeout"}
 
@@ -106,10 +106,10 @@ def test_name_that_is_gone_or_leads_inside_since(
 ) -> None:
     """The URL was fine when it was stored; the address is judged again at every connection."""
     path = point(type_, "https://turncoat.example")
-    monkeypatch.setattr("contacts_project.outbound.sockets.system_resolve", lambda host, port: [])
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
     assert api.ok("post", path) == {"ok": False, "code": "dns"}
     inside = [ipaddress.ip_address("10.0.0.1")]
-    monkeypatch.setattr("contacts_project.outbound.sockets.system_resolve", lambda host, port: inside)
+    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: inside)
     assert api.ok("post", path) == {"ok": False, "code": "blocked"}
 
 

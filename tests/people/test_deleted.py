@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.api.json import timestamp
+from contacts_project.kernel.api.json import timestamp
 from people.api.deleted import KINDS
 from people.models import Group
 from people.trash import trash_kinds

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.api.errors import FieldError
+from contacts_project.kernel.api.errors import FieldError
 from people.models import Group, Membership, Person
 from people.palette import PALETTE
 from people.services.groups import set_groups

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.api.json import dumps
+from contacts_project.kernel.api.json import dumps
 from people.api.person_serializer import PersonSerializer
 from people.models import Person
 from tests.client import Client

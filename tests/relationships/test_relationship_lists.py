@@ -4,7 +4,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.api.json import timestamp
+from contacts_project.kernel.api.json import timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client

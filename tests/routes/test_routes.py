@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
-from contacts_project.ownership.models import OwnedModel
+from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of

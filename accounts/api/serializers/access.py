@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.api.serializers.fields import AccountEmail, Secret, TimeZone
 from accounts.languages import CODES
-from contacts_project.api.fields import Choice, Text
+from contacts_project.kernel.api.fields import Choice, Text
 
 
 class RegistrationSerializer(serializers.Serializer[Any]):

@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models import ApiToken
-from contacts_project.api.fields import Choice, Moment, Text
+from contacts_project.kernel.api.fields import Choice, Moment, Text
 
 SCOPES = [ApiToken.READ, ApiToken.READ_WRITE]
 

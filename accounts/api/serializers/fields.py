@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.api.fields import Email, Text, check_text
+from contacts_project.kernel.api.fields import Email, Text, check_text
 
 
 class AccountEmail(Email):

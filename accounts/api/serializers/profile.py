@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.api.serializers.fields import AccountEmail, Secret
 from accounts.models import AccountSession
-from contacts_project.api.fields import Moment, Text
+from contacts_project.kernel.api.fields import Moment, Text
 
 
 class ProfileSerializer(serializers.Serializer[Any]):

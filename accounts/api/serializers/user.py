@@ -7,7 +7,7 @@ from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
-from contacts_project.api.fields import Choice, Moment, Text, Truth, Whole
+from contacts_project.kernel.api.fields import Choice, Moment, Text, Truth, Whole
 
 THEMES = ["LIGHT", "DARK"]
 DATE_FORMATS = ["MDY", "DMY", "YMD"]

@@ -24,8 +24,8 @@ from accounts.models import User
 from accounts.services.registration import register_account, verification_is_mandatory
 from accounts.services.sessions import start_session
 from accounts.services.signing_in import check_credentials, remember_device
-from contacts_project.api.errors import FieldError
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.api.schema import envelope
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())

@@ -15,8 +15,8 @@ from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenS
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.models import ApiToken
 from accounts.services.api_tokens import create_api_token
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 
 
 class ApiTokenListView(APIView):

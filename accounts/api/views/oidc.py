@@ -17,7 +17,7 @@ from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.services.oidc_accounts import account_for
 from accounts.services.registration import registration_is_open
 from accounts.services.sessions import start_session
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope
 
 COOKIE = "oidc_flow"
 COOKIE_PATH = "/api/auth/oidc/"

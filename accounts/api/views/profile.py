@@ -15,7 +15,7 @@ from accounts.services.passwords import change_password
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
 from accounts.services.signing_in import proving
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope
 
 
 class ProfileView(APIView):

@@ -17,8 +17,8 @@ from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.signing_in import proving
-from contacts_project.api.errors import ApiError
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.api.schema import envelope
 
 FRESH = dt.timedelta(minutes=15)
 CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))

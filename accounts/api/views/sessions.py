@@ -13,8 +13,8 @@ from accounts.api.callers import caller
 from accounts.api.serializers.profile import AccountSessionSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.services.sessions import end_session, live_sessions
-from contacts_project.api.ids import parse_id
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import envelope
 
 
 class SessionListView(APIView):

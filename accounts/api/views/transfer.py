@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from accounts.transfer.exporting import export_document
 from accounts.transfer.importing import import_document
-from contacts_project.api.etags import conditional
+from contacts_project.kernel.api.etags import conditional
 
 
 class ResultSerializer(serializers.Serializer[Any]):

@@ -17,8 +17,8 @@ from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.mail_orders import order_mail
 from accounts.services.verification import reset_password, verify_email
-from contacts_project.api.client_address import address_block, client_address
-from contacts_project.api.errors import RateLimitedError
+from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.api.errors import RateLimitedError
 
 # Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
 _ORDERS_OF_ONE_ADDRESS = "100/15m"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from contacts_project.ownership.triggers import install_owner_triggers
+from contacts_project.kernel.ownership.triggers import install_owner_triggers
 
 
 class Command(BaseCommand):

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import Model
 
-from contacts_project.crypto.fields import encrypted_columns
-from contacts_project.crypto.keyring import UndecryptableError
+from contacts_project.kernel.crypto.fields import encrypted_columns
+from contacts_project.kernel.crypto.keyring import UndecryptableError
 
 
 class Command(BaseCommand):

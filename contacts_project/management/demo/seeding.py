@@ -11,8 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 from accounts.lifecycle import start_account
 from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
+from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
-from contacts_project.ownership.writing import account_write
 from people.models import CustomFieldTemplate, Group, Person
 from people.palette import pick_color
 from people.photos import make_photo, store_photo

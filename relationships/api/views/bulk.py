@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.fields import Choice, OwnedField, OwnedIdsField, OwnedListField, Truth
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.fields import Choice, OwnedField, OwnedIdsField, OwnedListField, Truth
+from contacts_project.kernel.api.schema import envelope
 from people.aspects import aspects
 from relationships.api.answers import OrphanAnswer
 from relationships.network.loading import find_orphans

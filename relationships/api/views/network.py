@@ -6,9 +6,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.ids import parse_id
-from contacts_project.api.queries import read_whole
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.queries import read_whole
+from contacts_project.kernel.api.schema import envelope
 from people.models import Person
 from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
 from relationships.network.graphs import direct_graph, whole_graph

@@ -9,8 +9,8 @@ from rest_framework.serializers import BooleanField, CharField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.etags import conditional
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.schema import envelope
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship

@@ -8,7 +8,7 @@ from rest_framework.serializers import IntegerField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope
 from people import schedule
 from people.models import Group, Person
 from people.upcoming import upcoming_events

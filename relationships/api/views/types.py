@@ -8,8 +8,8 @@ from rest_framework.serializers import BooleanField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.api.schema import envelope
-from contacts_project.ownership.models import TrashQuerySet
+from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.ownership.models import TrashQuerySet
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import RelationshipTypeSerializer
 from relationships.models import RelationshipType

@@ -16,7 +16,7 @@ from typing import Any
 
 from kombu.transport import virtual
 
-from contacts_project.broker.store import Store, new_tag
+from contacts_project.kernel.broker.store import Store, new_tag
 
 DEAD_OWNER_SECONDS = 5.0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import certifi
 
-from contacts_project.outbound.sockets import DeadlineSSLSocket
+from contacts_project.kernel.outbound.sockets import DeadlineSSLSocket
 
 
 def tls_context(ca_file: str | None = None) -> ssl.SSLContext:

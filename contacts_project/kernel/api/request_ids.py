@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from contacts_project.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id
 
 log = logging.getLogger(__name__)
 _current: ContextVar[str] = ContextVar("request_id", default="-")

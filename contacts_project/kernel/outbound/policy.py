@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import idna
 
-from contacts_project.outbound.ranges import IPAddress, IPNetwork, special_purpose
+from contacts_project.kernel.outbound.ranges import IPAddress, IPNetwork, special_purpose
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from contacts_project.api.ids import new_id, parse_id
+from contacts_project.kernel.api.ids import new_id, parse_id
 
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")

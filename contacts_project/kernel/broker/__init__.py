@@ -10,7 +10,7 @@ from urllib.parse import quote
 from kombu.transport import TRANSPORT_ALIASES
 
 SCHEME = "embedded"
-TRANSPORT_ALIASES[SCHEME] = "contacts_project.broker.transport:Transport"
+TRANSPORT_ALIASES[SCHEME] = "contacts_project.kernel.broker.transport:Transport"
 
 
 def broker_url(file: Path) -> str:

@@ -20,8 +20,8 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from contacts_project.outbound.failures import Code, OutboundError, classify
-from contacts_project.outbound.policy import (
+from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
+from contacts_project.kernel.outbound.policy import (
     Policy,
     Refused,
     Schemes,
@@ -29,7 +29,7 @@ from contacts_project.outbound.policy import (
     check_addresses,
     refuse_plain_http,
 )
-from contacts_project.outbound.ranges import IPAddress
+from contacts_project.kernel.outbound.ranges import IPAddress
 
 Resolver = Callable[[str, int], list[IPAddress]]
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from rest_framework import status
 
-from contacts_project.api.errors import ApiError
+from contacts_project.kernel.api.errors import ApiError
 
 
 class AccountGoneError(ApiError):

@@ -10,7 +10,7 @@ from enum import StrEnum
 import requests
 import urllib3.exceptions
 
-from contacts_project.outbound.policy import Reason
+from contacts_project.kernel.outbound.policy import Reason
 
 # Whoever adds it to a moment stays within the calendar.
 LONGEST_WAIT_SECONDS = 999_999_999

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from contacts_project.api.errors import too_large_response
+from contacts_project.kernel.api.errors import too_large_response
 
 MAX_DRAINED = 64 * 1024 * 1024
 

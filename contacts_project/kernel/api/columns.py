@@ -41,7 +41,7 @@ def id_text(key: str) -> str:
 
 
 class TimeText(Func):
-    """A timestamp column as contacts_project.api.json.timestamp writes it: UTC, whole milliseconds, cut off, `Z`."""
+    """A timestamp column as kernel.api.json.timestamp writes it: UTC, whole milliseconds, cut off, `Z`."""
 
     output_field = CharField()
     arity = 1

@@ -82,7 +82,7 @@ class _FieldSchema(OpenApiSerializerFieldExtension):
 
 
 class TextSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Text"
+    target_class = "contacts_project.kernel.api.fields.Text"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "string", "maxLength": self.target.max_length}
@@ -92,36 +92,36 @@ class TextSchema(_FieldSchema):
 
 
 class WholeSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Whole"
+    target_class = "contacts_project.kernel.api.fields.Whole"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return {"type": "integer", "minimum": self.target.low, "maximum": self.target.high}
 
 
 class NumberSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Number"
+    target_class = "contacts_project.kernel.api.fields.Number"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return {"type": "number", "minimum": self.target.low, "maximum": self.target.high}
 
 
 class TruthSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Truth"
+    target_class = "contacts_project.kernel.api.fields.Truth"
     schema = {"type": "boolean"}
 
 
 class DaySchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Day"
+    target_class = "contacts_project.kernel.api.fields.Day"
     schema = {"type": "string", "format": "date"}
 
 
 class MomentSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Moment"
+    target_class = "contacts_project.kernel.api.fields.Moment"
     schema = {"type": "string", "format": "date-time"}
 
 
 class ChoiceSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Choice"
+    target_class = "contacts_project.kernel.api.fields.Choice"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         words = list(self.target.words)
@@ -129,15 +129,15 @@ class ChoiceSchema(_FieldSchema):
 
 
 class ColorSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.Color"
+    target_class = "contacts_project.kernel.api.fields.Color"
     schema = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
 
 
 class OwnedSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.OwnedField"
+    target_class = "contacts_project.kernel.api.fields.OwnedField"
     schema = {"type": "string", "format": "uuid"}
 
 
 class OwnedListSchema(_FieldSchema):
-    target_class = "contacts_project.api.fields.OwnedListField"
+    target_class = "contacts_project.kernel.api.fields.OwnedListField"
     schema = {"type": "array", "items": {"type": "string", "format": "uuid"}}

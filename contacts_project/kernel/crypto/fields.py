@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from contacts_project.crypto import keyring
+from contacts_project.kernel.crypto import keyring
 
 if TYPE_CHECKING:
     _TextField = models.TextField[str, str]  # Django's own is not generic when it runs

@@ -22,10 +22,10 @@ import urllib3
 from django.conf import settings
 from requests.adapters import HTTPAdapter
 
-from contacts_project.outbound import sockets
-from contacts_project.outbound.failures import Code, OutboundError, classify
-from contacts_project.outbound.policy import Policy, Refused, Schemes, Target, check_url
-from contacts_project.outbound.sockets import (
+from contacts_project.kernel.outbound import sockets
+from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
+from contacts_project.kernel.outbound.policy import Policy, Refused, Schemes, Target, check_url
+from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
     Call,
     CheckedHTTPPool,
@@ -33,7 +33,7 @@ from contacts_project.outbound.sockets import (
     Deadline,
     Resolver,
 )
-from contacts_project.outbound.tls import tls_context
+from contacts_project.kernel.outbound.tls import tls_context
 
 DEADLINE_SECONDS = 10.0
 RESPONSE_BYTES = 64 * 1024

@@ -11,8 +11,8 @@ from django.core.validators import validate_email
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from contacts_project.api.ids import parse_id
-from contacts_project.api.json import timestamp
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import timestamp
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

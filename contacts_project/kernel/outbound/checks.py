@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from contacts_project.outbound.policy import Policy
+from contacts_project.kernel.outbound.policy import Policy
 
 
 @register()

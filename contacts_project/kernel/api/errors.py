@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from contacts_project.api.json import dumps
+from contacts_project.kernel.api.json import dumps
 
 log = logging.getLogger(__name__)
 

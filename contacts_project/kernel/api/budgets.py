@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
-from contacts_project.api.errors import RateLimitedError
+from contacts_project.kernel.api.errors import RateLimitedError
 
 
 @dataclass(frozen=True)

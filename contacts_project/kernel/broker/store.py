@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from contacts_project.processes import start_of
+from contacts_project.kernel.processes import start_of
 
 SCHEMA = """
 PRAGMA journal_mode = WAL;

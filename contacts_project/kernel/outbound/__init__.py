@@ -1,8 +1,8 @@
 """The one door to the network. See docs/notifications.md for the policy it keeps."""
 
-from contacts_project.outbound.door import Door, Rules, configured_rules, guard, open_door
-from contacts_project.outbound.failures import Code, OutboundError, check_status, parse_retry_after
-from contacts_project.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
+from contacts_project.kernel.outbound.door import Door, Rules, configured_rules, guard, open_door
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status, parse_retry_after
+from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
 
 __all__ = [
     "Code",

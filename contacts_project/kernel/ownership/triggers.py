@@ -13,7 +13,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import ForeignKey
 
-from contacts_project.ownership.models import OwnedModel
+from contacts_project.kernel.ownership.models import OwnedModel
 
 
 def owned_links() -> Iterator[tuple[str, str, str]]:

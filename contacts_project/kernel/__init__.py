@@ -1,0 +1,1 @@
+"""What every app stands on; it sees none of them."""
