@@ -1,44 +1,80 @@
-"""An account's writes take turns: the one way to open a transaction that changes what an account owns."""
+"""The account lock: the one way to open a transaction that changes what an account owns."""
 
+import datetime as dt
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
+from django.utils import timezone
 from rest_framework import status
 
 from contacts_project.kernel.api.errors import ApiError
 
 
 class AccountGoneError(ApiError):
-    """The account was deleted before its write got its turn."""
+    """The account was deleted before its write got the lock."""
 
     status_code = status.HTTP_401_UNAUTHORIZED
     message = "This account has been deleted."
 
 
+@dataclass(frozen=True)
+class AccountWrite:
+    """A write under way: whose it is, the revision that it gives the account, and the moment it began (UTC)."""
+
+    owner_id: UUID
+    revision: int
+    now: dt.datetime
+
+
+class _OpenWrites(threading.local):
+    """The writes that this thread has open, by owner; connections, too, are one a thread."""
+
+    def __init__(self) -> None:
+        self.by_owner: dict[UUID, AccountWrite] = {}
+
+
+_open = _OpenWrites()
+
+
 @contextmanager
-def account_write(owner: Any) -> Iterator[None]:
-    """Open a transaction and take the account's turn by raising its revision. `owner`: a user or the id of one.
+def account_write(owner: Any) -> Iterator[AccountWrite]:
+    """Open a transaction, lock the account and raise its revision by one. `owner`: a user or the id of one.
 
     The UPDATE locks the account's row until the end (SQLite: the whole database), so that two writes of one account
     never interleave: limits, caps and "one of each" hold by counting inside. It is also what makes every ETag of the
-    account change with the write. Raises AccountGoneError. No network inside.
+    account change with the write. Inside another write of the same account it joins that one: no savepoint, no second
+    revision; what fails in here takes the whole write back. Raises AccountGoneError. No network inside.
     """
+    owner_id: UUID = getattr(owner, "pk", owner)
+    if joined := _open.by_owner.get(owner_id):
+        with transaction.atomic(savepoint=False):
+            yield joined
+        return
     with transaction.atomic():
-        key = getattr(owner, "pk", owner)
-        if not get_user_model().objects.filter(pk=key).update(revision=F("revision") + 1):
-            raise AccountGoneError
-        yield
+        write = AccountWrite(owner_id, _raise_revision(owner_id), timezone.now())
+        _open.by_owner[owner_id] = write
+        try:
+            yield write
+        finally:
+            del _open.by_owner[owner_id]
+
+
+def current_write(owner_id: UUID) -> AccountWrite | None:
+    """The write that this thread has open for the account; None when there is none."""
+    return _open.by_owner.get(owner_id)
 
 
 @contextmanager
 def account_pause(owner: Any) -> Iterator[None]:
-    """Open a transaction that takes the account's turn for a job that changes nothing a caller can see.
+    """Open a transaction that locks the account for a job that changes nothing a caller can see.
 
-    As account_write, but ETags stay. Raises AccountGoneError. No network inside.
+    As account_write, but revision and ETags stay. Raises AccountGoneError. No network inside.
     """
     with transaction.atomic():
         # SQLite took the write lock with BEGIN IMMEDIATE and leaves FOR UPDATE out.
@@ -46,3 +82,15 @@ def account_pause(owner: Any) -> Iterator[None]:
         if not rows.filter(pk=getattr(owner, "pk", owner)).values_list("pk").first():
             raise AccountGoneError
         yield
+
+
+def _raise_revision(owner_id: UUID) -> int:
+    """Lock the account's row and return its new revision: one statement, where the ORM would take two."""
+    meta = get_user_model()._meta
+    key = meta.pk.get_db_prep_value(owner_id, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s RETURNING revision', [key])  # noqa: S608 - the table's own name
+        row = cursor.fetchone()
+    if row is None:
+        raise AccountGoneError
+    return int(row[0])

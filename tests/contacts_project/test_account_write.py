@@ -1,0 +1,54 @@
+"""The account lock: one transaction, one revision, however many services a write passes."""
+
+import pytest
+
+from accounts.models import User
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_write, current_write
+from people.models import Person
+from tests.client import Client
+
+
+def revision_of(user: User) -> int:
+    return User.objects.values_list("revision", flat=True).get(pk=user.pk)
+
+
+def test_a_write_inside_a_write_joins_it(alice: User) -> None:
+    before = revision_of(alice)
+    with account_write(alice) as outer, account_write(alice.pk) as inner:
+        assert inner is outer
+        assert outer.revision == before + 1
+        assert current_write(alice.pk) is outer
+    assert revision_of(alice) == before + 1
+    assert current_write(alice.pk) is None
+
+
+def test_two_accounts_have_a_write_each(alice: User, mallory: User) -> None:
+    with account_write(alice) as hers, account_write(mallory) as his:
+        assert (hers.owner_id, his.owner_id) == (alice.pk, mallory.pk)
+
+
+def test_what_fails_inside_takes_the_whole_write_back_even_when_the_error_is_caught(alice: User) -> None:
+    before = revision_of(alice)
+    with account_write(alice):
+        Person.objects.create(owner=alice, name="Ada")
+        with pytest.raises(ValueError), account_write(alice):
+            raise ValueError
+    assert revision_of(alice) == before
+    assert not Person.objects.owned_by(alice).exists()
+
+
+def test_a_deleted_account_has_no_write(alice: User) -> None:
+    key = alice.pk
+    alice.delete()
+    with pytest.raises(AccountGoneError), account_write(key):
+        pytest.fail("this must not run")
+    assert current_write(key) is None
+
+
+def test_one_put_with_everything_in_it_raises_the_revision_by_one(api: Client, alice: User) -> None:
+    group = api.post("/api/groups", {"name": "Analysts"}).json()["id"]
+    person = api.post("/api/people", {"name": "Ada"}).json()["person"]["id"]
+    before = revision_of(alice)
+    body = {"groupIds": [group], "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10"}], "emails": []}
+    assert api.put(f"/api/people/{person}", body).status_code == 200
+    assert revision_of(alice) == before + 1
