@@ -5,6 +5,7 @@ import pytest
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write, current_write
 from people.models import Person
+from tests.builders import make_person
 from tests.client import Client
 
 
@@ -46,9 +47,9 @@ def test_a_deleted_account_has_no_write(alice: User) -> None:
 
 
 def test_one_put_with_everything_in_it_raises_the_revision_by_one(api: Client, alice: User) -> None:
-    group = api.post("/api/groups", {"name": "Analysts"}).json()["id"]
-    person = api.post("/api/people", {"name": "Ada"}).json()["person"]["id"]
+    group = api.ok("POST", "/api/groups", {"name": "Analysts"}, status=201)["group"]["id"]
+    person = make_person(alice)
     before = revision_of(alice)
     body = {"groupIds": [group], "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10"}], "emails": []}
-    assert api.put(f"/api/people/{person}", body).status_code == 200
+    api.ok("PUT", f"/api/people/{person.pk}", body)
     assert revision_of(alice) == before + 1
