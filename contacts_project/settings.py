@@ -23,6 +23,8 @@ DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 BASE_URL = env.str("BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
+# The address of a person in the client, with {id}; empty: links lead to pages of our own.
+APP_URL = env.str("APP_URL", default="")
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
