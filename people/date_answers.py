@@ -1,12 +1,9 @@
 """Important dates as answers show them."""
 
 from typing import Any
-from uuid import UUID
 
-from django.utils import timezone
-
+from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import ImportantDate
 from people.upcoming import name_of
 
@@ -31,12 +28,9 @@ def important_date_answer(row: ImportantDate) -> dict[str, Any]:
     }
 
 
-def deleted_dates(owner_id: UUID) -> list[dict[str, Any]]:
-    """The dates in the trash, newest first; those of deleted people come back with their person."""
-    rows = (
-        ImportantDate.objects.owned_by(owner_id)
-        .filter(deleted_at__gte=retention_cutoff(timezone.now()), person__deleted_at=None)
-        .select_related("person", "owner")
-        .order_by("-deleted_at", "-id")
-    )
-    return [{**important_date_answer(row), "personName": name_of(row.person, row.owner)} for row in rows]
+def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:
+    """Dates of the trash, each with the name of its person."""
+    return [
+        {**important_date_answer(row), "personName": name_of(row.person, owner)}
+        for row in rows.select_related("person")
+    ]

@@ -4,11 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
-from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name, fold
 
@@ -37,10 +35,9 @@ def group_answer(owner: User, group_id: UUID) -> dict[str, Any]:
     return {**group_answers(rows)[0], "people": members}
 
 
-def deleted_groups(owner_id: UUID) -> list[dict[str, Any]]:
-    """The groups in the trash, newest first."""
-    rows = Group.objects.owned_by(owner_id).filter(deleted_at__gte=retention_cutoff(timezone.now()))
-    return group_answers(rows.order_by("-deleted_at", "-id"))
+def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:
+    """Groups of the trash."""
+    return group_answers(rows)
 
 
 def _answer(group: Any) -> dict[str, Any]:

@@ -1,13 +1,9 @@
 """Custom field templates as answers show them."""
 
 from typing import Any
-from uuid import UUID
-
-from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.ownership.models import retention_cutoff
 from people.models import CustomFieldTemplate
 
 
@@ -32,7 +28,6 @@ def listed_templates(owner: User) -> list[dict[str, Any]]:
     return [template_answer(row) for row in rows]
 
 
-def deleted_templates(owner_id: UUID) -> list[dict[str, Any]]:
-    """The templates in the trash, newest first."""
-    rows = CustomFieldTemplate.objects.owned_by(owner_id).filter(deleted_at__gte=retention_cutoff(timezone.now()))
-    return [template_answer(row) for row in rows.order_by("-deleted_at", "-id")]
+def deleted_templates(owner: User, rows: Any) -> list[dict[str, Any]]:
+    """Templates of the trash."""
+    return [template_answer(row) for row in rows]

@@ -5,25 +5,35 @@ Each app registers its kinds in AppConfig.ready(); the order of registration is 
 
 import datetime as dt
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
+from accounts.models import User
 from contacts_project.kernel.ownership.models import TrashModel
 
 
 @dataclass(frozen=True)
 class TrashKind:
-    """One kind. `project(owner_id)` gives the answer's records of what is in the trash, newest first.
+    """One kind. `answers(owner, rows)` gives the records that GET /api/deleted shows of these rows, in their order.
 
     `remove(owner_id, ids)` deletes rows for good inside the caller's transaction and returns the names of files that
-    have no owner any more; the caller deletes those after commit.
+    have no owner any more; the caller deletes those after commit. `shown` leaves out what comes back with another row.
     """
 
     name: str
     model: type[TrashModel]
-    project: Callable[[UUID], list[Any]]
+    answers: Callable[[User, Any], list[Any]]
     remove: Callable[[UUID, Collection[UUID]], list[str]]
+    shown: Q = field(default_factory=Q)
+
+    def rows(self, owner: User, now: dt.datetime) -> Any:
+        """What can still be restored, newest first."""
+        model: Any = self.model
+        rows = model.objects.owned_by(owner).deleted().within_retention(now).filter(self.shown)
+        return rows.order_by("-deleted_at", "-id")
 
 
 _kinds: dict[str, TrashKind] = {}

@@ -1,5 +1,7 @@
 """What people put into the trash, and what else the daily purge has to forget."""
 
+from django.db.models import Q
+
 from people.date_answers import deleted_dates
 from people.group_answers import deleted_groups
 from people.models import CustomFieldTemplate, Group, ImportantDate, Person
@@ -16,7 +18,8 @@ from people.trash import Expiry, TrashKind, register_expiry, register_trash_kind
 def register_kinds() -> None:
     """Once, from AppConfig.ready()."""
     register_trash_kind(TrashKind("people", Person, deleted_people, remove_deleted_people))
-    register_trash_kind(TrashKind("importantDates", ImportantDate, deleted_dates, remove_dates))
+    of_active_people = Q(person__deleted_at=None)
+    register_trash_kind(TrashKind("importantDates", ImportantDate, deleted_dates, remove_dates, of_active_people))
     register_trash_kind(TrashKind("groups", Group, deleted_groups, remove_groups))
     register_trash_kind(TrashKind("customFieldTemplates", CustomFieldTemplate, deleted_templates, remove_templates))
     register_expiry(Expiry("merges", owners_of_old_merges, remove_old_merges))

@@ -50,14 +50,9 @@ def named_people(
     }
 
 
-def relationship_answers(
-    owner: User, rows: RelationshipQuerySet, *, newest: str = "created_at", deleted: bool = False
-) -> list[orjson.Fragment]:
-    """Answers as JSON, newest first by the column `newest`.
-
-    Rows to deleted people are left out, unless `deleted` asks for the trash.
-    """
-    return [orjson.Fragment(text) for _, text in _texts(owner, rows.order_by(f"-{newest}", "-id"), deleted=deleted)]
+def relationship_answers(owner: User, rows: RelationshipQuerySet, *, deleted: bool = False) -> list[orjson.Fragment]:
+    """Answers as JSON, in the order of the rows. Rows to deleted people are left out, unless `deleted`."""
+    return [orjson.Fragment(text) for _, text in _texts(owner, rows, deleted=deleted)]
 
 
 def relationship_texts(owner: User, rows: RelationshipQuerySet, *, everybody: bool) -> dict[str, str]:

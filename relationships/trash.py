@@ -1,9 +1,6 @@
 """Relationships and types in the trash."""
 
 from typing import Any
-from uuid import UUID
-
-from django.utils import timezone
 
 from accounts.models import User
 from people.trash import TrashKind, register_trash_kind
@@ -13,16 +10,12 @@ from relationships.services.relationships import remove_relationships
 from relationships.services.types import remove_types
 
 
-def _deleted_relationships(owner_id: UUID) -> list[Any]:
-    rows = Relationship.objects.owned_by(owner_id).deleted().within_retention(timezone.now())
-    return relationship_answers(User.objects.get(pk=owner_id), rows, newest="deleted_at", deleted=True)
+def _deleted_relationships(owner: User, rows: Any) -> list[Any]:
+    return relationship_answers(owner, rows, deleted=True)
 
 
-def _deleted_types(owner_id: UUID) -> list[dict[str, Any]]:
-    rows = (
-        RelationshipType.objects.owned_by(owner_id).deleted().within_retention(timezone.now()).select_related("inverse")
-    )
-    return type_answers(rows.order_by("-deleted_at", "-id"))
+def _deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:
+    return type_answers(rows.select_related("inverse"))
 
 
 def register_trash() -> None:

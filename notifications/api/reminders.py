@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,14 +11,19 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.paging import (
+    DEFAULT_LIMIT,
+    PaginationSerializer,
+    page_parameters,
+    pagination,
+    read_page,
+)
 from contacts_project.kernel.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
 from notifications.notices import NoticeKind
 from notifications.services.explaining import upcoming_reminders
 from notifications.services.history import remembered
 from notifications.services.running import replan
-from people.api.people import PaginationSerializer
-from people.api.person_query import read_page
 from people.api.upcoming import DAYS, days_of
 
 KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
@@ -121,10 +126,7 @@ class DeliveriesView(APIView):
 
     @extend_schema(
         operation_id="listDeliveries",
-        parameters=[
-            OpenApiParameter("limit", int, description="1 and more, default 100; above 500 counts as 500."),
-            OpenApiParameter("offset", int, description="Deliveries to skip, default 0."),
-        ],
+        parameters=page_parameters(default=str(DEFAULT_LIMIT)),
         responses={
             200: envelope(
                 "DeliveriesAnswer", deliveries=DeliverySerializer(many=True), pagination=PaginationSerializer()
@@ -133,9 +135,8 @@ class DeliveriesView(APIView):
     )
     def get(self, request: Request) -> Response:
         """What was sent over which channel, and what could not be, newest first, 90 days back."""
-        limit, offset = read_page(request.query_params)
+        limit, offset = read_page(request.query_params, default=DEFAULT_LIMIT)
         rows = Delivery.objects.owned_by(caller(request)).filter(remembered(timezone.now()))
         page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
-        total = rows.count()
-        pagination = {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
-        return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": pagination})
+        paging = pagination(total=rows.count(), limit=limit, offset=offset)
+        return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": paging})

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.trash import trash_kinds
@@ -24,6 +25,7 @@ _ANSWER: Any = envelope(
     deleted=serializers.ListField(child=serializers.DictField(), help_text="Records of the kind, newest first."),
     retentionDays=serializers.IntegerField(),
     cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
+    pagination=PaginationSerializer(required=False, help_text="With `limit` only."),
 )
 
 
@@ -32,7 +34,7 @@ class DeletedView(APIView):
 
     @extend_schema(
         operation_id="listDeleted",
-        parameters=[OpenApiParameter("type", str, required=True, enum=KINDS)],
+        parameters=[OpenApiParameter("type", str, required=True, enum=KINDS), *page_parameters(default="all")],
         responses=_ANSWER,
     )
     def get(self, request: Request) -> Response:
@@ -40,10 +42,15 @@ class DeletedView(APIView):
         kind = trash_kinds().get(request.query_params.get("type", ""))
         if kind is None:
             raise FieldError("type", f"This must be one of {', '.join(KINDS)}.")
-        return Response(
-            {
-                "deleted": kind.project(caller(request).pk),
-                "retentionDays": settings.RETENTION_DAYS,
-                "cutoffDate": timestamp(retention_cutoff(timezone.now())),
-            }
-        )
+        limit, offset = read_page(request.query_params, default=None)
+        owner, now = caller(request), timezone.now()
+        rows = kind.rows(owner, now)
+        page = rows if limit is None and not offset else rows[offset : offset + limit if limit else None]
+        answer = {
+            "deleted": kind.answers(owner, page),
+            "retentionDays": settings.RETENTION_DAYS,
+            "cutoffDate": timestamp(retention_cutoff(now)),
+        }
+        if limit is not None:
+            answer["pagination"] = pagination(total=rows.count(), limit=limit, offset=offset)
+        return Response(answer)

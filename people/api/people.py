@@ -19,6 +19,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import Truth
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.api.person_query import PeopleQuery, read_people_query, read_search
@@ -50,13 +51,6 @@ class PersonDeleteSerializer(serializers.Serializer[Any]):
         return fields
 
 
-class PaginationSerializer(serializers.Serializer[Any]):
-    total = serializers.IntegerField()
-    limit = serializers.IntegerField()
-    offset = serializers.IntegerField()
-    hasMore = serializers.BooleanField()
-
-
 _ONE = envelope("PersonAnswer", person=PersonSerializer())
 _PAGE = envelope(
     "PeopleAnswer",
@@ -68,8 +62,7 @@ _INDEX = envelope("SearchIndexAnswer", people=SearchRecordSerializer(many=True))
 _MESSAGE = envelope("PersonDeletedAnswer", message=serializers.CharField())
 _SUCCESS = envelope("PersonRemovedAnswer", success=serializers.BooleanField())
 _PARAMETERS = [
-    OpenApiParameter("limit", OpenApiTypes.INT, description="1 and more, default 100; above 500 counts as 500."),
-    OpenApiParameter("offset", OpenApiTypes.INT, description="People to skip, default 0."),
+    *page_parameters(default=str(DEFAULT_LIMIT)),
     OpenApiParameter("groupIds", OpenApiTypes.STR, description="Group ids with commas between; in at least one."),
     OpenApiParameter("includeDetails", OpenApiTypes.BOOL, description="false leaves out the multi-value fields."),
     OpenApiParameter(
@@ -99,12 +92,7 @@ class PersonViewSet(ViewSet):
         page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
         answer = {
             "people": project(caller(request), page, details=query.details),
-            "pagination": {
-                "total": total,
-                "limit": query.limit,
-                "offset": query.offset,
-                "hasMore": query.offset + query.limit < total,
-            },
+            "pagination": pagination(total=total, limit=query.limit, offset=query.offset),
         }
         return HttpResponse(dumps(answer), content_type="application/json")
 

@@ -10,12 +10,11 @@ from rest_framework.exceptions import ValidationError
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.queries import read_flag, read_whole
+from contacts_project.kernel.api.paging import DEFAULT_LIMIT, read_page
+from contacts_project.kernel.api.queries import read_flag
 from people.models import Membership
 
-DEFAULT_LIMIT, MAX_LIMIT = 100, 500
 _MAX_SEARCH = 500
-_MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class PeopleQuery:
 
 def read_people_query(query: QueryDict) -> PeopleQuery:
     """Raises FieldError."""
-    limit, offset = read_page(query)
+    limit, offset = read_page(query, default=DEFAULT_LIMIT)
     return PeopleQuery(
         limit=limit,
         offset=offset,
@@ -46,13 +45,6 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
         details=read_flag(query, "includeDetails", default=True),
         everything=read_flag(query, "includeAll", default=False),
     )
-
-
-def read_page(query: QueryDict) -> tuple[int, int]:
-    """Limit and offset. Raises FieldError."""
-    limit = read_whole(query, "limit", default=DEFAULT_LIMIT, low=1)
-    offset = read_whole(query, "offset", default=0, low=0, high=_MAX_OFFSET)
-    return min(limit, MAX_LIMIT), offset
 
 
 def read_search(query: QueryDict) -> str:

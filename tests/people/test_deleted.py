@@ -4,6 +4,8 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -15,6 +17,8 @@ from tests.builders import make_person
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
+
+KINDS_OF_PEOPLE = ["people", "groups", "importantDates", "customFieldTemplates"]
 
 
 def trash(api: Client, kind: str) -> list[Any]:
@@ -47,7 +51,7 @@ def test_the_answer_says_until_when(api: Client, settings: Any) -> None:
     assert abs(timezone.now() - dt.timedelta(days=7) - cutoff) < dt.timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("kind", ["people", "groups", "importantDates", "customFieldTemplates"])
+@pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
 def test_own_records_newest_first(api: Client, stranger: Client, alice: User, kind: str) -> None:
     keys = [_delete_one(api, alice, kind, name) for name in ("one", "two")]
     rows = trash(api, kind)
@@ -95,3 +99,36 @@ def test_the_record_is_as_it_was(api: Client) -> None:
         "createdAt": timestamp(row.created_at),
         "updatedAt": timestamp(row.updated_at),
     }
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
+def test_pages(api: Client, alice: User, kind: str) -> None:
+    keys = [_delete_one(api, alice, kind, name) for name in ("one", "two", "three")][::-1]
+    page = api.ok("get", f"/api/deleted?type={kind}&limit=2")
+    assert [row["id"] for row in page["deleted"]] == keys[:2]
+    assert page["pagination"] == {"total": 3, "limit": 2, "offset": 0, "hasMore": True}
+    page = api.ok("get", f"/api/deleted?type={kind}&limit=1000&offset=2")
+    assert [row["id"] for row in page["deleted"]] == keys[2:]
+    assert page["pagination"] == {"total": 3, "limit": 500, "offset": 2, "hasMore": False}
+    assert [row["id"] for row in api.ok("get", f"/api/deleted?type={kind}&offset=1")["deleted"]] == keys[1:]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=1e3"])
+def test_a_page_that_cannot_be_is_400(api: Client, query: str) -> None:
+    answer = api.ok("get", f"/api/deleted?type=groups&{query}", status=400)
+    assert answer["details"][0]["field"] == query.partition("=")[0]
+
+
+@pytest.mark.parametrize("page", ["", "&limit=50"])
+def test_as_many_queries_for_many_records_as_for_one(api: Client, alice: User, page: str) -> None:
+    counts: list[list[int]] = []
+    for more in (1, 9):
+        for number in range(more):
+            for kind in KINDS_OF_PEOPLE:
+                _delete_one(api, alice, kind, f"{more}-{number}")
+        counts.append([])
+        for kind in KINDS_OF_PEOPLE:
+            with CaptureQueriesContext(connection) as queries:
+                api.ok("get", f"/api/deleted?type={kind}{page}")
+            counts[-1].append(len(queries))
+    assert counts[0] == counts[1]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_killed_half_way_it_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
         return removed
 
-    dying = type(kind)(kind.name, kind.model, kind.project, remove_then_die)
+    dying = replace(kind, remove=remove_then_die)
     monkeypatch.setattr(purge, "trash_kinds", lambda: {"groups": dying})
     with pytest.raises(KeyboardInterrupt):
         purge_deleted(now=NOW)

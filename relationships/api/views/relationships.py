@@ -33,7 +33,7 @@ class RelationshipsView(APIView):
     @conditional
     def get(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
-        rows = Relationship.objects.owned_by(caller(request)).active()
+        rows = Relationship.objects.owned_by(caller(request)).active().order_by("-created_at", "-id")
         return Response({"relationships": relationship_answers(caller(request), rows)})
 
     @extend_schema(

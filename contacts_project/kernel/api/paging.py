@@ -1,0 +1,43 @@
+"""Pages of lists: `limit` and `offset` in, `pagination` out (specification, GET /api/people)."""
+
+from typing import Any, TypeVar
+
+from django.http import QueryDict
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+
+from contacts_project.kernel.api.queries import read_whole
+
+DEFAULT_LIMIT, MAX_LIMIT = 100, 500
+_MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
+
+D = TypeVar("D", int, None)
+
+
+def read_page(query: QueryDict, *, default: D) -> tuple[D | int, int]:
+    """Limit and offset; a limit above MAX_LIMIT counts as that. Raises FieldError."""
+    limit: D | int = read_whole(query, "limit", default=default, low=1)
+    offset = read_whole(query, "offset", default=0, low=0, high=_MAX_OFFSET)
+    return limit if limit is None else min(limit, MAX_LIMIT), offset
+
+
+def pagination(*, total: int, limit: int, offset: int) -> dict[str, Any]:
+    """What an answer says of its page."""
+    return {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
+
+
+class PaginationSerializer(serializers.Serializer[Any]):
+    """Clients advance `offset` by `limit` while `hasMore` is true."""
+
+    total = serializers.IntegerField()
+    limit = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    hasMore = serializers.BooleanField()
+
+
+def page_parameters(default: str) -> list[OpenApiParameter]:
+    """The description of `limit` and `offset`; `default` says what comes without a limit."""
+    return [
+        OpenApiParameter("limit", int, description=f"1 and more, default {default}; above {MAX_LIMIT} counts as that."),
+        OpenApiParameter("offset", int, description="Records to skip, default 0."),
+    ]
