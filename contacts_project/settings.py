@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from corsheaders.defaults import default_headers
 
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
@@ -39,6 +40,8 @@ ALLOWED_HOSTS = sorted(
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *env.list("CORS_ALLOWED_ORIGINS", default=[])})
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_ALLOW_CREDENTIALS = True
+CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-match", "if-none-match", "x-request-id"]
+CORS_EXPOSE_HEADERS = ["ETag", "Retry-After", "X-Request-ID"]
 TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
 _https = _base.scheme == "https"
 if TRUSTED_PROXY_COUNT:

@@ -18,6 +18,7 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
+from contacts_project.kernel.api.etags import known_tags
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope
 from people.images import PictureRefusedError, convert_heif
@@ -149,8 +150,7 @@ def _picture(request: Request, name: str | None) -> HttpResponse:
     if not name:
         raise Http404
     etag = f'"{photo_hash(name)}"'
-    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
-    if etag in known or "*" in known:
+    if {etag, "*"} & known_tags(request):
         response = HttpResponse(status=304)
     else:
         content = read_photo(name)

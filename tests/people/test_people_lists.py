@@ -161,6 +161,13 @@ def test_an_unchanged_answer_is_304(api: Client, alice: User, path: str) -> None
     again = api.call("get", path, HTTP_IF_NONE_MATCH=first["ETag"])
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
     assert api.call("get", path, HTTP_IF_NONE_MATCH='"other"').status_code == 200
+    for several in (f'"other", {first["ETag"]}', f'W/{first["ETag"]},"other"', "*"):  # RFC 9110, section 13.1.2
+        assert api.call("get", path, HTTP_IF_NONE_MATCH=several).status_code == 304
+
+
+def test_any_copy_of_what_is_not_there_is_404(api: Client, alice: User) -> None:
+    gone = make_person(alice, deleted_at=timezone.now())
+    assert api.call("get", f"/api/people/{gone.pk}", HTTP_IF_NONE_MATCH="*").status_code == 404
 
 
 @pytest.mark.parametrize("path", CACHED)

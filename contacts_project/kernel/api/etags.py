@@ -23,15 +23,25 @@ def etag_of(request: Request) -> str:
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
 
+def known_tags(request: Request) -> set[str]:
+    """The tags of If-None-Match, by weak comparison (RFC 9110, section 13.1.2); `*` stands for any there is."""
+    return {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
+
+
 def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate a GET handler of a view or viewset: 304 when the caller's copy is current, else the ETag is set."""
+    """Decorate a GET handler of a view or viewset: 304 when the caller's copy is current, else the ETag is set.
+
+    A tag that matches says that the record is there; for `*` the view has to say it.
+    """
 
     @wraps(view)
     def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        etag = etag_of(request)
-        known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
+        etag, known = etag_of(request), known_tags(request)
         response: HttpResponseBase
         response = Response(status=304) if etag in known else view(self, request, *args, **kwargs)
+        if response.status_code == 200 and "*" in known:
+            response.close()
+            response = Response(status=304)
         if response.status_code in {200, 304}:
             response["ETag"] = etag
             response["Cache-Control"] = "private, no-cache"
