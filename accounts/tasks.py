@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.services.deletion import delete_doomed_files
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import forget_dead_sessions
+from contacts_project.kernel.api import budgets
 
 
 @shared_task
@@ -26,3 +27,9 @@ def sweep_accounts() -> None:
     """Once a day: what sessions that expired and accounts that ended have left."""
     forget_dead_sessions(now=timezone.now())
     delete_doomed_files()
+
+
+@shared_task
+def purge_budgets() -> None:
+    """Once an hour: counts that are over."""
+    budgets.purge_budgets(now=timezone.now())

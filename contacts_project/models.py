@@ -1,1 +1,5 @@
-"""The roof has no tables. The module stands here because Django sends post_migrate only to apps that have one."""
+"""The tables of the kernel. Django looks for an app's models here."""
+
+from contacts_project.kernel.api.budgets import BudgetUse
+
+__all__ = ["BudgetUse"]

@@ -93,6 +93,5 @@ def register_transfer() -> None:
     """Register what notifications carry; once."""
     register_section(DestinationSection())
     leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")
-    leave_out("notifications.BudgetDraw", "What was used of a budget here in the last hour.")
     leave_out("notifications.Delivery", "What this instance has sent; elsewhere nothing was.")
     leave_out("notifications.DigestSchedule", "When this instance sends next, made anew from the preferences.")

@@ -1,6 +1,5 @@
 """What `manage.py doctor` looks at in the whole instance. Apps add theirs in `<app>/checks.py` with the same tag."""
 
-import os
 import stat
 from collections.abc import Iterator
 from typing import Any
@@ -57,9 +56,6 @@ def _exposures() -> Iterator[CheckMessage]:
         yield Error("Others can read the generated keys.", hint=f"chmod 600 {keys}", id="doctor.E012")
     if "*" in settings.OUTBOUND_ALLOWED_PORTS:
         yield Caution("Destinations may use any port.", hint="List ports in OUTBOUND_ALLOWED_PORTS.", id="doctor.W013")
-    if not settings.REDIS_URL and (os.environ.get("WEB_WORKERS") or "1") != "1":
-        text = "Each of several web processes counts logins and limits by itself."
-        yield Caution(text, hint="Set REDIS_URL, or WEB_WORKERS=1.", id="doctor.W015")
 
 
 @register(TAG, deploy=True)

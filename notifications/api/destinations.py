@@ -56,7 +56,6 @@ class DestinationList(APIView):
             label=data["label"],
             url=data["url"],
             token=data.get("token") or "",
-            now=timezone.now(),
         )
         answer = {"endpoint": DestinationAnswer(destination).data}
         return Response({**answer, "secret": secret} if secret else answer, status=201)

@@ -1,6 +1,5 @@
 """Notifications: where an account is told things, and what was delivered."""
 
-from notifications.models.budget_draw import BudgetDraw
 from notifications.models.delivery import Delivery, DeliveryState
 from notifications.models.destination import Destination, DestinationType
 from notifications.models.digest_schedule import DigestSchedule
@@ -8,7 +7,6 @@ from notifications.models.heartbeat import Heartbeat
 from notifications.models.push_subscription import PushSubscription
 
 __all__ = [
-    "BudgetDraw",
     "Delivery",
     "DeliveryState",
     "Destination",

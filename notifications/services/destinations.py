@@ -5,11 +5,13 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from django.db import transaction
 from rest_framework import status
 from rest_framework.exceptions import NotFound
 
 from accounts.models import User
 from accounts.models.user import Plan
+from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.errors import ApiError, PlanLimitError
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
@@ -21,11 +23,14 @@ from notifications.channels.webhook import new_secret
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH, url_key
 from notifications.notices import Notice, NoticeKind
-from notifications.services.budgets import CREATION, OUTBOUND, draw
 
 MAX_DESTINATIONS = 5
 TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
 URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"}
+# How often an account may make this service speak to strangers.
+CREATIONS = Budget("destination-creation", 10, 3600)
+OUTBOUND = Budget("destination-outbound", 25, 15 * 60)
+TESTS_OF_ONE = Budget("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
 
@@ -63,7 +68,7 @@ class Changes:
 
 
 def create_destination(
-    *, owner: User, type_: DestinationType, label: str, url: str, token: str, now: dt.datetime
+    *, owner: User, type_: DestinationType, label: str, url: str, token: str
 ) -> tuple[Destination, str | None]:
     """Make a destination; a webhook's signing secret comes with it, this once.
 
@@ -73,8 +78,7 @@ def create_destination(
     destination = Destination(owner=owner, type=type_, label=label)
     _check_plan(owner, destination)
     check_url(type_, url)
-    with account_write(owner):
-        draw(owner=owner, budget=CREATION, now=now)
+    CREATIONS.draw(str(owner.pk))
     _check_room(owner, url)
     destination.point_to(url, ask_network(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
@@ -95,7 +99,7 @@ def update_destination(*, destination: Destination, changes: Changes, now: dt.da
     new_url = changes.url if changes.url not in {None, destination.url} else None
     if new_url or changes.rotate_secret or (changes.enabled and not destination.enabled):
         _check_plan(owner, destination)
-    server_url = _check_new_url(destination, new_url, now) if new_url else ""
+    server_url = _check_new_url(destination, new_url) if new_url else ""
     secret = new_secret() if changes.rotate_secret else None
     with account_write(owner):
         row = _own(owner, destination)
@@ -122,8 +126,9 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     """
     owner = destination.owner
     _check_plan(owner, destination)
-    with account_write(owner):
-        draw(owner=owner, budget=OUTBOUND, now=now, subject=destination.pk)
+    with transaction.atomic():  # neither is drawn on when the other is used up
+        TESTS_OF_ONE.draw(str(destination.pk))
+        OUTBOUND.draw(str(owner.pk))
     ends_at = now + dt.timedelta(days=1)
     notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
     return channels()[destination.type.lower()].send(str(destination.pk), notice)
@@ -168,11 +173,10 @@ def _refusal(error: OutboundError) -> UrlRefusedError:
     return UrlRefusedError("not_ntfy", f"The server does not answer as an ntfy server does ({error.code}).")
 
 
-def _check_new_url(destination: Destination, url: str, now: dt.datetime) -> str:
+def _check_new_url(destination: Destination, url: str) -> str:
     type_ = DestinationType(destination.type)
     check_url(type_, url)
-    with account_write(destination.owner):
-        draw(owner=destination.owner, budget=OUTBOUND, now=now)
+    OUTBOUND.draw(str(destination.owner_id))
     _check_duplicate(destination.owner, url, besides=destination)
     return ask_network(type_, url)
 

@@ -1,10 +1,12 @@
 """Sign-in through a provider: a real one on loopback, which checks PKCE, client and redirect."""
 
+import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import time_machine
 from django.utils import timezone
 from joserfc.jwk import RSAKey
 
@@ -234,3 +236,12 @@ def test_an_account_without_a_password_is_deleted_without_one(browser: Client, p
     browser.ok("DELETE", "/api/user/delete", {"confirmationText": "DELETE"}, HTTP_X_CSRFTOKEN=csrf)
     assert not User.objects.exists()
     assert not OidcIdentity.unscoped.exists()
+
+
+def test_one_address_begins_no_flood_of_sign_ins(browser: Client, provider: Provider) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False):
+        statuses = {browser.call("GET", "/api/auth/oidc/start").status_code for _ in range(60)}
+        refused = browser.call("GET", "/api/auth/oidc/start")
+        assert (statuses, refused.status_code) == ({302}, 429)
+        assert 1 <= int(refused["Retry-After"]) <= 61
+        assert browser.call("GET", "/api/auth/oidc/start", REMOTE_ADDR="203.0.113.2").status_code == 302

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django_ratelimit.core import get_usage
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,11 +18,15 @@ from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.services.oidc_accounts import account_for
 from accounts.services.registration import registration_is_open
 from accounts.services.sessions import start_session
+from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.api.errors import RateLimitedError
 from contacts_project.kernel.api.schema import envelope
 
 COOKIE = "oidc_flow"
 COOKIE_PATH = "/api/auth/oidc/"
 DEFAULT_NEXT = "/api/docs"
+# Starts write nothing: a count in the cache, about right, is enough (docs/accounts.md, Budgets).
+_STARTS_OF_ONE_ADDRESS = "60/m"
 
 
 class ProviderSerializer(serializers.Serializer[Any]):
@@ -57,6 +62,7 @@ class OidcStartView(OpenView):
         """Send the browser to the provider. 404 where none is set up."""
         if not is_configured():
             raise Http404
+        check_start_rate(request._request)
         url, begun = flow.begin(_safe_path(request.query_params.get("next", "")))
         response = HttpResponseRedirect(url)
         response.set_cookie(
@@ -93,6 +99,19 @@ class OidcCallbackView(OpenView):
         response = HttpResponseRedirect(begun.next_path)
         response.delete_cookie(COOKIE, path=COOKIE_PATH, samesite="Lax")
         return response
+
+
+def check_start_rate(request: HttpRequest) -> None:
+    """Count a start of this client address. Raises RateLimitedError."""
+    usage = get_usage(
+        request,
+        group="oidc-start",
+        key=lambda _, request: address_block(client_address(request)),
+        rate=_STARTS_OF_ONE_ADDRESS,
+        increment=True,
+    )
+    if usage and usage["should_limit"]:
+        raise RateLimitedError(usage["time_left"])
 
 
 def _safe_path(wanted: str) -> str:

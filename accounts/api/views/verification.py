@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest
 from django.utils import timezone
-from django_ratelimit.core import get_usage
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,11 +15,11 @@ from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.mail_orders import order_mail
 from accounts.services.verification import reset_password, verify_email
+from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import RateLimitedError
 
 # Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
-_ORDERS_OF_ONE_ADDRESS = "100/15m"
+_ORDERS = Budget("mail-orders", 100, 15 * 60)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -47,21 +45,8 @@ def validated(serializer: type[serializers.Serializer[Any]], request: Request) -
 def order(request: Request, kind: MailKind) -> None:
     """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
     email = validated(MailboxSerializer, request)["email"]
-    check_order_rate(request._request)
+    _ORDERS.draw(address_block(client_address(request._request)))
     order_mail(kind=kind, address=email)
-
-
-def check_order_rate(request: HttpRequest) -> None:
-    """Count an order of this client address. Raises RateLimitedError."""
-    usage = get_usage(
-        request,
-        group="mail-orders",
-        key=lambda _, request: address_block(client_address(request)),
-        rate=_ORDERS_OF_ONE_ADDRESS,
-        increment=True,
-    )
-    if usage and usage["should_limit"]:
-        raise RateLimitedError(usage["time_left"])
 
 
 class VerifyEmailView(OpenView):

@@ -1,44 +1,88 @@
-"""Budgets: so many of one thing, for one subject, in so many seconds. Counted in the cache that all processes share."""
+"""Budgets: so many of one thing, for one subject, in any so many seconds.
 
-import hashlib
-import time
+Counted in rows of the database: every process sees the same count, it outlives a restart, and nobody's count makes
+room for another's. A row goes once nothing in it counts any more (`purge_budgets`).
+"""
+
+import datetime as dt
+import math
 from dataclasses import dataclass
 
-from django.core.cache import cache
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from contacts_project.kernel.api.errors import RateLimitedError
+
+_PURGED_AT_ONCE = 500
+
+
+class BudgetUse(models.Model):
+    """What one subject has drawn on one budget. Nothing of it counts after `ends_at`."""
+
+    # A keyed hash of budget and subject: addresses of mail and of callers stand in no table for this.
+    key = models.CharField(max_length=64, primary_key=True)
+    drawn_at = models.JSONField(default=list)  # Unix times, oldest first; at most the budget's limit of them
+    ends_at = models.DateTimeField(db_index=True)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """`limit` draws in `seconds`, from the first draw on. Draws that were refused do not prolong it."""
+    """`limit` draws in any `seconds`. Draws that were refused do not count."""
 
     name: str
     limit: int
     seconds: int
 
     def draw(self, subject: str) -> None:
-        """Take one. Before the thing is done: calls at the same time cannot overdraw. Raises RateLimitedError."""
-        key = self._key(subject)
-        if cache.add(key, 0, self.seconds):
-            cache.set(f"{key}:until", time.time() + self.seconds, self.seconds)
-        if self._count(key) > self.limit:
-            until: float = cache.get(f"{key}:until") or time.time() + self.seconds
-            raise RateLimitedError(int(until - time.time()) + 1)
+        """Take one. Before the thing is done: calls at the same time cannot overdraw. Raises RateLimitedError.
+
+        Inside a transaction the draw is undone with it.
+        """
+        key, now = self._key(subject), timezone.now()
+        if use := BudgetUse.objects.filter(key=key).first():
+            self._recent(use, now)  # a flood that is refused writes nothing
+        with transaction.atomic():
+            # The upsert locks the row to the end of the transaction (SQLite: the whole database).
+            fresh = BudgetUse(key=key, ends_at=now + dt.timedelta(seconds=self.seconds))
+            BudgetUse.objects.bulk_create(
+                [fresh], update_conflicts=True, unique_fields=["key"], update_fields=["ends_at"]
+            )
+            use = BudgetUse.objects.get(key=key)
+            use.drawn_at = [*self._recent(use, now), now.timestamp()]
+            use.save(update_fields=["drawn_at"])
 
     def give_back(self, subject: str) -> None:
-        """Return what was drawn: the thing turned out not to count."""
-        try:
-            cache.decr(self._key(subject))
-        except ValueError:  # the time is over, and the count with it
-            return
+        """Return the last draw: the thing turned out not to count."""
+        with transaction.atomic():
+            use = BudgetUse.objects.select_for_update().filter(key=self._key(subject)).first()
+            if use is not None:
+                use.drawn_at = use.drawn_at[:-1]
+                use.save(update_fields=["drawn_at"])
 
-    def _count(self, key: str) -> int:
-        try:
-            return cache.incr(key)
-        except ValueError:  # ended between add and incr
-            cache.set(key, 1, self.seconds)
-            return 1
+    def clear(self, subject: str) -> None:
+        """Forget all that was drawn."""
+        BudgetUse.objects.filter(key=self._key(subject)).delete()
+
+    def _recent(self, use: BudgetUse, now: dt.datetime) -> list[float]:
+        """The draws that count now. Raises RateLimitedError, with the time until there is room, when they are all."""
+        times = [drawn for drawn in use.drawn_at if drawn > now.timestamp() - self.seconds]
+        if len(times) >= self.limit:
+            raise RateLimitedError(math.ceil(times[-self.limit] + self.seconds - now.timestamp()))
+        return times
 
     def _key(self, subject: str) -> str:
-        return f"budget:{self.name}:{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
+        return salted_hmac(f"budget.{self.name}", subject, algorithm="sha256").hexdigest()
+
+
+def purge_budgets(*, now: dt.datetime) -> int:
+    """Remove the rows in which nothing counts any more; how many."""
+    over = BudgetUse.objects.filter(ends_at__lt=now)
+    removed = 0
+    while True:
+        with transaction.atomic():
+            # Rows that a draw holds are left to the next run: two transactions never wait for each other.
+            keys = list(over.select_for_update(skip_locked=True).values_list("key", flat=True)[:_PURGED_AT_ONCE])
+            removed += BudgetUse.objects.filter(key__in=keys).delete()[0]
+        if len(keys) < _PURGED_AT_ONCE:
+            return removed

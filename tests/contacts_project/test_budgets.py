@@ -1,0 +1,96 @@
+"""Budgets: counted exactly, over any window, whoever else draws and how many at once."""
+
+import datetime as dt
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+import time_machine
+from django.db import connection
+from django.utils import timezone
+
+from accounts.tasks import purge_budgets
+from contacts_project.kernel.api.budgets import Budget, BudgetUse
+from contacts_project.kernel.api.errors import RateLimitedError
+
+NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
+THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)
+
+
+def draws(budget: Budget, subject: str, times: int = 1) -> list[int]:
+    """Draw so often; for each draw 0, or the seconds that its refusal says to wait."""
+    waits = []
+    for _ in range(times):
+        try:
+            budget.draw(subject)
+            waits.append(0)
+        except RateLimitedError as error:
+            waits.append(error.retry_after)
+    return waits
+
+
+@pytest.mark.django_db
+def test_no_window_holds_more_and_a_draw_given_back_does_not_count() -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        assert draws(THREE, "a") == [0]
+        clock.shift(50)
+        assert draws(THREE, "a", 3) == [0, 0, 10]
+        clock.shift(10)  # the first draw counts no more, the other two do
+        assert draws(THREE, "a", 2) == [0, 50]
+        assert draws(Budget("other", 3, 60), "a") == draws(THREE, "b") == [0]
+        THREE.give_back("a")
+        assert draws(THREE, "a", 2) == [0, 50]
+        THREE.clear("a")
+        THREE.give_back("a")
+        assert draws(THREE, "a") == [0]
+
+
+@pytest.mark.django_db
+def test_others_do_not_push_a_count_out() -> None:
+    assert draws(THREE, "owner", 4)[-1] > 0
+    for number in range(400):
+        THREE.draw(f"flood {number}")
+    assert draws(THREE, "owner")[0] > 0
+
+
+@pytest.mark.django_db
+def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
+    draws(THREE, "ada@example.org", 3)
+    before = list(BudgetUse.objects.values())
+    assert draws(THREE, "ada@example.org")[0] > 0
+    assert list(BudgetUse.objects.values()) == before
+    assert "ada" not in str(before)
+
+
+@pytest.mark.django_db
+def test_what_counts_no_more_is_purged() -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        for number in range(501):
+            THREE.draw(f"old {number}")
+        clock.shift(40)
+        draws(THREE, "new", 3)
+        clock.shift(30)
+        for _ in range(2):
+            purge_budgets()
+            assert BudgetUse.objects.count() == 1
+            assert draws(THREE, "new") == [30]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_draws_at_once_take_no_more_than_there_is() -> None:
+    barrier = Barrier(8)
+
+    def draw(number: int) -> list[int]:
+        try:
+            barrier.wait(timeout=30)
+            waits = draws(TEN, "one", 4)
+            purge_budgets()
+            return waits
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        waits = Counter(bool(wait) for waits in pool.map(draw, range(8)) for wait in waits)
+    assert waits == {False: 10, True: 22}
+    assert timezone.now() < BudgetUse.objects.get().ends_at
