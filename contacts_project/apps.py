@@ -14,9 +14,11 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.kernel.crypto import checks as crypto_checks  # noqa: F401, PLC0415 - registers them
         from contacts_project.kernel.outbound import checks  # noqa: F401, PLC0415 - as above
         from contacts_project.kernel.ownership import triggers  # noqa: PLC0415 - as above
+        from contacts_project.kernel.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps
 
         compile_stale()
         pre_migrate.connect(triggers.drop_owner_triggers, sender=self)
         post_migrate.connect(triggers.install_owner_triggers, sender=self)
+        post_migrate.connect(install_statistics, sender=self)
         post_migrate.connect(seed_schedule, sender=self)
