@@ -105,18 +105,6 @@ def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) ->
     assert "plain http" in out.getvalue()
 
 
-def test_doctor_warns_of_limits_that_several_processes_do_not_share(
-    db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.REDIS_URL = ""
-    out = StringIO()
-    call_command("doctor", stdout=out)
-    monkeypatch.setenv("WEB_WORKERS", "3")
-    alarmed = StringIO()
-    call_command("doctor", stdout=alarmed)
-    assert ("REDIS_URL" in out.getvalue(), "REDIS_URL" in alarmed.getvalue()) == (False, True)
-
-
 def test_request_ids_are_echoed_or_made() -> None:
     client = Client()
     assert client.get("/api/version", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"
