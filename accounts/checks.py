@@ -8,14 +8,12 @@ from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError
 
-from accounts.api.serializers.fields import time_zones
 from accounts.models import AccountMail, User
 from accounts.services.registration import awaits_operator
 from contacts_project.kernel.outbound import OutboundError, configured_rules
 
 TAG = "doctor"
 _CONSOLE = "django.core.mail.backends.console.EmailBackend"
-_MODES = {"REGISTRATION": ("open", "first", "closed"), "EMAIL_VERIFICATION": ("optional", "mandatory")}
 
 
 @register(TAG, deploy=True)
@@ -28,13 +26,6 @@ def check_accounts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 def _settings() -> Iterator[CheckMessage]:
-    for name, words in _MODES.items():
-        if getattr(settings, name) not in words:
-            hint = f"Set it to one of {', '.join(words)}."
-            yield Error(f"{name} is {getattr(settings, name)!r}, which means nothing.", hint=hint, id="doctor.E030")
-    if settings.ACCOUNT_TIME_ZONE not in time_zones():
-        hint = "Name an IANA zone, such as Europe/Oslo."
-        yield Error(f"TIME_ZONE is {settings.ACCOUNT_TIME_ZONE!r}, which is no zone.", hint=hint, id="doctor.E037")
     if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
         yield Error("OIDC_ISSUER is set without OIDC_CLIENT_ID.", hint="Set both, or neither.", id="doctor.E031")
     if settings.OIDC_ISSUER:

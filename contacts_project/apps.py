@@ -11,8 +11,6 @@ class ContactsProjectConfig(AppConfig):
         # Imported for its effect too: every process that enqueues needs the Celery application.
         import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
-        from contacts_project.kernel.crypto import checks as crypto_checks  # noqa: F401, PLC0415 - registers them
-        from contacts_project.kernel.outbound import checks  # noqa: F401, PLC0415 - as above
         from contacts_project.kernel.ownership import triggers  # noqa: PLC0415 - as above
         from contacts_project.kernel.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps

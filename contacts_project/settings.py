@@ -1,48 +1,53 @@
-"""Settings of the whole service, each an environment variable or a line of .env; nothing has to be set.
+"""Settings of the whole service. What may be set from outside is read by the table in contacts_project.environment.
 
-docs/settings.md lists them all. Keys that must stay secret are made in DATA_DIR at the first start.
+Keys that must stay secret are made in DATA_DIR at the first start.
 """
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from corsheaders.defaults import default_headers
 
+from contacts_project import environment
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
 
 VERSION = "0.1.0"
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
-env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable is one that is not set
+try:
+    environment.read_file(BASE_DIR / ".env")
+    env = environment.read(os.environ)
+except environment.WrongSettingError as error:
+    sys.exit(str(error))  # manage.py, the web server and Celery alike: one line, no traceback
 
-DEBUG = env.bool("DEBUG", default=False)
-HOST = env.str("HOST", default="127.0.0.1")
-PORT = env.int("PORT", default=8000)
-BASE_URL = env.str("BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
-# The address of a person in the client, with {id}; empty: links lead to pages of our own.
-APP_URL = env.str("APP_URL", default="")
-DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True)
-
-_keys = load_or_make_keys(DATA_DIR / "keys.json")
-SECRET_KEY = env.str("SECRET_KEY", default=_keys["SECRET_KEY"])
-ENCRYPTION_KEYS: list[str] = env.list("ENCRYPTION_KEYS", default=[_keys["ENCRYPTION_KEY"]])
+DEBUG: bool = env["DEBUG"]
+HOST: str = env["HOST"]
+PORT: int = env["PORT"]
+BASE_URL: str = (env["BASE_URL"] or f"http://127.0.0.1:{PORT}").rstrip("/")
+APP_URL: str = env["APP_URL"]
+DATA_DIR: Path = env["DATA_DIR"]
+try:
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    _keys = load_or_make_keys(DATA_DIR / "keys.json")
+except OSError as error:
+    sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))
+except ValueError:
+    sys.exit(f"{DATA_DIR / 'keys.json'} is damaged. Put the one of your backup in its place.")
+SECRET_KEY: str = env["SECRET_KEY"] or _keys["SECRET_KEY"]
+ENCRYPTION_KEYS: list[str] = env["ENCRYPTION_KEYS"] or [_keys["ENCRYPTION_KEY"]]
 
 _base = urlsplit(BASE_URL)
-ALLOWED_HOSTS = sorted(
-    {_base.hostname or "localhost", "127.0.0.1", "localhost", "[::1]", *env.list("ALLOWED_HOSTS", default=[])}
-)
-CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *env.list("CORS_ALLOWED_ORIGINS", default=[])})
-CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+ALLOWED_HOSTS = sorted({_base.hostname or "localhost", "127.0.0.1", "localhost", "[::1]", *env["ALLOWED_HOSTS"]})
+CORS_ALLOWED_ORIGINS: list[str] = env["CORS_ALLOWED_ORIGINS"]
 CORS_ALLOW_CREDENTIALS = True
 CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-match", "if-none-match", "x-request-id"]
 CORS_EXPOSE_HEADERS = ["ETag", "Retry-After", "X-Request-ID"]
-TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
+TRUSTED_PROXY_COUNT: int = env["TRUSTED_PROXY_COUNT"]
 _https = _base.scheme == "https"
 if TRUSTED_PROXY_COUNT:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -102,7 +107,10 @@ TEMPLATES = [
 
 # --- Storage -------------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'contacts.sqlite3'}")}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env["DATABASE_URL"]
+    or {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "contacts.sqlite3")}
+}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Any atomic() takes the write lock at once and waits its turn: no "database is locked" half way.
     DATABASES["default"]["OPTIONS"] = {
@@ -114,11 +122,12 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         ),
     }
 # To open SQLite anew for a request costs it 5 ms: the pragmas, the schema, statements to prepare again.
-DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+DATABASES["default"]["CONN_MAX_AGE"] = env["CONN_MAX_AGE"]
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL: str = env["REDIS_URL"]
+WEB_WORKERS: int = env["WEB_WORKERS"] or (2 if REDIS_URL else 1)
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
@@ -142,20 +151,13 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "accounts.passwords.CharacterKindsValidator"},
 ]
 SESSION_COOKIE_SECURE = _https
-SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = _https
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = env["SESSION_SAMESITE"]
 CSRF_FAILURE_VIEW = "contacts_project.kernel.api.errors.csrf_failure"
-REGISTRATION = env.str("REGISTRATION", default="open")
-EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", default="optional")
-SAAS_MODE = env.bool("SAAS_MODE", default=False)
-PLAN_LIMITS: dict[str, dict[str, int | None]] = env.json(
-    "PLAN_LIMITS",
-    default={
-        "FREE": {"people": 50, "groups": 10, "reminders": 5, "templates": 1},
-        "PERSONAL": {"people": 1000, "groups": 500, "reminders": 100, "templates": 20},
-        "PRO": {},
-    },
-)
+REGISTRATION: str = env["REGISTRATION"]
+EMAIL_VERIFICATION: str = env["EMAIL_VERIFICATION"]
+SAAS_MODE: bool = env["SAAS_MODE"]
+PLAN_LIMITS: dict[str, dict[str, int | None]] = env["PLAN_LIMITS"]
 
 # --- Language, time, mail ------------------------------------------------------------------------
 
@@ -172,21 +174,21 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
-ACCOUNT_TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+ACCOUNT_TIME_ZONE: str = env["TIME_ZONE"]
 
-vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"contacts@{_base.hostname or 'localhost'}")
+vars().update(env["EMAIL_URL"])
+DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"contacts@{_base.hostname}"
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 EMAIL_TIMEOUT = 10
 
 # --- Background work -----------------------------------------------------------------------------
 
-REMINDER_CATCH_UP_DAYS = env.int("REMINDER_CATCH_UP_DAYS", default=3)
-REMINDER_LATE_MINUTES = env.int("REMINDER_LATE_MINUTES", default=60)
-DELIVERY_LEASE_SECONDS = env.int("DELIVERY_LEASE_SECONDS", default=60)
-DELIVERY_HISTORY_DAYS = env.int("DELIVERY_HISTORY_DAYS", default=90)
-CRON_SECRET = env.str("CRON_SECRET", default="")
-RETENTION_DAYS = env.int("RETENTION_DAYS", default=30)
+REMINDER_CATCH_UP_DAYS: int = env["REMINDER_CATCH_UP_DAYS"]
+REMINDER_LATE_MINUTES: int = env["REMINDER_LATE_MINUTES"]
+DELIVERY_LEASE_SECONDS: int = env["DELIVERY_LEASE_SECONDS"]
+DELIVERY_HISTORY_DAYS: int = env["DELIVERY_HISTORY_DAYS"]
+CRON_SECRET: str = env["CRON_SECRET"]
+RETENTION_DAYS: int = env["RETENTION_DAYS"]
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -200,26 +202,26 @@ CELERY_BROKER_URL = REDIS_URL or broker_url(DATA_DIR / "broker.sqlite3")
 
 # --- The network beyond this machine -------------------------------------------------------------
 
-OUTBOUND_ALLOWED_NETWORKS: list[str] = env.list("OUTBOUND_ALLOWED_NETWORKS", default=[])
-OUTBOUND_ALLOWED_PORTS: list[str] = env.list("OUTBOUND_ALLOWED_PORTS", default=[])
-OUTBOUND_CA_FILE = env.str("OUTBOUND_CA_FILE", default="")
-VAPID_PUBLIC_KEY = env.str("VAPID_PUBLIC_KEY", default="")
-VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
-VAPID_SUBJECT = env.str("VAPID_SUBJECT", default="")
-OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
-OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
-OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
-OIDC_NAME = env.str("OIDC_NAME", default="")
-GEOCODER_URL = env.str("GEOCODER_URL", default="").rstrip("/")
+OUTBOUND_ALLOWED_NETWORKS: list[str] = env["OUTBOUND_ALLOWED_NETWORKS"]
+OUTBOUND_ALLOWED_PORTS: list[str] = env["OUTBOUND_ALLOWED_PORTS"]
+OUTBOUND_CA_FILE: str = env["OUTBOUND_CA_FILE"]
+VAPID_PUBLIC_KEY: str = env["VAPID_PUBLIC_KEY"]
+VAPID_PRIVATE_KEY: str = env["VAPID_PRIVATE_KEY"]
+VAPID_SUBJECT: str = env["VAPID_SUBJECT"]
+OIDC_ISSUER: str = env["OIDC_ISSUER"]
+OIDC_CLIENT_ID: str = env["OIDC_CLIENT_ID"]
+OIDC_CLIENT_SECRET: str = env["OIDC_CLIENT_SECRET"]
+OIDC_NAME: str = env["OIDC_NAME"]
+GEOCODER_URL: str = env["GEOCODER_URL"].rstrip("/")
 # At most one request a second, as the receiver sees it: a little more than a second as we send them.
-GEOCODER_INTERVAL_SECONDS = env.float("GEOCODER_INTERVAL_SECONDS", default=1.05)
+GEOCODER_INTERVAL_SECONDS: float = env["GEOCODER_INTERVAL_SECONDS"]
 
 # --- The API -------------------------------------------------------------------------------------
 
-MAX_JSON_BYTES = env.int("MAX_JSON_BYTES", default=1024 * 1024)
-MAX_IMPORT_BYTES = env.int("MAX_IMPORT_BYTES", default=20 * 1024 * 1024)
-MAX_VCARD_BYTES = env.int("MAX_VCARD_BYTES", default=10 * 1024 * 1024)
-MAX_PHOTO_BYTES = env.int("MAX_PHOTO_BYTES", default=20 * 1024 * 1024)
+MAX_JSON_BYTES: int = env["MAX_JSON_BYTES"]
+MAX_IMPORT_BYTES: int = env["MAX_IMPORT_BYTES"]
+MAX_VCARD_BYTES: int = env["MAX_VCARD_BYTES"]
+MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]
 # The middleware bounds every body by what its view takes; Django's own limit must not cut lower.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES) + 1024 * 1024
 
@@ -282,7 +284,7 @@ LOGGING = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request_id"]},
     },
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["stderr"], "level": env["LOG_LEVEL"]},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},  # each request has a line of its own already

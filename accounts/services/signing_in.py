@@ -108,7 +108,7 @@ def remember_device(response: HttpResponseBase, user: User) -> None:
         path="/api/auth/",
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
-        samesite="Lax",
+        samesite=settings.SESSION_COOKIE_SAMESITE,
     )
 
 

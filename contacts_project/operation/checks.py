@@ -90,4 +90,4 @@ def _unreadable() -> Iterator[CheckMessage]:
                 text = f"{model._meta.label} holds a secret that no key of ENCRYPTION_KEYS opens."
                 yield Error(text, hint=hint, id="doctor.E014")
             except (DatabaseError, ValueError):
-                return  # told by check_parts and check_key_ring
+                return  # told by check_parts

@@ -13,7 +13,6 @@ from kombu import Connection
 
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
-from contacts_project.kernel.crypto.checks import check_key_ring
 from contacts_project.kernel.ownership.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
@@ -87,15 +86,6 @@ def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: A
     with pytest.raises(CommandError):
         call_command("doctor", stdout=out)
     assert "WRONG  accounts.TotpDevice holds a secret that no key of ENCRYPTION_KEYS opens." in out.getvalue()
-
-
-def test_a_key_that_is_none_is_named_at_every_start(settings: Any) -> None:
-    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), "nonsense"]
-    assert [message.id for message in check_key_ring(None)] == ["crypto.E001"]
-    settings.ENCRYPTION_KEYS = []
-    assert [message.id for message in check_key_ring(None)] == ["crypto.E001"]
-    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    assert check_key_ring(None) == []
 
 
 def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) -> None:

@@ -52,9 +52,19 @@ def check_port_free(host: str, port: int) -> None:
 
 def web_command() -> list[str]:
     """One process with threads (technical note: gthread answered most); more only where Redis is the shared cache."""
-    workers = os.environ.get("WEB_WORKERS") or ("2" if settings.REDIS_URL else "1")
     bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
-    options = ["--bind", bind, "--workers", workers, "--worker-class", "gthread", "--threads", "8", "--timeout", "120"]
+    options = [
+        "--bind",
+        bind,
+        "--workers",
+        str(settings.WEB_WORKERS),
+        "--worker-class",
+        "gthread",
+        "--threads",
+        "8",
+        "--timeout",
+        "120",
+    ]
     # gunicorn's most: a list filtered by a hundred groups is an address of 4 kB.
     options += ["--limit-request-line", "8190", "--log-level", "warning"]
     return [sys.executable, "-m", "gunicorn", *options, "contacts_project.wsgi"]

@@ -1,0 +1,84 @@
+"""Reads the environment and .env by the table of settings. The first wrong value stops whatever is being started."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import environ
+
+from contacts_project.environment.table import SETTINGS, Setting
+
+_LINE = re.compile(r"(?:export )?([A-Za-z_0-9]+)=.*")  # what django-environ takes; it skips other lines
+_PLACE = re.compile(r"[\w.-]*(:[0-9]+)?(/[\w./%-]*)?")
+_SHOWN = 100
+
+
+class WrongSettingError(ValueError):
+    """One line for whoever started it: the variable, its value without secrets, and what is allowed."""
+
+
+def read(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of every setting. An empty variable is one that is not set."""
+    values: dict[str, Any] = {}
+    for setting in SETTINGS:
+        text = variables.get(setting.name, "").strip()
+        try:
+            told = text or setting.default
+            values[setting.name] = setting.kind.parse(told) if told else setting.kind.unset
+        except ValueError:
+            raise WrongSettingError(wrong(setting.name, text)) from None
+    if values["SESSION_SAMESITE"] == "None" and not values["BASE_URL"].startswith("https://"):
+        allowed = "Lax or Strict, unless BASE_URL begins with https://: browsers refuse it over plain http"
+        raise WrongSettingError(wrong("SESSION_SAMESITE", "None", allowed))
+    return values
+
+
+def wrong(name: str, text: str, allowed: str = "") -> str:
+    """The line about a value that is not allowed."""
+    setting = next(setting for setting in SETTINGS if setting.name == name)
+    return f"{name}={masked(setting, text)} is not allowed. Allowed: {allowed or setting.kind.allowed}."
+
+
+def masked(setting: Setting, text: str) -> str:
+    """The value as it may be shown: no secret, no password inside a URL, one line."""
+    if setting.is_secret:
+        return "***"
+    if "://" in text or setting.holds_password:
+        text = _mask_url(text, setting.holds_password)
+    escaped = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return escaped if len(escaped) <= _SHOWN else f"{escaped[:_SHOWN]}..."
+
+
+def _mask_url(text: str, holds_password: bool) -> str:
+    """Without user and query; where a password is expected, only what is plainly a host, a port and a path is left."""
+    scheme = re.match(r"[A-Za-z0-9+.-]+://", text)
+    start = scheme[0] if scheme else ""
+    _, at, place = text[len(start) :].rpartition("@")
+    place, *query = re.split(r"[?#]", place, maxsplit=1)
+    shown = "***" if holds_password and not _PLACE.fullmatch(place) else place
+    return f"{start}{'***@' if at else ''}{shown}{'?***' if query else ''}"
+
+
+def read_file(path: Path) -> None:
+    """Add the lines of `path`, where it is there, to the environment of this process and of its children."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise WrongSettingError(f"{path} cannot be read: {reason}.") from None
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#") and not _LINE.fullmatch(line):
+            raise WrongSettingError(
+                f"{path}, line {number}: {_shown_line(line)} is not allowed. "
+                "Allowed: NAME=value, without spaces before the name and around the =."
+            )
+    environ.Env.read_env(path)
+
+
+def _shown_line(line: str) -> str:
+    name, equals, text = (part.strip() for part in line.partition("="))
+    setting = next((setting for setting in SETTINGS if setting.name == name.removeprefix("export ").strip()), None)
+    return f"{name} {equals} {masked(setting, text)}" if setting else "a line of another form"

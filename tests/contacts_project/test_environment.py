@@ -1,0 +1,174 @@
+"""Every setting is read by one table; a wrong value stops the start with one line; docs/settings.md is that table."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from contacts_project.environment import WrongSettingError, page, read, read_file
+from contacts_project.environment.table import SETTINGS
+
+APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
+
+
+def test_the_page_is_made_from_the_table() -> None:
+    assert (settings.BASE_DIR / "docs" / "settings.md").read_text() == "".join(page.lines())
+
+
+def test_nothing_reads_the_environment_but_the_table() -> None:
+    reads = re.compile(r"environ\[|environ\.get\(|getenv|\benv\.\w+\(")
+    found = {
+        str(file) for app in APPS for file in (settings.BASE_DIR / app).rglob("*.py") if reads.search(file.read_text())
+    }
+    assert found == set()
+
+
+def test_every_default_may_be_set_and_empty_means_unset() -> None:
+    given = {setting.name: setting.default for setting in SETTINGS}
+    assert read(given) == read({}) == read(dict.fromkeys(given, " "))
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("PORT=abc", "a whole number from 1 to 65535"),
+        ("PORT=70000", "a whole number from 1 to 65535"),
+        ("HOST=http://0.0.0.0", "a host name or an address"),
+        ("BASE_URL=example.org", "begins with http:// or https://"),
+        ("BASE_URL=https://example.org:http", "begins with http:// or https://"),
+        ("APP_URL=https://app.example.org/people", "holds {id}"),
+        ("APP_URL=https://{id}.example.org/", "holds {id}"),
+        ("APP_URL=javascript:alert({id})", "begins with http:// or https://"),
+        ("ALLOWED_HOSTS=192.168.1.5:8000", "without scheme and port"),
+        ("CORS_ALLOWED_ORIGINS=https://app.example.org,app.example.org", "origins such as"),
+        ("SESSION_SAMESITE=Never", "Lax, Strict or None"),
+        ("SESSION_SAMESITE=None", "Lax or Strict, unless BASE_URL begins with https://"),
+        ("TRUSTED_PROXY_COUNT=-1", "a whole number from 0 on"),
+        ("DATABASE_URL=mysql://x", "postgres://user:password@host:port/name"),
+        ("DATABASE_URL=postgres://localhost", "postgres://user:password@host:port/name"),
+        ("REDIS_URL=localhost:6379", "redis://host:port/0"),
+        ("SAAS_MODE=yes please", "true or false"),
+        ("DEBUG=maybe", "true or false"),
+        ("LOG_LEVEL=LOUD", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
+        ("REGISTRATION=opne", "open, first or closed"),
+        ("EMAIL_VERIFICATION=always", "optional or mandatory"),
+        ("TIME_ZONE=Mars/Olympus", "IANA time zone"),
+        ("PLAN_LIMITS={", "a JSON object"),
+        ('PLAN_LIMITS={"FREE": {"people": "5"}}', "a JSON object"),
+        ('PLAN_LIMITS={"FREE": {"persons": 5}}', "a JSON object"),
+        ("EMAIL_URL=smpt://x", "smtp://host:port"),
+        ("EMAIL_URL=smtp://", "smtp://host:port"),
+        ("DEFAULT_FROM_EMAIL=Contacts", "an address of mail"),
+        ("OUTBOUND_ALLOWED_NETWORKS=127.0.0.0/8,nonsense", "networks such as"),
+        ("OUTBOUND_ALLOWED_PORTS=http", "port numbers"),
+        ("OUTBOUND_CA_FILE=/no/such/file", "PEM"),
+        ("VAPID_SUBJECT=me", "mailto:"),
+        ("GEOCODER_URL=nominatim", "begins with http:// or https://"),
+        ("GEOCODER_INTERVAL_SECONDS=soon", "a number"),
+        ("MAX_PHOTO_BYTES=20MiB", "a whole number"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(line: str, allowed: str) -> None:
+    name, _, value = line.partition("=")
+    with pytest.raises(WrongSettingError) as caught:
+        read({name: value})
+    message = str(caught.value)
+    assert message.startswith(f"{line} is not allowed. Allowed: ")
+    assert allowed in message
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("ENCRYPTION_KEYS=s3cret", "ENCRYPTION_KEYS=***"),
+        ("DATABASE_URL=mysql://me:s3cret@db:3306/x", "DATABASE_URL=mysql://***@db:3306/x"),
+        ("DATABASE_URL=mysql://me:a/s3cret?b#c@d@db/x?password=s3cret", "DATABASE_URL=mysql://***@db/x?***"),
+        ("DATABASE_URL=host=db password=s3cret", "DATABASE_URL=***"),
+        ("REDIS_URL=redis://:s3cret#1@host", "REDIS_URL=redis://***@host"),
+        ("EMAIL_URL=smpt://me:s3cret", "EMAIL_URL=smpt://***"),
+        ("GEOCODER_URL=https://me:s3cret@maps.example.org", "GEOCODER_URL=https://***@maps.example.org"),
+        ("REGISTRATION=\x1b[31m\nopen" + "n" * 200, "REGISTRATION=\\x1b[31m\\nopennn"),
+    ],
+)
+def test_a_secret_is_not_shown_and_the_line_stays_one(line: str, shown: str) -> None:
+    name, _, value = line.partition("=")
+    with pytest.raises(WrongSettingError) as caught:
+        read({name: value})
+    message = str(caught.value)
+    assert message.startswith(shown)
+    assert "s3cret" not in message
+    assert "\n" not in message
+    assert len(message) < 350
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("REGISTRATION = first", "line 2: REGISTRATION = first is not allowed"),
+        (" SECRET_KEY =s3cret", "line 2: SECRET_KEY = *** is not allowed"),
+        ("s3cret", "line 2: a line of another form is not allowed"),
+    ],
+)
+def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line: str, shown: str) -> None:
+    file = tmp_path / ".env"
+    file.write_text(f"# ours\n{line}\n")
+    with pytest.raises(WrongSettingError) as caught:
+        read_file(file)
+    assert shown in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["manage.py", "doctor"],
+        ["-m", "celery", "-A", "contacts_project", "worker"],
+        ["-c", "import contacts_project.wsgi"],
+    ],
+)
+def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[str]) -> None:
+    assert stopped(command, PORT="abc", DATA_DIR=str(tmp_path)) == (
+        "PORT=abc is not allowed. Allowed: a whole number from 1 to 65535.\n"
+    )
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "data"
+    told = stopped(["manage.py", "check"], DATA_DIR=str(folder))
+    assert (
+        told == f"DATA_DIR={folder} is not allowed. Allowed: a folder that can be made and written (Not a directory).\n"
+    )
+
+
+def test_settings_follow_the_variables(tmp_path: Path) -> None:
+    told = "s.SESSION_COOKIE_SAMESITE, s.CSRF_COOKIE_SAMESITE, s.CSRF_COOKIE_SECURE, s.DATABASES['default']['NAME']"
+    given = {
+        "SESSION_SAMESITE": "none",
+        "BASE_URL": "https://example.org/",
+        "DATABASE_URL": "",
+        "DATA_DIR": str(tmp_path),
+    }
+    done = run(["-c", f"from django.conf import settings as s; print({told}, s.BASE_URL)"], given)
+    assert (done.stderr, done.stdout.split()) == (
+        "",
+        ["None", "None", "True", str(tmp_path / "contacts.sqlite3"), "https://example.org"],
+    )
+
+
+def stopped(command: list[str], **environment: str) -> str:
+    """What a command that must not start says, which is nothing but one line."""
+    done = run(command, environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
+def run(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    whole = {**os.environ, "DJANGO_SETTINGS_MODULE": "contacts_project.settings", **environment}
+    return subprocess.run(
+        [sys.executable, *command], cwd=settings.BASE_DIR, env=whole, capture_output=True, text=True, check=False
+    )
