@@ -1,14 +1,14 @@
 """Multi-value fields: the shape of their entries, and the ids that stay while an entry's content does."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
 
 Entry = Mapping[str, Any]
 
-# The keys of an entry, in the order of the answer, behind its `id`. Content decides about the id.
+# The keys of an entry, in the order of the answer, behind its `id`.
 SHAPES: Mapping[str, tuple[str, ...]] = {
     "phone_numbers": ("type", "number"),
     "emails": ("type", "email"),
@@ -18,31 +18,71 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
     "locations": ("type", "latitude", "longitude", "label"),
     "custom_fields": ("key", "value", "type"),
 }
+# What sorts the entries of a field: an entry whose value was edited is known by it. The other keys are its value.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(SHAPES, ("type",)),
+    "im_handles": ("type", "protocol"),
+    "locations": ("type", "label"),
+    "custom_fields": ("key", "type"),
+}
 GEOCODED = ("latitude", "longitude", "geocodeStatus")
 MAX_ENTRIES = 100
 
 
 def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
-    """The entries as they are stored: whole, each with an id, that of the stored entry of the same content.
+    """The entries as they are stored: whole, each with an id, that of the stored entry that it is.
 
     An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
     """
-    shape = SHAPES[field]
-    ids: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    places: dict[tuple[Any, ...], Entry] = {}
-    for old in stored:
-        ids[tuple(old.get(key) for key in shape)].append(old["id"])
-        places[address_text(old)] = old
+    given, known = list(entries), list(stored)
+    places = {address_text(old): old for old in known} if field == "addresses" else {}
     settled = []
-    for entry in entries:
-        content = tuple(entry.get(key) for key in shape)
-        known = ids[content]
-        whole = {"id": known.pop(0) if known else str(new_id()), **dict(zip(shape, content, strict=True))}
+    for entry, old in zip(given, _stored_ones(field, given, known), strict=True):
+        whole = {"id": old["id"] if old else str(new_id()), **{key: entry.get(key) for key in SHAPES[field]}}
         if field == "addresses":
             place = entry if "geocodeStatus" in entry else places.get(address_text(entry), {})
             whole |= {key: place.get(key) for key in GEOCODED}
         settled.append(whole)
     return settled
+
+
+def _stored_ones(field: str, entries: Sequence[Entry], stored: Sequence[Entry]) -> list[Entry | None]:
+    """For each entry the stored one that it is (open points, section 3), None where it is new.
+
+    It is the one of its id, else the one with the same value, else the only one left of its kind.
+    """
+    value = [key for key in SHAPES[field] if key not in _KINDS[field]]
+    found: list[Entry | None] = [None] * len(entries)
+    left = {old["id"]: old for old in stored}
+    for keys in (("id",), SHAPES[field], value):
+        _match(found, entries, left, _by(keys))
+    _match(found, entries, left, _by(_KINDS[field]), only=True)
+    return found
+
+
+def _by(keys: Iterable[str]) -> Callable[[Entry], tuple[Any, ...]]:
+    return lambda entry: tuple(entry.get(key) for key in keys)
+
+
+def _match(
+    found: list[Entry | None],
+    entries: Sequence[Entry],
+    left: dict[Any, Entry],
+    key: Callable[[Entry], tuple[Any, ...]],
+    *,
+    only: bool = False,
+) -> None:
+    """Give the entries without a stored one the first of those `left` with their key, or the only one."""
+    if not left:
+        return
+    stored = defaultdict(list)
+    for old in left.values():
+        stored[key(old)].append(old)
+    for place, entry in enumerate(entries):
+        candidates = stored[key(entry)] if found[place] is None else []
+        if len(candidates) == 1 or (candidates and not only):
+            old = found[place] = candidates.pop(0)
+            del left[old["id"]]
 
 
 def address_text(entry: Entry) -> tuple[Any, ...]:

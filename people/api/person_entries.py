@@ -31,10 +31,22 @@ class Value(Text):
         return "" if isinstance(data, str) and not data.strip() else super().to_internal_value(data)
 
 
-class Entry(serializers.Serializer[Mapping[str, Any]]):
-    """What all have: an id that stays while the content does, and a free type."""
+class EntryId(serializers.Field[str, Any, str, Any]):
+    """The id of the stored entry that this one is; one that is not known here says nothing."""
 
-    id = serializers.CharField(read_only=True)
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("This must be a text.")
+        return data
+
+    def to_representation(self, value: str) -> str:
+        return value
+
+
+class Entry(serializers.Serializer[Mapping[str, Any]]):
+    """What all have: an id that stays while the entry does, and a free type."""
+
+    id = EntryId(required=False)
     type = Text(50)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from contacts_project.kernel.api.errors import FieldError
-from people.documents import MAX_ENTRIES, address_text
+from people.documents import MAX_ENTRIES, SHAPES, address_text
 from people.duplicates.keys import email_key, phone_key
 from people.models import Person
 from people.names import fold
@@ -23,12 +23,12 @@ JSON_NAMES = {
 }
 
 
-def merge_documents(primary: Person, secondary: Person) -> dict[str, list[str]]:
-    """Add the secondary's new entries to `primary` (not saved); returns the ids of the added ones by column.
+def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]]:
+    """Add the secondary's new entries to `primary` (not saved); returns the added ones by column.
 
     An entry is a repeat when it means the same, whatever its type. Raises FieldError over the limit of a field.
     """
-    added: dict[str, list[str]] = {}
+    added: dict[str, list[Entry]] = {}
     for column in Person.DOCUMENTS:
         mine, theirs = getattr(primary, column), getattr(secondary, column)
         meaning = _MEANINGS[column]
@@ -42,14 +42,23 @@ def merge_documents(primary: Person, secondary: Person) -> dict[str, list[str]]:
         if len(mine) + len(new) > MAX_ENTRIES:
             raise FieldError(JSON_NAMES[column], f"Merged these would be {len(mine) + len(new)}, over {MAX_ENTRIES}.")
         setattr(primary, column, [*mine, *new.values()])
-        added[column] = [entry["id"] for entry in new.values()]
+        added[column] = list(new.values())
     return added
 
 
-def take_back(person: Person, added: Mapping[str, list[str]]) -> None:
-    """Remove the added entries that are still there (not saved); what was changed since has another id and stays."""
-    for column, ids in added.items():
-        setattr(person, column, [entry for entry in getattr(person, column) if entry["id"] not in ids])
+def take_back(person: Person, added: Mapping[str, list[Any]]) -> None:
+    """Remove the added entries that are still as they were added (not saved); what was edited since stays.
+
+    Merges of older versions remembered ids alone.
+    """
+    for column, entries in added.items():
+        known = {entry if isinstance(entry, str) else _content(column, entry) for entry in entries}
+        left = [entry for entry in getattr(person, column) if not known & {entry["id"], _content(column, entry)}]
+        setattr(person, column, left)
+
+
+def _content(column: str, entry: Entry) -> tuple[Any, ...]:
+    return (entry["id"], *(entry.get(key) for key in SHAPES[column]))
 
 
 def _phone(entry: Entry) -> Any:

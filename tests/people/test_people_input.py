@@ -245,6 +245,31 @@ def test_important_dates_of_another_person_are_unknown(api: Client) -> None:
     assert api.ok("get", f"/api/people/{other['id']}")["person"]["surname"] is None
 
 
+def test_an_edited_entry_keeps_its_id(api: Client) -> None:
+    """By its id, else by its value, else as the only one left of its type."""
+    numbers = [{"number": "1", "type": "a"}, {"number": "2", "type": "b"}, {"number": "3", "type": "c"}]
+    person = api.ok("post", "/api/people", {"name": "Ada", "phoneNumbers": numbers}, status=201)["person"]
+    one, two, three = (entry["id"] for entry in person["phoneNumbers"])
+    body = {
+        "phoneNumbers": [
+            {"number": "33", "type": "c"},
+            {"number": "2", "type": "x"},
+            {"id": one, "number": "11", "type": "y"},
+        ]
+    }
+    after = api.ok("put", f"/api/people/{person['id']}", body)["person"]["phoneNumbers"]
+    assert [(entry["id"], entry["number"]) for entry in after] == [(three, "33"), (two, "2"), (one, "11")]
+    bad = {"phoneNumbers": [{"id": 5, "number": "1"}]}
+    assert api.call("put", f"/api/people/{person['id']}", bad).status_code == 400
+
+
+def test_an_edit_is_not_guessed_among_several_of_a_type(api: Client) -> None:
+    numbers = [{"number": "1"}, {"number": "2"}]
+    person = api.ok("post", "/api/people", {"name": "Ada", "phoneNumbers": numbers}, status=201)["person"]
+    after = api.ok("put", f"/api/people/{person['id']}", {"phoneNumbers": [{"number": "3"}]})["person"]
+    assert after["phoneNumbers"][0]["id"] not in {entry["id"] for entry in person["phoneNumbers"]}
+
+
 def test_entries_keep_their_ids_while_their_content_stays(api: Client) -> None:
     numbers = [{"number": "1", "type": "a"}, {"number": "2", "type": "a"}, {"number": "2", "type": "a"}]
     person = api.ok("post", "/api/people", {"name": "Ada", "phoneNumbers": numbers}, status=201)["person"]
@@ -263,7 +288,7 @@ def test_an_address_keeps_its_place_while_its_text_stays() -> None:
     stored |= place
     [renamed] = settle("addresses", [{"type": "work", "locality": "Berlin"}], [stored])
     assert {key: renamed[key] for key in place} == place
-    assert renamed["id"] != stored["id"]
+    assert renamed["id"] == stored["id"]
     [moved] = settle("addresses", [{"type": "home", "locality": "Bonn"}], [stored])
     assert {moved[key] for key in place} == {None}
 

@@ -75,6 +75,17 @@ def test_a_merge_of_somebody_else_does_not_exist(api: Client, stranger: Client) 
     undo(api, merge_id)
 
 
+def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
+    primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}, {"email": "b@x.org"}])
+    merged = merge(api, primary, secondary)
+    first, second = merged["person"]["emails"]
+    edited = [{**first, "email": "c@x.org"}, second]
+    api.ok("put", f"/api/people/{primary}", {"emails": edited})
+    undo(api, merged["mergeId"])
+    assert [entry["email"] for entry in read(api, primary)["emails"]] == ["c@x.org"]
+    assert [entry["email"] for entry in read(api, secondary)["emails"]] == ["a@x.org", "b@x.org"]
+
+
 def test_what_was_edited_elsewhere_stays(api: Client) -> None:
     primary, secondary = add(api, "Ada"), add(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}])
     answer = merge(api, primary, secondary)

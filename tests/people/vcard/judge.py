@@ -1,0 +1,168 @@
+"""A judge of round trips: what of a card's properties and parameters another text of it no longer says.
+
+It reads cards by itself and shares nothing with the product. What it forgives is the list in docs/vcard.md, "Allowed
+differences"; everything else that stood in the first text and does not stand in the second is lost.
+"""
+
+import base64
+import binascii
+import quopri
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+_STRUCTURED = {"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"}
+_LISTS = {"N", "ADR", "NICKNAME", "CATEGORIES"}
+_OURS = {"BEGIN", "END", "VERSION", "PRODID", "REV"}
+_BARE = {"QUOTED-PRINTABLE": "ENCODING", "BASE64": "ENCODING", "8BIT": "ENCODING", "7BIT": "ENCODING", "URL": "VALUE"}
+_DATE = re.compile(r"(\d{4}|--)-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?(\d\d)?(.*))?$")
+_GEO = re.compile(r"(?:geo:)?([-+]?\d+(?:\.\d*)?)[;,]([-+]?\d+(?:\.\d*)?)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Property:
+    """One property in normal form: what has to stand in both texts."""
+
+    name: str
+    group: str
+    params: frozenset[tuple[str, str]]
+    value: object
+
+    def __str__(self) -> str:
+        params = "".join(f";{name}={value}" for name, value in sorted(self.params))
+        return f"{self.group}.{self.name}{params}:{str(self.value)[:90]}".removeprefix(".")
+
+
+def properties(data: bytes) -> list[Property]:
+    """Those of one card, in their order, without what every writer says anew."""
+    lines = [line for line in _unfolded(data) if ":" in line]
+    version = next((line[8:].strip() for line in lines if line.upper().startswith("VERSION:")), "")
+    found = (_property(line, is_old=version == "2.1") for line in lines)
+    return [prop for prop in found if prop.name not in _OURS and re.fullmatch(r"[\w/.-]+", prop.name)]
+
+
+def lost(before: bytes, after: bytes) -> list[str]:
+    """What the properties of `before` say that those of `after` do not, and what stands in another place."""
+    old, new = properties(before), properties(after)
+    missing = list((Counter(old) - Counter(new)).elements())
+    if missing:
+        return [str(prop) for prop in missing]
+    places = {prop: place for place, prop in reversed(list(enumerate(new)))}
+    order = [places[prop] for prop in dict.fromkeys(old)]
+    return [] if order == sorted(order) else [f"order: {[prop.name for prop in old]}"]
+
+
+def _unfolded(data: bytes) -> list[str]:
+    """Logical lines: folds, the soft breaks of quoted-printable and the blocks of base64 in 2.1 joined."""
+    joined: list[bytes] = []
+    for line in re.split(rb"\r\n|\n|\r", data):
+        head = joined[-1].partition(b":")[0].upper() if joined else b""
+        if joined and b"QUOTED-PRINTABLE" in head and joined[-1].endswith(b"="):
+            joined[-1] = joined[-1][:-1] + line
+        elif line[:1] in {b" ", b"\t"} and joined:
+            joined[-1] += line[1:]
+        elif joined and re.search(rb"BASE64|ENCODING=B\b", head) and re.fullmatch(rb"[A-Za-z0-9+/]+=*\s*", line):
+            joined[-1] += line
+        elif line.strip():
+            joined.append(line)
+    return [_text(line) for line in joined]
+
+
+def _text(line: bytes) -> str:
+    declared = re.search(rb"CHARSET=([\w-]+)", line.partition(b":")[0], re.IGNORECASE)
+    for codec in ([declared.group(1).decode()] if declared else []) + ["utf-8", "cp1252", "latin-1"]:
+        try:
+            return line.decode(codec)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return ""
+
+
+def _property(line: str, *, is_old: bool) -> Property:
+    found = re.match(r'(?:([\w-]+)\.)?([^;:]+)((?:;(?:"[^"]*"|[^":])*)?):(.*)$', line, re.DOTALL)
+    assert found, line
+    group, name, tail, value = found.groups("")
+    name, params = name.strip().upper(), _params(tail)
+    encoding = next((value.upper() for key, value in params if key == "ENCODING"), "")
+    charset = next((value for key, value in params if key == "CHARSET"), "utf-8")
+    kept = {(key, text) for key, text in params if key not in {"ENCODING", "CHARSET"}}
+    if encoding == "QUOTED-PRINTABLE":
+        value = _decoded(quopri.decodestring(value.encode()), charset).replace("\r\n", "\n")
+    if (data := _bytes(value, encoding)) is not None:
+        forms = {"type", "mediatype", "value"}
+        return Property(name, group.upper(), frozenset(p for p in kept if p[0].lower() not in forms), data)
+    return Property(name, group.upper(), frozenset(kept), _value(name, value, is_old=is_old))
+
+
+def _decoded(data: bytes, charset: str) -> str:
+    for codec in (charset, "utf-8", "cp1252", "latin-1"):
+        try:
+            return data.decode(codec)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return ""
+
+
+def _params(tail: str) -> list[tuple[str, str]]:
+    params: list[tuple[str, str]] = []
+    for part in re.findall(r';((?:"[^"]*"|[^";])*)', tail):
+        key, equals, text = part.partition("=")
+        key = key.strip().upper()
+        if not equals:
+            key, text = _BARE.get(key, "TYPE"), key
+        for value in re.findall(r'"[^"]*"|[^",]+', text):
+            for word in value.strip('"').split(",") if key == "TYPE" else [value.strip('"')]:
+                params += _param(key, word.strip())
+    return params
+
+
+def _param(key: str, value: str) -> list[tuple[str, str]]:
+    if key == "TYPE" and value.lower() == "pref":
+        return [("PREF", "1")]
+    if key == "TYPE":
+        return [] if value.lower() in {"internet", "voice"} else [(key, value.lower())]
+    return [(key, value)] if key != "X-APPLE-OMIT-YEAR" else []
+
+
+def _bytes(value: str, encoding: str) -> object:
+    """Base64 and data: URIs as bytes, so that either form of them will do; what is no base64 by its letters."""
+    uri = re.match(r"data:[^,]*;base64\\?,(.*)$", value, re.IGNORECASE | re.DOTALL)
+    if encoding not in {"B", "BASE64"} and not uri:
+        return None
+    letters = re.sub(r"\s|\\", "", uri.group(1) if uri else value)
+    try:
+        return base64.b64decode(letters, validate=True)
+    except binascii.Error:
+        return letters
+
+
+def _value(name: str, value: str, *, is_old: bool) -> object:
+    value = value.strip()
+    if found := _GEO.match(value) if name == "GEO" else None:
+        return tuple(map(float, found.groups()))
+    if re.search("BDAY|ANNIVERSARY|ABDATE", name) and (date := _DATE.match(value)):
+        return tuple((part or "").replace("1604", "--").replace(":", "") for part in date.groups())
+    if name in _STRUCTURED:
+        parts = tuple(_parts(name, part, is_old=is_old) for part in _split(value, ";"))
+        while parts and parts[-1] in {"", ("",)}:
+            parts = parts[:-1]
+        return parts
+    return _parts(name, value, is_old=is_old)
+
+
+def _parts(name: str, value: str, *, is_old: bool) -> object:
+    if name in _LISTS:
+        return tuple(_unescaped(part, is_old=is_old) for part in _split(value, ","))
+    return _unescaped(value, is_old=is_old)
+
+
+def _split(value: str, separator: str) -> list[str]:
+    return re.findall(rf"((?:\\.|[^\\{separator}]|\\$)*)(?:{separator}|$)", value, re.DOTALL)[
+        : len(re.sub(r"\\.", "", value, flags=re.DOTALL).split(separator))
+    ]
+
+
+def _unescaped(value: str, *, is_old: bool) -> str:
+    if is_old:
+        return re.sub(r"\\([;,:])", r"\1", value).strip()
+    return re.sub(r"\\(.)", lambda m: "\n" if m.group(1) in "nN" else m.group(1), value, flags=re.DOTALL).strip()
