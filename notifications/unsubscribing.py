@@ -6,11 +6,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core import signing
-from django.db import transaction
 
 from accounts.models import User
-from accounts.signals import preferences_changed
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
+from accounts.services.preferences import change_preferences
+from contacts_project.kernel.ownership.writing import AccountGoneError
 
 SALT = "notifications.unsubscribe"
 
@@ -47,14 +46,6 @@ def read_token(token: str) -> tuple[User, Subject]:
 def unsubscribe(owner: User, subject: Subject) -> None:
     """Switch the mails off; again changes nothing. Raises BadTokenError when the account has gone meanwhile."""
     try:
-        set_switch(owner, subject, on=False)
+        change_preferences(user=owner, values={_SWITCHES[subject]: False})
     except AccountGoneError as error:
         raise BadTokenError from error
-
-
-def set_switch(owner: User, subject: Subject, *, on: bool) -> None:
-    """Write one of the account's mail switches, and tell of it on commit."""
-    field = _SWITCHES[subject]
-    with account_write(owner):
-        User.objects.filter(pk=owner.pk).update(**{field: on})
-        transaction.on_commit(lambda: preferences_changed.send(sender=User, user_id=owner.pk, fields={field}))

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
+from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.ownership.writing import account_write
@@ -19,7 +20,6 @@ from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription
 from notifications.services.devices import subscribe
-from notifications.unsubscribing import Subject, set_switch
 
 Success = serializers.BooleanField
 
@@ -118,7 +118,7 @@ class EmailSwitch(APIView):
         """Switch reminders by e-mail on or off."""
         body = SwitchEmail(data=request.data)
         body.is_valid(raise_exception=True)
-        set_switch(caller(request), Subject.REMINDERS, on=body.validated_data["enabled"])
+        change_preferences(user=caller(request), values={"email_reminders_enabled": body.validated_data["enabled"]})
         return Response({"success": True})
 
 

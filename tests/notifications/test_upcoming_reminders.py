@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.core.management import call_command
 
 from accounts.models import User
+from notifications.unsubscribing import Subject, unsubscribe_url
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client
@@ -93,6 +95,14 @@ def test_digest_and_contact_are_among_them(api: Client, channel: RecordingChanne
         ("digest.weekly", "2026-03-09", "2026-03-09T09:00:00.000Z", None),
         ("reminder.contact", "2026-03-13", "2026-03-13T09:00:00.000Z", None),
     ]
+
+
+def test_a_digest_that_was_unsubscribed_from_is_promised_no_more(api: Client, alice: User, ada: Person) -> None:
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    call_command("deliver_reminders")
+    assert [entry["kind"] for entry in upcoming(api)] == ["digest.weekly"] * 5
+    Client().post(unsubscribe_url(alice, Subject.DIGEST).partition(settings.BASE_URL)[2])
+    assert upcoming(api) == []
 
 
 def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingChannel) -> None:
