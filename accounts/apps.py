@@ -10,6 +10,6 @@ class AccountsConfig(AppConfig):
         import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
         from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above
 
-        for label in ("ApiToken", "AccountSession", "TotpDevice", "RecoveryCode", "OidcIdentity"):
+        for label in ("ApiToken", "AccountSession", "KnownDevice", "TotpDevice", "RecoveryCode", "OidcIdentity"):
             leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")

@@ -16,19 +16,24 @@ from django.views.decorators.http import require_http_methods
 from accounts.api.views.access import check_password_rules
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import User
+from accounts.services.known_devices import remember_device
 from accounts.services.verification import reset_password, verify_email
 from contacts_project.kernel.api.errors import FieldError, validation_body
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says; with a `button` it asks, with `field` for a password too."""
+    """What a page says; with a `button` it asks, with `field` for a password too.
+
+    The browser becomes a known device of `owner`, who has just proven to be that.
+    """
 
     title: str
     text: str
     button: str = ""
     field: str = ""
     problem: str = ""
+    owner: User | None = None
 
 
 @require_http_methods(["GET", "POST"])
@@ -57,8 +62,8 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
             check_password_rules(password, user)
         except FieldError as error:
             return Page(ask.title, ask.text, ask.button, ask.field, validation_body(error.detail)["error"])
-        reset_password(token=token, password=password, now=timezone.now())
-        return Page(_("Your new password is set"), _("You can sign in with it now."))
+        owner = reset_password(token=token, password=password, now=timezone.now())
+        return Page(_("Your new password is set"), _("You can sign in with it now."), owner=owner)
 
     return _answer(request, Purpose.RESET, act)
 
@@ -76,6 +81,8 @@ def _answer(request: HttpRequest, purpose: Purpose, act: Callable[[str, User], P
         page = Page(_("This link does not work any more"), _("It was used already, or is too old. Ask for another."))
     context = {"page": page, "language": language}
     response = HttpResponse(render_to_string("account/page.html", context, request=request), status=status)
+    if page.owner:
+        remember_device(request, response, page.owner)
     response["Referrer-Policy"] = "no-referrer"  # the address holds the token
     response["Cache-Control"] = "no-store"
     return response

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.services.deletion import delete_doomed_files
+from accounts.services.known_devices import forget_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import forget_dead_sessions
 from contacts_project.kernel.api import budgets
@@ -24,8 +25,9 @@ def sweep_account_mails() -> None:
 
 @shared_task
 def sweep_accounts() -> None:
-    """Once a day: what sessions that expired and accounts that ended have left."""
+    """Once a day: what sessions and devices that expired and accounts that ended have left."""
     forget_dead_sessions(now=timezone.now())
+    forget_unused_devices(now=timezone.now())
     delete_doomed_files()
 
 

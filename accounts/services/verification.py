@@ -7,6 +7,7 @@ from django.contrib.auth.hashers import make_password
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import User
 from accounts.services.claiming import shut_out_maker
+from accounts.services.known_devices import forget_devices
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.ownership.writing import account_write
 
@@ -37,4 +38,5 @@ def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
         user.email_verified_at = user.email_verified_at or now
         user.save(update_fields=["password", "email_verified_at", "updated_at"])
         end_sessions(user=user)
+        forget_devices(user)
     return user

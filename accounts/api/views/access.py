@@ -21,9 +21,10 @@ from accounts.api.serializers.user import UserSerializer
 from accounts.api.views.open import OpenView
 from accounts.languages import best_language
 from accounts.models import User
+from accounts.services.known_devices import remember_device
 from accounts.services.registration import register_account, verification_is_mandatory
 from accounts.services.sessions import start_session
-from accounts.services.signing_in import check_credentials, remember_device
+from accounts.services.signing_in import check_credentials
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.schema import envelope
 
@@ -70,7 +71,7 @@ class RegisterView(OpenView):
         response = Response({"user": UserSerializer(registration.user).data}, status=status.HTTP_201_CREATED)
         if not verification_is_mandatory():
             start_session(request=request._request, user=registration.user)
-            remember_device(response, registration.user)
+            remember_device(request._request, response, registration.user)
         return response
 
 
@@ -90,7 +91,7 @@ class LoginView(OpenView):
         )
         start_session(request=request._request, user=user)
         response = Response({"user": UserSerializer(user).data})
-        remember_device(response, user)
+        remember_device(request._request, response, user)
         return response
 
 

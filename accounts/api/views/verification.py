@@ -13,6 +13,7 @@ from accounts.api.views.access import MESSAGE_ANSWER, check_password_rules
 from accounts.api.views.open import OpenView
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
+from accounts.services.known_devices import remember_device
 from accounts.services.mail_orders import order_mail
 from accounts.services.verification import reset_password, verify_email
 from contacts_project.kernel.api.budgets import Budget
@@ -81,5 +82,7 @@ class ResetPasswordView(OpenView):
         """Set a new password by a mailed token; all sessions of the account end."""
         data = validated(ResetSerializer, request)
         check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
-        reset_password(token=data["token"], password=data["password"], now=timezone.now())
-        return Response({"message": "The password has been set. Sign in with it."})
+        user = reset_password(token=data["token"], password=data["password"], now=timezone.now())
+        response = Response({"message": "The password has been set. Sign in with it."})
+        remember_device(request._request, response, user)
+        return response

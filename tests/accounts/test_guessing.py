@@ -1,0 +1,136 @@
+"""Guesses at passwords are bounded, and nobody who makes them keeps the owner out."""
+
+import datetime as dt
+
+import pytest
+import time_machine
+
+from accounts.link_tokens import Purpose, make_token
+from accounts.models import AccountSession, KnownDevice, User
+from tests.builders import PASSWORD
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+NEW = "Better-Horse-8"
+
+
+@pytest.fixture
+def browser() -> Client:
+    return Client()
+
+
+def login(client: Client, user: User, password: str = PASSWORD, address: str = "127.0.0.1") -> int:
+    body = {"email": user.email, "password": password}
+    return int(client.call("POST", "/api/auth/login", body, REMOTE_ADDR=address).status_code)
+
+
+def fail(client: Client, email: str, times: int, address: str = "203.0.113.1") -> list[int]:
+    body = {"email": email, "password": "Wrong-Horse-7"}
+    return [client.call("POST", "/api/auth/login", body, REMOTE_ADDR=address).status_code for _ in range(times)]
+
+
+def test_ten_failures_of_an_address_are_enough(browser: Client, alice: User) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        for number in range(10):
+            assert fail(browser, f"guess{number}@example.org", 1) == [401]
+        response = browser.call(
+            "POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1"
+        )
+        assert response.status_code == 429
+        assert 890 < int(response["Retry-After"]) == response.json()["retryAfter"] <= 901
+        browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.2")
+        clock.shift(16 * 60)
+        browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1")
+
+
+def test_ten_failures_of_an_account_are_enough_but_not_for_its_own_browser(browser: Client, alice: User) -> None:
+    own = Client()
+    own.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    statuses = [fail(browser, "Alice@Example.org", 1, f"203.0.113.{host}")[0] for host in range(1, 12)]
+    assert statuses == [401] * 10 + [429]
+    stranger = Client()
+    body = {"email": alice.email, "password": PASSWORD}
+    assert stranger.call("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.99").status_code == 429
+    own.ok("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.77")
+
+
+def test_signing_in_often_is_no_guessing(alice: User) -> None:
+    for _ in range(12):
+        Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+
+
+def test_callers_of_a_dual_stack_socket_are_told_apart(browser: Client, alice: User) -> None:
+    """Listening on [::], IPv4 callers appear as ::ffff:203.0.113.1: all of them in one /64."""
+    for number in range(10):
+        assert fail(browser, f"guess{number}@example.org", 1, "::ffff:203.0.113.1") == [401]
+    body = {"email": alice.email, "password": PASSWORD}
+    assert browser.call("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.1").status_code == 429
+    browser.ok("POST", "/api/auth/login", body, REMOTE_ADDR="::ffff:203.0.113.2")
+    assert AccountSession.unscoped.rows().get().ip == "203.0.113.2"
+
+
+def test_marks_that_somebody_gathers_are_guessed_with_as_one(alice: User) -> None:
+    browsers = [Client() for _ in range(3)]
+    assert [login(browser, alice) for browser in browsers] == [200] * 3
+    statuses = [fail(browsers[number % 3], alice.email, 1, f"203.0.113.{number}")[0] for number in range(11)]
+    assert statuses == [401] * 10 + [429]
+
+
+def test_a_browser_keeps_its_mark_and_an_account_a_bounded_number(browser: Client, alice: User) -> None:
+    login(browser, alice)
+    mark = browser.cookies["known_device"].value
+    for _ in range(20):
+        login(Client(), alice)
+    login(browser, alice)
+    assert KnownDevice.unscoped.rows().count() == 20
+    assert browser.cookies["known_device"].value != mark  # the oldest of 21 had gone
+    mark = browser.cookies["known_device"].value
+    login(browser, alice)
+    assert browser.cookies["known_device"].value == mark
+
+
+def test_a_mark_tells_nothing_and_is_not_stored(browser: Client, alice: User) -> None:
+    login(browser, alice)
+    cookie = browser.cookies["known_device"]
+    assert cookie["httponly"]
+    assert len(cookie.value) == 43
+    assert cookie.value not in str(list(KnownDevice.unscoped.rows().values()))
+
+
+def test_a_mark_is_one_of_its_own_account_alone(browser: Client, alice: User, mallory: User) -> None:
+    login(browser, mallory)
+    mark = browser.cookies["known_device"].value
+    assert fail(browser, alice.email, 10) == [401] * 10
+    assert login(browser, alice) == 429
+    assert login(browser, mallory) == 200
+    assert browser.cookies["known_device"].value == mark
+
+
+def test_a_stranger_at_the_same_address_hinders_no_known_browser(browser: Client, alice: User) -> None:
+    login(browser, alice)
+    assert fail(Client(), "nobody@example.org", 11, "127.0.0.1")[-1] == 429
+    assert login(browser, alice) == 200
+
+
+@pytest.mark.parametrize("is_page", [False, True], ids=["api", "page"])
+def test_after_a_reset_its_browser_signs_in_whatever_others_tried(browser: Client, alice: User, is_page: bool) -> None:
+    former = Client()
+    login(former, alice)
+    fail(former, alice.email, 11)
+    fail(Client(), alice.email, 11, "127.0.0.1")
+    token = make_token(alice, Purpose.RESET)
+    if is_page:
+        page = f"/account/reset-password?token={token}"
+        browser.post(page, f"password={NEW}", content_type="application/x-www-form-urlencoded")
+    else:
+        browser.ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
+    assert login(browser, alice, NEW) == 200
+    assert login(former, alice, NEW) == 429
+    assert login(Client(), alice, NEW, "203.0.113.1") == 429
+
+
+def test_a_refused_account_costs_its_caller_no_guess(browser: Client, alice: User, mallory: User) -> None:
+    for number in range(10):
+        fail(browser, alice.email, 1, f"203.0.113.{number}")
+    assert fail(browser, alice.email, 12, "192.0.2.1") == [429] * 12
+    assert login(browser, mallory, address="192.0.2.1") == 200
