@@ -115,11 +115,18 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Any atomic() takes the write lock at once and waits its turn: no "database is locked" half way.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 60,  # seconds; the longest turn known is an import of 10,000 people with 25
+        "timeout": 20,  # seconds; imports write in turns of less than one
         # mmap: rows are read where the system holds them, not copied 4 KiB a call; up to 256 MiB of the file.
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA mmap_size=268435456;"
         ),
+    }
+else:
+    # A server that is away is told within seconds, not when TCP gives up: nobody's request waits for that long.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 5,
+        "tcp_user_timeout": 20_000,
+        **DATABASES["default"].get("OPTIONS", {}),
     }
 # To open SQLite anew for a request costs it 5 ms: the pragmas, the schema, statements to prepare again.
 DATABASES["default"]["CONN_MAX_AGE"] = env["CONN_MAX_AGE"]
@@ -136,6 +143,10 @@ else:
     SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
 
 MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "contacts_project.kernel.storage.DurableFileStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)

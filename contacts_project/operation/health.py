@@ -1,10 +1,12 @@
 """Whether the service is fit to serve: asked by load balancers, container engines and operators."""
 
 import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
@@ -14,6 +16,8 @@ from notifications.models.heartbeat import last_beat
 STARTED_AT = timezone.now()
 # The due scan runs each minute; a scheduler that has been silent for this long is not working.
 SCHEDULER_LAG_SECONDS = 300
+# A write lock that is held for longer than this holds up everybody who writes.
+_LOCK_SECONDS = 2
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,11 @@ class Check:
 
 
 def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
-    """Return whether all parts are fit, and the answer's `checks`."""
-    parts = {
-        "database": check_database(),
-        "migrations": check_migrations(),
-        "broker": check_broker(),
-        "scheduler": check_scheduler(now),
-    }
+    """Return whether all parts are fit, and the answer's `checks`. Without its database nothing is."""
+    parts = {"database": check_database(), "migrations": _word(False), "broker": check_broker()}
+    parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
+    if parts["database"].fit:
+        parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
     return all(part.fit for part in parts.values()), {name: part.shown for name, part in parts.items()}
 
 
@@ -40,19 +42,35 @@ def _word(fit: bool) -> Check:
 
 
 def check_database() -> Check:
+    """Whether it answers and, since a transaction takes SQLite's write lock, can be written to."""
     try:
-        with connection.cursor() as cursor:
+        with _short_wait(), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except Error:
         return _word(False)
     return _word(True)
+
+
+@contextmanager
+def _short_wait() -> Iterator[None]:
+    """Wait for SQLite's lock no longer than who asks for our health will wait for the answer."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        usual = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        cursor.execute(f"PRAGMA busy_timeout = {min(usual, _LOCK_SECONDS * 1000)}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 def check_migrations() -> Check:
     try:
         executor = MigrationExecutor(connection)
         return _word(not executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    except DatabaseError:
+    except Error:
         return _word(False)
 
 

@@ -15,21 +15,21 @@ from rest_framework.response import Response
 from rest_framework.serializers import CharField, ChoiceField, IntegerField
 from rest_framework.views import APIView
 
+from contacts_project.kernel.api.errors import UnavailableError
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.operation.health import check_health
 
-HEALTH = envelope(
-    "Health",
-    status=ChoiceField(choices=["ok", "unfit"]),
-    checks=envelope(
-        "HealthChecks",
-        database=CharField(),
-        migrations=CharField(),
-        broker=CharField(),
-        scheduler=envelope("SchedulerHealth", status=CharField(), lagSeconds=IntegerField(allow_null=True)),
-    ),
+_CHECKS = envelope(
+    "HealthChecks",
+    database=CharField(),
+    migrations=CharField(),
+    broker=CharField(),
+    scheduler=envelope("SchedulerHealth", status=CharField(), lagSeconds=IntegerField(allow_null=True)),
 )
+_STATUS = ChoiceField(choices=["ok", "unfit"])
+HEALTH = envelope("Health", status=_STATUS, checks=_CHECKS)
+UNFIT = envelope("HealthUnfit", error=CharField(), code=CharField(), status=_STATUS, checks=_CHECKS)
 
 
 class OpenView(APIView):
@@ -49,13 +49,17 @@ class VersionView(APIView):
 class HealthView(OpenView):
     @extend_schema(
         operation_id="getHealth",
-        responses={200: HEALTH, 503: HEALTH},
+        responses={200: HEALTH, 503: UNFIT},
         tags=["operation"],
     )
     def get(self, request: Request) -> Response:
         """Whether the service is fit to serve: 200, else 503 with the part that is not."""
         fit, checks = check_health(timezone.now())
-        return Response({"status": "ok" if fit else "unfit", "checks": checks}, status=200 if fit else 503)
+        if fit:
+            return Response({"status": "ok", "checks": checks})
+        refusal = UnavailableError("A part of the service is not fit: see checks.")
+        body = {"error": refusal.message, "code": refusal.code, "status": "unfit", "checks": checks}
+        return Response(body, status=refusal.status_code, headers={"Retry-After": str(refusal.retry_after)})
 
 
 class OpenAPIView(OpenView):

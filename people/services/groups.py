@@ -78,7 +78,7 @@ def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
         rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
         rows.update(revision=F("revision") + 1, updated_at=now)
         news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
-        transaction.on_commit(news)
+        transaction.on_commit(news, robust=True)
 
 
 def active_group(group: Group) -> Group:

@@ -168,4 +168,5 @@ def _touch(person: Person, now: dt.datetime) -> None:
     """The person's content changed: its own revision rises, and the apps above hear of it."""
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
     rows.update(revision=F("revision") + 1, updated_at=now)
-    transaction.on_commit(partial(people_changed.send, sender=Person, owner_id=person.owner_id, person_ids=[person.pk]))
+    news = partial(people_changed.send, sender=Person, owner_id=person.owner_id, person_ids=[person.pk])
+    transaction.on_commit(news, robust=True)

