@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from contacts_project.kernel.outbound.door import configured_rules
 from contacts_project.kernel.outbound.failures import OutboundError
+from people.photos import empty_files
 
 
 @register("doctor", deploy=True)
@@ -34,3 +35,12 @@ def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         return []
     hint = f"Give the service's user the right to write to {folder}."
     return [Error("Photos cannot be stored.", hint=hint, id="doctor.E051")]
+
+
+@register("doctor", deploy=True)
+def check_photo_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Files that a full disk left empty, before files were written aside."""
+    if not (empty := empty_files()):
+        return []
+    hint = "Upload these photos again, which writes the files anew, or put them back from a backup."
+    return [Error(f"{len(empty)} photo files are empty, such as {empty[0]}.", hint=hint, id="doctor.E052")]

@@ -18,6 +18,7 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.storage import ASIDE
 from people.images import PictureRefusedError, make_photo
 from people.models import Person
 
@@ -41,12 +42,11 @@ FileUse = Callable[[UUID, set[str]], set[str]]
 def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     """Store what make_photo made; returns the file name for the row. Inside account_write, before the row's write.
 
-    The same picture of the same account is one file.
+    The same picture of the same account is one file. One that was damaged since is written anew.
     """
     name = photo_name(owner_id, jpeg)
-    path = _path(name)
-    if not default_storage.exists(path):
-        default_storage.save(path, ContentFile(jpeg))
+    if read_photo(name) != jpeg:
+        default_storage.save(_path(name), ContentFile(jpeg))
     return name
 
 
@@ -123,10 +123,16 @@ def sweep_files(*, now: dt.datetime) -> int:
     Files of the last day are left alone: the row of one that was just stored may not be committed yet.
     """
     by_owner: dict[UUID, set[str]] = defaultdict(set)
-    for name in _stored_names():
-        if default_storage.get_modified_time(_path(name)) < now - dt.timedelta(days=1):
-            by_owner[owner_of(name)].add(name)
     strays = 0
+    for path in _stored_paths():
+        name = path.rpartition("/")[2]
+        if default_storage.get_modified_time(path) >= now - dt.timedelta(days=1):
+            continue
+        if _NAME.fullmatch(name):
+            by_owner[owner_of(name)].add(name)
+        elif name.endswith(ASIDE):  # its writer was killed
+            default_storage.delete(path)
+            strays += 1
     for owner_id, names in by_owner.items():
         unused = names - {name for use in _uses for name in use(owner_id, names)}
         strays += len(unused)
@@ -140,13 +146,17 @@ def owner_of(name: str) -> UUID:
     return UUID(hex=name.partition("-")[2].removesuffix(".jpg"))
 
 
-def _stored_names() -> Iterator[str]:
+def empty_files() -> list[str]:
+    """The paths of stored photos in which nothing is."""
+    return [path for path in _stored_paths() if path.endswith(".jpg") and not default_storage.size(path)]
+
+
+def _stored_paths() -> Iterator[str]:
     if not default_storage.exists("photos"):
         return
     for folder in default_storage.listdir("photos")[0]:
         for name in default_storage.listdir(f"photos/{folder}")[1]:
-            if _NAME.fullmatch(name):
-                yield name
+            yield f"photos/{folder}/{name}"
 
 
 def photos_of(user: User) -> list[str]:

@@ -1,5 +1,7 @@
 """Photos through the API: upload, reading, replacing, and the files that they leave or do not leave."""
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from django.conf import LazySettings
 
 from accounts.models import User
+from people.checks import check_photo_files
 from people.models import Person
 from people.photos import photos_of
 from tests.builders import PASSWORD, make_person
@@ -175,3 +178,32 @@ def test_a_photo_raises_the_persons_revision(api: Client, ada: Person) -> None:
     upload(api, f"/api/people/{ada.pk}/photo", picture())
     ada.refresh_from_db()
     assert ada.revision == before + 1
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/api/people/{ada.pk}/photo"
+    aside = media / "aside"
+    aside.touch()
+    with monkeypatch.context() as full:
+        full.setattr("tempfile.mkstemp", lambda **options: (os.open("/dev/full", os.O_WRONLY), str(aside)))
+        response = upload(api, path, picture())
+        assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+        assert "Retry-After" in response
+    assert [found for found in media.rglob("*") if found.is_file()] == []
+    ada.refresh_from_db()
+    assert ada.photo is None
+    stored(upload(api, path, picture()))
+    assert opened(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
+
+
+def test_an_empty_file_is_named_by_the_doctor_and_written_anew(api: Client, ada: Person, media: Path) -> None:
+    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    [file] = media.rglob(name)
+    assert check_photo_files(None) == []
+    file.write_bytes(b"")
+    assert [message.id for message in check_photo_files(None)] == ["doctor.E052"]
+    assert stored(upload(api, f"/api/people/{ada.pk}/photo", picture())) == name
+    assert opened(file.read_bytes()).size == (256, 256)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600

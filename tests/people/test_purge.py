@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.storage import ASIDE
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.services import purge
 from people.services.purge import purge_deleted
@@ -132,9 +133,13 @@ def test_files_that_a_crash_left_are_swept(api: Client, alice: User, media: Path
         if path.name != fresh:
             os.utime(path, (0, 0))
     (media / "photos" / "aa" / "notes.txt").write_text("not ours")
+    half = media / "photos" / "aa" / f".{stray}.x{ASIDE}"
+    half.touch()
+    os.utime(half, (0, 0))
     now = timezone.now()
-    assert purge_deleted(now=now)["files"] == 1
+    assert purge_deleted(now=now)["files"] == 2
     assert files(media) == {name, fresh}
+    assert not half.exists()
     assert (media / "photos" / "aa" / "notes.txt").exists()
     assert purge_deleted(now=now)["files"] == 0
 
