@@ -38,6 +38,7 @@ class ApiError(exceptions.APIException):
 
     status_code: int = status.HTTP_400_BAD_REQUEST
     code: str | None = None
+    retry_after: int | None = None
     message = "The request cannot be carried out."
 
     def __init__(
@@ -83,6 +84,7 @@ class RateLimitedError(ApiError):
 
     status_code: int = status.HTTP_429_TOO_MANY_REQUESTS
     code = "rate_limited"
+    retry_after: int
 
     def __init__(self, retry_after: int, message: str | None = None) -> None:
         seconds = max(1, retry_after)
