@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -19,6 +18,7 @@ from accounts.models import User
 from accounts.services.known_devices import remember_device
 from accounts.services.verification import reset_password, verify_email
 from contacts_project.kernel.api.errors import FieldError, validation_body
+from contacts_project.kernel.pages import render_page
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,7 @@ def _answer(request: HttpRequest, purpose: Purpose, act: Callable[[str, User], P
     except FieldError:
         status = 400
         page = Page(_("This link does not work any more"), _("It was used already, or is too old. Ask for another."))
-    context = {"page": page, "language": language}
-    response = HttpResponse(render_to_string("account/page.html", context, request=request), status=status)
+    response = render_page(request, "account/page.html", {"page": page}, language=language, status=status)
     if page.owner:
         remember_device(request, response, page.owner)
-    response["Referrer-Policy"] = "no-referrer"  # the address holds the token
-    response["Cache-Control"] = "no-store"
     return response

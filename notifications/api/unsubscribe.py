@@ -1,8 +1,6 @@
 """The page behind List-Unsubscribe: GET asks, POST acts (RFC 8058). The token is the credential."""
 
 from django.http import HttpResponse
-from django.template.loader import render_to_string
-from django.utils import translation
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
@@ -10,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.pages import render_page
 from notifications.unsubscribing import BadTokenError, read_token, unsubscribe
 
 TOKEN = OpenApiParameter("token", str, required=True, description="From the mail's List-Unsubscribe header.")
@@ -47,10 +46,5 @@ def _page(request: Request, *, acts: bool) -> HttpResponse:
             unsubscribe(owner, subject)
     except BadTokenError as error:
         raise UnknownTokenError from error
-    with translation.override(owner.language):
-        context = {"subject": subject.value, "email": owner.email, "done": acts, "language": owner.language}
-        page = render_to_string("unsubscribe/page.html", context)
-    response = HttpResponse(page)
-    response["Referrer-Policy"] = "no-referrer"
-    response["Cache-Control"] = "no-store"
-    return response
+    context = {"subject": subject.value, "email": owner.email, "done": acts}
+    return render_page(None, "unsubscribe/page.html", context, language=owner.language)

@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 from django.utils import timezone
 
@@ -18,7 +19,7 @@ def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
     """Post the page's form as a browser does, its CSRF token included."""
     found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     assert found
-    body = "&".join(f"{key}={value}" for key, value in {**fields, "csrfmiddlewaretoken": found[1]}.items())
+    body = urlencode({**fields, "csrfmiddlewaretoken": found[1]})
     return browser.generic("POST", path, body, FORM)
 
 
@@ -26,7 +27,9 @@ def test_opening_the_link_verifies_nothing_but_the_button_does(alice: User) -> N
     browser = Client(enforce_csrf_checks=True)
     path = f"/account/verify-email?token={make_token(alice, Purpose.VERIFY)}"
     page = browser.call("GET", path)
-    assert (page.status_code, page["Referrer-Policy"]) == (200, "no-referrer")
+    assert page.status_code == 200
+    # With no-referrer browsers post the form with `Origin: null`, and the CSRF check refuses it.
+    assert page["Referrer-Policy"] == "same-origin"
     alice.refresh_from_db()
     assert not alice.email_verified
     assert submit(browser, path, page.content.decode()).status_code == 200

@@ -52,7 +52,7 @@ def test_opening_the_link_asks_and_changes_nothing(browser: Client, alice: User)
     response = browser.get(path(alice), HTTP_ACCEPT="text/html")
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/html")
-    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Referrer-Policy"] == "same-origin"
     assert "alice@example.org" in response.content.decode()
     assert '<form method="post">' in response.content.decode()
     assert switches(alice) == (True, True)

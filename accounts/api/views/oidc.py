@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django_ratelimit.core import get_usage
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -13,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.views.open import OpenView
+from accounts.next_paths import own_path
 from accounts.oidc import flow
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.services.oidc_accounts import account_for
@@ -63,7 +63,7 @@ class OidcStartView(OpenView):
         if not is_configured():
             raise Http404
         check_start_rate(request._request)
-        url, begun = flow.begin(_safe_path(request.query_params.get("next", "")))
+        url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
         response.set_cookie(
             COOKIE,
@@ -112,9 +112,3 @@ def check_start_rate(request: HttpRequest) -> None:
     )
     if usage and usage["should_limit"]:
         raise RateLimitedError(usage["time_left"])
-
-
-def _safe_path(wanted: str) -> str:
-    """A path of this service; anything else is not gone to."""
-    is_own = wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
-    return wanted if is_own else DEFAULT_NEXT

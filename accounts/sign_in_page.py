@@ -1,0 +1,91 @@
+"""The pages by which a browser signs in and out: the services, budgets and cookies of POST /api/auth/login."""
+
+import math
+from typing import Any
+
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.next_paths import own_path
+from accounts.oidc.provider import is_configured, provider_name
+from accounts.readers import language_of, reader_of
+from accounts.services.known_devices import remember_device
+from accounts.services.second_factor import MfaRequiredError
+from accounts.services.sessions import start_session
+from accounts.services.signing_in import EmailUnverifiedError, check_credentials
+from contacts_project.kernel.api.errors import ApiError, RateLimitedError
+from contacts_project.kernel.pages import render_page
+
+_HOME = "/"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Ask for address and password, for a code where the account has a second factor; then go on to `next`."""
+    if request.method == "POST":
+        return _try(request, own_path(request.POST.get("next", ""), _HOME))
+    next_path = own_path(request.GET.get("next", ""), _HOME)
+    return redirect(next_path) if reader_of(request) else _page(request, next_path)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    logout(request)
+    return redirect(_HOME)
+
+
+def _try(request: HttpRequest, next_path: str) -> HttpResponse:
+    email, code = request.POST.get("email", "").strip(), request.POST.get("code", "").strip()
+    try:
+        user = check_credentials(
+            request=request,
+            email=email,
+            password=request.POST.get("password", ""),
+            code=code or None,
+            now=timezone.now(),
+        )
+    except ApiError as error:
+        # Once a code was asked for, it stays asked for: which part was wrong is not said.
+        asks_code = isinstance(error, MfaRequiredError) or bool(code)
+        response = _page(request, next_path, error, email=email, asks_code=asks_code)
+        if isinstance(error, RateLimitedError):
+            response["Retry-After"] = str(error.retry_after)
+        return response
+    start_session(request=request, user=user)
+    response = redirect(next_path)
+    remember_device(request, response, user)
+    return response
+
+
+def _page(request: HttpRequest, next_path: str, error: ApiError | None = None, **shown: Any) -> HttpResponse:
+    language = language_of(request, None)
+    with translation.override(language):
+        problem = _in_words(error) if error else ""
+    provider = provider_name() if is_configured() else ""
+    context = {"next": next_path, "problem": problem, "provider": provider, **shown}
+    # A 401 would have to name a scheme (RFC 9110, section 15.5.2), and the browser would ask in its own window.
+    status = 200 if error is None else 429 if isinstance(error, RateLimitedError) else 403
+    return render_page(request, "account/sign_in.html", context, language=language, status=status)
+
+
+def _in_words(error: ApiError) -> str:
+    """The refusal in the active language; the API's own messages are in English."""
+    if isinstance(error, MfaRequiredError):
+        return _("This account asks for a code as well. Type your password again, and the code.")
+    if isinstance(error, EmailUnverifiedError):
+        return _("Verify your e-mail address first: follow the link in the mail.")
+    if isinstance(error, RateLimitedError):
+        minutes = math.ceil(error.retry_after / 60)
+        text = ngettext(
+            "Too many attempts. Try again in %(minutes)d minute.",
+            "Too many attempts. Try again in %(minutes)d minutes.",
+            minutes,
+        )
+        return text % {"minutes": minutes}
+    return _("The e-mail address, the password or the code is wrong.")

@@ -1,0 +1,22 @@
+"""HTML pages: all extend templates/page.html, and none of them is kept by caches."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils import translation
+
+
+def render_page(
+    request: HttpRequest | None, template: str, context: Mapping[str, Any], *, language: str, status: int = 200
+) -> HttpResponse:
+    """The page in the reader's language. Without a request it has no CSRF token, and nobody is signed in on it."""
+    with translation.override(language):
+        html = render_to_string(template, {"language": language, **context}, request=request)
+    response = HttpResponse(html, status=status)
+    response["Cache-Control"] = "no-store"
+    # Addresses of pages hold tokens. Not `no-referrer`: with it browsers post our forms with `Origin: null`, which the
+    # CSRF check refuses.
+    response["Referrer-Policy"] = "same-origin"
+    return response
