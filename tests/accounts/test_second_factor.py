@@ -13,6 +13,7 @@ from accounts.models import RecoveryCode, User
 from tests.builders import PASSWORD
 from tests.client import Client, client_of
 
+PROOF = {"password": PASSWORD}
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 
 
@@ -89,7 +90,7 @@ def test_a_recovery_code_works_once_however_it_is_typed(browser: Client, alice: 
 
 def test_new_recovery_codes_replace_the_old(browser: Client, alice: User) -> None:
     _, old = switch_on(browser)
-    new = browser.ok("POST", "/api/user/mfa/recovery-codes")["recoveryCodes"]
+    new = browser.ok("POST", "/api/user/mfa/recovery-codes", PROOF)["recoveryCodes"]
     assert login(alice, old[0]).status_code == 401
     assert login(alice, new[0]).status_code == 200
 
@@ -104,18 +105,33 @@ def test_secret_and_codes_are_not_readable_in_the_database(browser: Client) -> N
 
 def test_switched_off_no_code_is_asked(browser: Client, alice: User) -> None:
     switch_on(browser)
-    assert browser.ok("DELETE", "/api/user/mfa/totp") == {"success": True}
+    assert browser.ok("DELETE", "/api/user/mfa/totp", PROOF) == {"success": True}
     assert login(alice).status_code == 200
     assert not RecoveryCode.unscoped.exists()
 
 
-def test_an_old_session_has_to_prove_itself(browser: Client, clock: Any) -> None:
-    totp, _ = switch_on(browser)
+@pytest.mark.parametrize("path", ["totp", "recovery-codes"])
+def test_a_session_alone_however_fresh_neither_switches_it_off_nor_makes_codes(browser: Client, path: str) -> None:
+    totp, (_, spare, *_) = switch_on(browser)
+    method = "DELETE" if path == "totp" else "POST"
+    for body in (None, {}, {"password": None}, {"password": "Wrong-1"}, {"code": "abc"}):
+        assert browser.ok(method, f"/api/user/mfa/{path}", body, status=403)["code"] == "proof_required"
+    assert browser.ok("GET", "/api/user/profile")["user"]["mfaEnabled"] is True
+    browser.ok(method, f"/api/user/mfa/{path}", {"code": totp.now() if path == "totp" else spare})
+
+
+def test_guessing_proofs_is_limited_whatever_they_are_for(browser: Client) -> None:
+    switch_on(browser)
+    for number in range(10):
+        body = {"password": "Wrong-1"} if number % 2 else {"code": "abc"}
+        browser.ok("DELETE", "/api/user/mfa/totp", body, status=403)
+    browser.ok("POST", "/api/user/mfa/recovery-codes", PROOF, status=429)
+
+
+def test_an_old_session_has_to_prove_itself_before_it_starts(browser: Client, clock: Any) -> None:
     clock.shift(16 * 60)
-    assert browser.ok("DELETE", "/api/user/mfa/totp", status=403)["code"] == "reauthentication_required"
-    browser.ok("POST", "/api/user/mfa/recovery-codes", {"password": "Wrong-1"}, status=403)
-    browser.ok("POST", "/api/user/mfa/recovery-codes", {"password": PASSWORD})
-    browser.ok("DELETE", "/api/user/mfa/totp", {"code": totp.now()})
+    assert browser.ok("POST", "/api/user/mfa/totp", status=403)["code"] == "proof_required"
+    browser.ok("POST", "/api/user/mfa/totp", PROOF)
 
 
 def test_setting_up_twice(browser: Client) -> None:
@@ -141,6 +157,6 @@ def test_a_token_does_not_change_how_the_account_is_signed_in_to(alice: User) ->
 
 
 def test_nothing_to_recover_without_it(browser: Client) -> None:
-    assert browser.ok("POST", "/api/user/mfa/recovery-codes", status=400)["code"] == "mfa_not_enabled"
+    assert browser.ok("POST", "/api/user/mfa/recovery-codes", PROOF, status=400)["code"] == "mfa_not_enabled"
     code = {"code": "000000"}
     assert browser.ok("POST", "/api/user/mfa/totp/confirm", code, status=400)["code"] == "mfa_not_enabled"

@@ -24,12 +24,12 @@ FRESH = dt.timedelta(minutes=15)
 CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
 
 
-class ReauthenticationRequiredError(ApiError):
-    """A session that has been open for long does not change how the account is signed in to."""
+class ProofRequiredError(ApiError):
+    """A session alone does not change how the account is signed in to: somebody else may sit at it."""
 
     status_code = status.HTTP_403_FORBIDDEN
-    code = "reauthentication_required"
-    message = "Sign in again, or send your password or a code of your authenticator app."
+    code = "proof_required"
+    message = "Send your password, or a code of your authenticator app, as well."
 
 
 class ProofSerializer(serializers.Serializer[Any]):
@@ -41,20 +41,22 @@ class CodeSerializer(serializers.Serializer[Any]):
     code = Secret(100, required=True)
 
 
-def check_fresh(request: Request) -> None:
-    """Pass who has just signed in, or proves again who it is. Raises ReauthenticationRequiredError."""
+def check_proof(request: Request) -> None:
+    """Pass who sends the account's password or a code. Raises ProofRequiredError, RateLimitedError."""
     body = ProofSerializer(data=request.data if isinstance(request.data, dict) else {})
     body.is_valid(raise_exception=True)
     user, data = caller(request), body.validated_data
-    if data.get("password") or data.get("code"):
-        with proving(user):
-            if not _proves(user, data):
-                raise ReauthenticationRequiredError("The password or the code is wrong.")
-        return
-    key = request._request.session.session_key
-    recent = AccountSession.objects.owned_by(user).filter(session_key=key, created_at__gt=timezone.now() - FRESH)
-    if not recent.exists():
-        raise ReauthenticationRequiredError
+    if not (data.get("password") or data.get("code")):
+        raise ProofRequiredError
+    with proving(user):
+        if not _proves(user, data):
+            raise ProofRequiredError("The password or the code is wrong.")
+
+
+def is_fresh(request: Request) -> bool:
+    """Whether the caller has just signed in."""
+    sessions = AccountSession.objects.owned_by(caller(request)).filter(created_at__gt=timezone.now() - FRESH)
+    return sessions.filter(session_key=request._request.session.session_key).exists()
 
 
 def _proves(user: User, data: dict[str, Any]) -> bool:
@@ -73,15 +75,19 @@ class TotpView(APIView):
         responses=envelope("TotpAnswer", secret=serializers.CharField(), otpauthUrl=serializers.CharField()),
     )
     def post(self, request: Request) -> Response:
-        """Make a secret for an authenticator app. It counts once a code of the app has confirmed it."""
-        check_fresh(request)
+        """Make a secret for an authenticator app. It counts once a code of the app has confirmed it.
+
+        A session older than 15 minutes sends `password` as well.
+        """
+        if not is_fresh(request):
+            check_proof(request)
         secret, uri = second_factor.start_totp(user=caller(request))
         return Response({"secret": secret, "otpauthUrl": uri})
 
     @extend_schema(operation_id="stopTotp", tags=["mfa"], request=ProofSerializer, responses={200: SUCCESS_ANSWER})
     def delete(self, request: Request) -> Response:
-        """Switch two-factor sign-in off. A session older than 15 minutes sends `password` or `code`."""
-        check_fresh(request)
+        """Switch two-factor sign-in off. Needs `password` or `code`."""
+        check_proof(request)
         second_factor.stop_totp(user=caller(request))
         return Response({"success": True})
 
@@ -105,6 +111,6 @@ class RecoveryCodesView(APIView):
 
     @extend_schema(operation_id="renewRecoveryCodes", tags=["mfa"], request=ProofSerializer, responses=CODES_ANSWER)
     def post(self, request: Request) -> Response:
-        """Replace all recovery codes by new ones, shown this once."""
-        check_fresh(request)
+        """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
+        check_proof(request)
         return Response({"recoveryCodes": second_factor.renew_recovery_codes(user=caller(request))})
