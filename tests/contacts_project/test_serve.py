@@ -51,13 +51,14 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 
 @contextmanager
-def serving(data: Path) -> Iterator[Instance]:
+def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[Instance]:
+    """An instance on `data`, started by that Python; `more` goes into its environment."""
     port = free_port()
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"PORT": str(port), "DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
+    environment |= {"PORT": str(port), "DATA_DIR": str(data), "PYTHONUNBUFFERED": "1", **more}
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "serve"],
+        [python, "manage.py", "serve"],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
