@@ -16,7 +16,7 @@ from notifications.notices import NoticeKind
 from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.moments import is_other_moment, plan_digests_at, plan_reminders_at
 from notifications.services.planning import plan_due
-from notifications.services.sending import send_delivery
+from notifications.services.sending import Attempt, send_delivery
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
@@ -86,23 +86,21 @@ def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
     return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
 
 
-def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[str]:
-    """Try everything that is due here, one after the other; returns how many were sent, failed, or skipped.
+def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[Attempt]:
+    """Try everything that is due here, one after the other; returns how many ended in what way.
 
     One that breaks us is logged and left for a later run: others wait behind it.
     """
-    counts: Counter[str] = Counter()
+    counts: Counter[Attempt] = Counter()
     broken: set[UUID] = set()
     while ids := [delivery_id for delivery_id in _due_here(now, kinds) if delivery_id not in broken]:
         for delivery_id in ids:
             try:
-                outcome = send_delivery(delivery_id=delivery_id, now=now)
+                counts[send_delivery(delivery_id=delivery_id, now=now)] += 1
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})
                 broken.add(delivery_id)
-                counts["failed"] += 1
-                continue
-            counts["skipped" if outcome is None else "sent" if outcome.is_ok else "failed"] += 1
+                counts[Attempt.FAILED] += 1
     return counts
 
 

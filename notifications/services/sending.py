@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -31,22 +32,31 @@ _UNREAD = tuple(f"person__{column}" for column in ("notes", *Person.DOCUMENTS))
 _MOST_CLAIMS_PER_TRY = 5
 
 
-def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Outcome | None:
-    """Try one delivery that is due; None where it was not ours to send or is not wanted any more."""
+class Attempt(StrEnum):
+    """What became of a call of send_delivery."""
+
+    SENT = "sent"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # too late, or not wanted any more
+    TAKEN = "taken"  # by another run, which sends it
+
+
+def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
+    """Try one delivery that is due, unless another run has it."""
     delivery = claim(delivery_id=delivery_id, now=now)
     if delivery is None:
-        return None
+        return Attempt.TAKEN
     if delivery.attempts and now >= delivery.expires_at:
         give_up(delivery, now)
-        return None
+        return Attempt.FAILED
     if reason := _why_not(delivery, now):
         _end(delivery, DeliveryState.SKIPPED, reason, now)
-        return None
+        return Attempt.SKIPPED
     if not delivery.attempts and is_later_than_told(delivery, now):
         tell_late(delivery, now)
     outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
     record(delivery, outcome, now=now)
-    return outcome
+    return Attempt.SENT if outcome.is_ok else Attempt.FAILED
 
 
 def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:

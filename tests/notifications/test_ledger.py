@@ -1,6 +1,7 @@
 """The ledger: tries and their times, giving up, claims, what is not wanted any more."""
 
 import datetime as dt
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
@@ -212,6 +213,29 @@ def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
     for delivery_id in handed:
         sending.send_delivery(delivery_id=UUID(delivery_id), now=DUE + minutes(3))
     assert len(channel.sent) == 1
+
+
+def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
+    ada: Person, channel: RecordingChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for title in ("Met", "Wed", "Moved"):
+        row = ImportantDate(owner=ada.owner, person=ada, title=title, date=DUE.date(), reminder_enabled=True)
+        schedule.plan_date(row, schedule.calendar_of(ada.owner), DUE - minutes(60))
+        row.save()
+    others: list[UUID] = []
+
+    def send_while_another_run_sends(key: str, notice: Any) -> Outcome:
+        if not others:
+            ids = Delivery.unscoped.rows().filter(state="pending").order_by("id").values_list("pk", flat=True)
+            others.extend(ids)
+            ImportantDate.unscoped.filter(pk=Delivery.unscoped.get(pk=ids[1]).source_id).update(reminder_enabled=False)
+            sending.send_delivery(delivery_id=others[0], now=DUE)
+        return OK
+
+    monkeypatch.setattr(channel, "send", send_while_another_run_sends)
+    out = StringIO()
+    call_command("deliver_reminders", "--now", DUE.isoformat(), stdout=out)
+    assert out.getvalue() == "3 planned, 1 sent, 0 failed, 1 skipped, 1 taken by another run\n"
 
 
 def test_what_a_claim_was_lost_of_is_handed_out_again(

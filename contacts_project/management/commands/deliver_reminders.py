@@ -9,6 +9,7 @@ from contacts_project.management.moment import add_now, moment_of
 from notifications.disabling import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services.running import plan_reminders, replan_stale, send_due
+from notifications.services.sending import Attempt
 
 
 class Command(BaseCommand):
@@ -25,5 +26,5 @@ class Command(BaseCommand):
         send_disabled_notices()
         if not options.get("now"):
             note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
-        ended = f"{counts['sent']} sent, {counts['failed']} failed, {counts['skipped']} not wanted any more"
-        self.stdout.write(f"{planned} planned, {ended}")
+        ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in Attempt)
+        self.stdout.write(f"{planned} planned, {ended} by another run")

@@ -8,6 +8,7 @@ from django.utils import timezone
 from contacts_project.management.moment import add_now, moment_of
 from notifications.notices import NoticeKind
 from notifications.services.running import plan_all_digests, replan_stale, send_due
+from notifications.services.sending import Attempt
 
 
 class Command(BaseCommand):
@@ -21,4 +22,4 @@ class Command(BaseCommand):
         replan_stale(now=timezone.now())
         planned = plan_all_digests(now=now)
         counts = send_due(now=now, kinds=[NoticeKind.DIGEST])
-        self.stdout.write(f"{planned} planned, {counts['sent']} sent, {counts['failed']} failed")
+        self.stdout.write(f"{planned} planned, {counts[Attempt.SENT]} sent, {counts[Attempt.FAILED]} failed")
