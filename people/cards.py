@@ -52,6 +52,7 @@ def put_card(person: Person, card: Card) -> set[str]:
     wanted: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
     wanted |= {column: settle(column, getattr(card, column), getattr(person, column)) for column in Person.DOCUMENTS}
     wanted["vcard_extra"] = list(card.extra)
+    wanted["uid"] = card.uid or person.uid
     changed = {column for column, value in wanted.items() if getattr(person, column) != value}
     for column in changed:
         setattr(person, column, wanted[column])

@@ -57,7 +57,7 @@ class _Batch:
             return Outcome(result.index, result.name, SKIPPED, reason="a group, not a contact")
         if digest in self.digests:
             return Outcome(result.index, result.name, SKIPPED, reason="this card is pending already")
-        if person_id := self.contacts.get(card.uid):
+        if person_id := self.contacts.get(card.uid or ""):
             return Outcome(result.index, result.name, SKIPPED, person_id, "already a contact")
         self.digests.add(digest)
         known = self.by_uid.get(card.uid) if card.uid not in self.taken else None

@@ -14,7 +14,7 @@ from contacts_project.kernel.api.errors import FieldError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
-from people.services.vcard_export import assign_uids, export_cards
+from people.services.vcard_export import export_cards
 from people.services.vcard_import import PLAN_LIMIT, import_cards
 from people.vcard import VERSIONS
 
@@ -44,17 +44,12 @@ class ExportView(APIView):
         responses={(200, "text/vcard"): OpenApiResponse(OpenApiTypes.STR, description="One card a person.")},
         tags=["vCard"],
     )
+    @conditional
     def get(self, request: Request) -> HttpResponseBase:
         """All own people as vCard 4.0 or 3.0."""
-        if request.query_params.get("version", "4.0") not in VERSIONS:
-            raise FieldError("version", f"This must be one of {', '.join(VERSIONS)}.")
-        if assign_uids(owner=caller(request)):
-            caller(request).refresh_from_db(fields=["revision"])
-        return self.export(request)
-
-    @conditional
-    def export(self, request: Request) -> HttpResponseBase:
         version = request.query_params.get("version", "4.0")
+        if version not in VERSIONS:
+            raise FieldError("version", f"This must be one of {', '.join(VERSIONS)}.")
         cards = export_cards(owner=caller(request), version=version)
         response = StreamingHttpResponse(cards, content_type="text/vcard; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="contacts.vcf"'

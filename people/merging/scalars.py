@@ -30,7 +30,6 @@ _FILLED = (
     "notes",
     "relationship_to_user_id",
     "photo",
-    "uid",
 )
 
 Change = tuple[Any, Any]
@@ -39,9 +38,12 @@ Change = tuple[Any, Any]
 def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, Any]) -> dict[str, Change]:
     """Set the merged values on `primary` (not saved); returns before and after of each column that changed.
 
-    An empty field of the primary takes the secondary's; `overrides`, by column, come before both.
+    An empty field of the primary takes the secondary's, as does a UID that was made here; `overrides`, by column, come
+    before both.
     """
     wanted = {column: getattr(secondary, column) for column in _FILLED if getattr(primary, column) is None}
+    if primary.has_own_uid and not secondary.has_own_uid:
+        wanted["uid"] = secondary.uid
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
         wanted |= {column: getattr(secondary, column) for column in REMINDER}
     wanted["vcard_extra"] = _extra_lines(primary.vcard_extra, secondary.vcard_extra)

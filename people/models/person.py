@@ -1,6 +1,7 @@
 """The person: scalar columns, and multi-value fields as JSON documents on the same row."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db import models
 
@@ -13,6 +14,20 @@ class PersonQuerySet(TrashQuerySet["Person"]):
     def in_name_order(self) -> "PersonQuerySet":
         """By name, surname, id, without regard to case or accents, the same on every database."""
         return self.order_by("sort_key", "id")
+
+
+class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable when it runs
+    """A vCard UID, never null: who is made without one gets one made of the row's id."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        uid: str = getattr(model_instance, self.attname) or uid_of(model_instance.pk)
+        setattr(model_instance, self.attname, uid)
+        return uid
+
+
+def uid_of(person_id: UUID) -> str:
+    """The UID of a person who brought none."""
+    return f"urn:uuid:{person_id}"
 
 
 def _documents() -> Any:
@@ -63,7 +78,7 @@ class Person(TrashModel):
 
     card_dav_sync_enabled = models.BooleanField(default=True)
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
-    uid = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001
+    uid = UidField(max_length=255)
     vcard_extra = models.JSONField(default=list, blank=True)  # raw unfolded lines that no field holds
 
     sort_key = models.BinaryField(default=b"", editable=False)
@@ -82,6 +97,11 @@ class Person(TrashModel):
 
     unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)
+
+    @property
+    def has_own_uid(self) -> bool:
+        """Whether the UID was made here, so that no card elsewhere has it but one of our export."""
+        return bool(self.uid == uid_of(self.pk))
 
     class Meta:
         indexes = [

@@ -5,16 +5,18 @@
 
 import datetime as dt
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.api.ids import parse_id
 from people import schedule
 from people.cards import card_of, date_of, put_card
 from people.duplicates.keys import email_key, phone_key
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
 from people.models import ImportantDate, LookupKey, Membership, Person
+from people.models.person import uid_of
 from people.names import NameParts, sort_key
 from people.photos import delete_files, photo_hash, store_photo
 from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
@@ -66,6 +68,13 @@ class Known:
     rows: list[ImportantDate] = field(default_factory=list)
     picture: Picture | None = None
     is_new: bool = False
+
+    def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
+        """As merge_cards; a UID that was made here gives way to the card's, and contradicts none."""
+        known = self.card
+        if card.uid and known.uid == uid_of(self.person.pk):
+            known = replace(known, uid=None)
+        return merge_cards(known, card, overwrite=overwrite)
 
     @property
     def is_changed(self) -> bool:
@@ -142,7 +151,9 @@ class Batch:
         shared = set(rows.values_list("person_id", flat=True)[: 10 * _MAX_CANDIDATES])
         namesakes = active.filter(pk__in=shared, sort_key__in=names)
         people: dict[UUID, Person] = {}
-        for found in (active.filter(uid__in=uids), namesakes, active.filter(sort_key__in=keyless)):
+        exported = {person_id for uid in uids if (person_id := parse_id(uid.removeprefix("urn:uuid:")))}
+        by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported))
+        for found in (*by_uid, namesakes, active.filter(sort_key__in=keyless)):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
         for row in ImportantDate.objects.owned_by(self.owner).active().filter(person__in=people).order_by("id"):
@@ -160,9 +171,9 @@ class Batch:
         self._index(known)
 
     def _index(self, known: Known) -> None:
-        """Make it findable by its UID, its name, and its name with each of its keys."""
-        if known.card.uid:
-            _put(self.by_uid[known.card.uid], known)
+        """Make it findable by its UIDs, its name, and its name with each of its keys."""
+        for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
+            _put(self.by_uid[uid], known)
         for key in (None, *contact_keys(known.card)):
             _put(self.by_name[name_key(known.card), key], known)
 
@@ -177,7 +188,7 @@ class Batch:
             self._add(Known(person, Card(), item.card, picture=item.picture, is_new=True))
             return item.outcome(IMPORTED, person)
         before = (known.card, known.picture)
-        known.card = merge_cards(known.card, item.card, overwrite=is_same) or known.card
+        known.card = known.merged_with(item.card, overwrite=is_same) or known.card
         if known.card != before[0]:
             self._index(known)
         self._take_picture(known, item, replace=is_same)
@@ -199,7 +210,7 @@ class Batch:
         is_first = uid_spellings(card.uid)[0] not in self.seen
         self.seen.update(uid_spellings(card.uid))
         for known in found:
-            if merge_cards(known.card, card, overwrite=False) == known.card:
+            if known.merged_with(card) == known.card:
                 return known, is_first
         return (found[0], True) if found and is_first else (None, False)
 
@@ -209,7 +220,7 @@ class Batch:
         keys: list[ContactKey | None] = [*contact_keys(card)]
         for key in keys or [None]:
             for known in self.by_name.get((name, key), [])[:_MAX_NAMESAKES]:
-                merged = merge_cards(known.card, card, overwrite=False)
+                merged = known.merged_with(card)
                 if merged and (key or merged == known.card):
                     return known
         return None

@@ -5,33 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from uuid import UUID
 
-from django.db.models import CharField, Value
-from django.db.models.functions import Cast, Concat, Replace, Substr
-
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_write
 from people.cards import card_of, date_of
 from people.models import ImportantDate, Membership, Person
 from people.photos import read_photo
 from people.vcard import CardDate, write_card
 
 _CHUNK = 500
-
-
-def assign_uids(*, owner: User) -> bool:
-    """Give each person without a vCard UID the one made from its id, before it leaves; says whether there were any.
-
-    The content of people is not touched: neither `updated_at` nor `revision` moves.
-    """
-    nameless = Person.objects.owned_by(owner).active().filter(uid=None)
-    if not nameless.exists():
-        return False
-    digits = Replace(Cast("id", CharField()), Value("-"), Value(""))  # SQLite keeps ids without hyphens
-    parts = [Substr(digits, start, length) for start, length in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))]
-    hyphened = [part for piece in parts for part in (Value("-"), piece)][1:]
-    with account_write(owner):
-        nameless.update(uid=Concat(Value("urn:uuid:"), *hyphened, output_field=CharField()))
-    return True
 
 
 def export_cards(*, owner: User, version: str) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from people.services.vcard_export import assign_uids, export_cards
+from people.services.vcard_export import export_cards
 from people.services.vcard_import import import_cards
 from people.vcard import read_cards
 from tests.bench.frame import Figure, Stage
@@ -67,7 +67,6 @@ def bench_vcard(stage: Stage) -> list[Figure]:
         _once(f"vCard: import {CARDS:,} cards", load),
         _once(f"vCard: import the same {CARDS:,} again", load),
     ]
-    assign_uids(owner=owner)
     return [*figures, _once(f"vCard: export {CARDS:,} people", export)]
 
 

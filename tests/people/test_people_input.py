@@ -184,7 +184,8 @@ def test_unknown_and_read_only_fields_are_ignored(api: Client) -> None:
         "addresses": [{"locality": "Berlin", "latitude": 1, "longitude": 2, "geocodeStatus": "done", "id": "x"}],
     }
     person = api.ok("post", "/api/people", body, status=201)["person"]
-    assert (person["displayName"], person["photo"], person["uid"], person["deletedAt"]) == ("Ada", None, None, None)
+    assert (person["displayName"], person["photo"], person["deletedAt"]) == ("Ada", None, None)
+    assert person["uid"] == f"urn:uuid:{person['id']}"
     assert person["relationships"] == person["groups"] == []
     [address] = person["addresses"]
     assert address["latitude"] is None

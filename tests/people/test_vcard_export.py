@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 import vobject
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from accounts.models import User
 from people.models import Person
 from people.vcard import read_cards
+from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.people.test_vcard_import import ADA, counts, everything, only, send, vcard
 
@@ -111,15 +116,39 @@ def test_other_programs_read_it(api: Client) -> None:
     assert card.contents["x-unknown"][0].value == "kept, as it is"
 
 
-def test_a_uid_is_null_until_exported_and_stays(api: Client) -> None:
+def test_a_person_has_a_uid_from_the_first(api: Client) -> None:
     person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]
-    assert person["uid"] is None
     [card] = read_cards(export(api).body)
-    after = api.ok("GET", f"/api/people/{person['id']}")["person"]
     assert card.card
-    assert after["uid"] == card.card.uid == f"urn:uuid:{person['id']}"
-    assert after["updatedAt"] == person["updatedAt"]
-    assert export(api).body == export(api).body
+    assert person["uid"] == card.card.uid == f"urn:uuid:{person['id']}"
+    send(api, vcard("FN:Bob"))
+    assert all(person["uid"] == f"urn:uuid:{person['id']}" for person in everything(api))
+
+
+def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
+    """The person's own export still finds it."""
+    person = api.ok("POST", "/api/people", {"name": "Ada", "emails": [{"email": "ada@example.org"}]}, status=201)
+    exported = export(api).body
+    card = vcard("UID:phone-1", "FN:Ada", "EMAIL:ada@example.org", "TITLE:Analyst")
+    assert [counts(send(api, card)) for _ in range(2)] == [(0, 1, 0, 0), (0, 0, 1, 0)]
+    ada = only(api)
+    assert (ada["id"], ada["uid"], ada["jobTitle"]) == (person["person"]["id"], "phone-1", "Analyst")
+    assert counts(send(api, vcard("UID:phone-1", "FN:Ada", "EMAIL:ada@example.org", "TITLE:Boss"))) == (0, 1, 0, 0)
+    assert counts(send(api, exported)) == (0, 1, 0, 0)
+    assert [one["id"] for one in everything(api)] == [ada["id"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_of_older_versions_get_theirs_from_a_migration(alice: User) -> None:
+    ada = make_person(alice, name="Ada")
+    call_command("migrate", "people", "0005", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE people_person SET uid = NULL")
+    finally:
+        call_command("migrate", verbosity=0)
+    ada.refresh_from_db()
+    assert ada.uid == f"urn:uuid:{ada.pk}"
 
 
 def test_etag(api: Client) -> None:
@@ -151,9 +180,6 @@ def test_nothing_of_others_and_nothing_deleted(api: Client, stranger: Client) ->
 
 
 def test_as_many_queries_for_fifty_as_for_one(api: Client, alice: Any, django_assert_num_queries: Any) -> None:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             export(client_of(alice))

@@ -171,9 +171,12 @@ def test_read_only_token(route: Route, scene: Scene) -> None:
         pytest.skip("needs no token")
     client = client_of(None)
     client.bearer = make_token(scene.owner, ApiToken.READ)
-    response = send(client, route, scene.ids)
+    with CaptureQueriesContext(connection) as queries:
+        response = send(client, route, scene.ids)
+        b"".join(response)
     if route.method in SAFE and not route.session_only:
         assert response.status_code == route.owner
+        assert {match[2] for query in queries if (match := WRITE.match(query["sql"]))} <= CREDENTIALS
     else:
         assert response.status_code == 403
         assert response.json()["code"] in {"read_only_token", "session_required"}
