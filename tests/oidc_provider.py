@@ -35,6 +35,11 @@ class Provider:
     token_answer: Any = None  # sent instead of tokens
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)  # the paths of all requests
+    answers: threading.Event = field(default_factory=threading.Event)  # cleared: it hangs
+
+    def __post_init__(self) -> None:
+        self.answers.set()
 
     @property
     def issuer(self) -> str:
@@ -118,6 +123,8 @@ def oidc_provider() -> Iterator[Provider]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             authorization = self.headers.get("Authorization", "")
+            provider.asked.append(self.path)
+            provider.answers.wait(30)
             status, document = provider.answer(self.command, urlsplit(self.path).path, body, authorization)
             content = orjson.dumps(document)
             self.send_response(status)
@@ -139,6 +146,7 @@ def oidc_provider() -> Iterator[Provider]:
     try:
         yield provider
     finally:
+        provider.answers.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -19,7 +19,8 @@ from joserfc.jwk import KeySet
 from requests import RequestException
 from rest_framework import status
 
-from accounts.oidc.provider import Provider, ProviderUnreachableError, load_keys, load_provider
+from accounts.oidc.documents import ProviderUnreachableError
+from accounts.oidc.provider import Provider, load_keys, load_provider
 from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.crypto import keyring
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard

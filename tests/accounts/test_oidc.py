@@ -2,6 +2,8 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,6 +13,8 @@ from django.utils import timezone
 from joserfc.jwk import RSAKey
 
 from accounts.models import ApiToken, OidcIdentity, User
+from accounts.oidc import documents
+from accounts.oidc.documents import forget_documents
 from tests.builders import PASSWORD, make_token, make_user
 from tests.client import Client
 from tests.oidc_provider import CLIENT_SECRET, Provider, agree, oidc_provider, use
@@ -23,6 +27,7 @@ def provider(settings: Any) -> Iterator[Provider]:
     with oidc_provider() as running:
         use(running, settings)
         yield running
+        forget_documents()
 
 
 @pytest.fixture
@@ -145,7 +150,7 @@ def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Pro
 @pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
 def test_a_provider_that_talks_nonsense_signs_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
     provider.token_answer = answer
-    assert refusal(browser, provider)[0] in {401, 502}
+    assert refusal(browser, provider)[0] in {401, 503}
 
 
 def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> None:
@@ -209,17 +214,17 @@ def test_a_switched_off_account_is_not_opened(browser: Client, provider: Provide
 
 def test_a_provider_that_is_down_is_said_to_be(browser: Client, provider: Provider, settings: Any) -> None:
     settings.OIDC_ISSUER = "http://127.0.0.1:1"
-    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+    assert browser.ok("GET", "/api/auth/oidc/start", status=503)["code"] == "unavailable"
 
 
 def test_a_provider_outside_the_policy_is_not_asked(browser: Client, provider: Provider, settings: Any) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = []
-    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+    assert browser.ok("GET", "/api/auth/oidc/start", status=503)["code"] == "unavailable"
 
 
 def test_metadata_of_another_issuer_are_refused(browser: Client, provider: Provider, settings: Any) -> None:
     settings.OIDC_ISSUER = provider.issuer.replace("127.0.0.1", "localhost")
-    assert browser.ok("GET", "/api/auth/oidc/start", status=502)["code"] == "oidc_unreachable"
+    assert browser.ok("GET", "/api/auth/oidc/start", status=503)["code"] == "unavailable"
 
 
 def test_providers_are_listed(browser: Client, provider: Provider, settings: Any) -> None:
@@ -245,3 +250,48 @@ def test_one_address_begins_no_flood_of_sign_ins(browser: Client, provider: Prov
         assert (statuses, refused.status_code) == ({302}, 429)
         assert 1 <= int(refused["Retry-After"]) <= 61
         assert browser.call("GET", "/api/auth/oidc/start", REMOTE_ADDR="203.0.113.2").status_code == 302
+
+
+@contextmanager
+def hanging(provider: Provider) -> Iterator["Future[Any]"]:
+    """Have a sign-in begun that waits for the provider until this ends."""
+    provider.answers.clear()
+    number = len(provider.asked)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            waiting = pool.submit(Client().call, "GET", "/api/auth/oidc/start")
+            while len(provider.asked) == number:
+                assert not waiting.done()
+            yield waiting
+        finally:
+            provider.answers.set()
+
+
+def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once(provider: Provider) -> None:
+    with hanging(provider) as waiting:
+        for _ in range(24):
+            response = Client().call("GET", "/api/auth/oidc/start")
+            assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+            assert int(response["Retry-After"]) > 0
+        assert not waiting.done()
+    assert waiting.result().status_code == 302
+    assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
+    assert len(provider.asked) == 1
+
+
+def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
+    browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sign_in(browser, provider).status_code == 302
+    monkeypatch.setattr(documents, "_FRESH_SECONDS", -1)
+    with hanging(provider) as waiting:
+        assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
+        assert not waiting.done()
+    monkeypatch.setattr(provider, "answer", lambda *args: (500, {}))
+    before = len(provider.asked)
+    assert [Client().call("GET", "/api/auth/oidc/start").status_code for _ in range(3)] == [302] * 3
+    assert len(provider.asked) == before + 1
+    monkeypatch.setattr(documents, "_STALE_SECONDS", -1)
+    refused = Client().call("GET", "/api/auth/oidc/start")
+    assert (refused.status_code, len(provider.asked)) == (503, before + 1)
+    assert 25 <= int(refused["Retry-After"]) <= 30
