@@ -95,6 +95,24 @@ def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) ->
     assert "plain http" in out.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("192.168.1.5:8000", ["host 192.168.1.5,", "ALLOWED_HOSTS=192.168.1.5", "BASE_URL=http://192.168.1.5:8000"]),
+        ("[fd00::5]", ["host [fd00::5],", "ALLOWED_HOSTS=[fd00::5]", "BASE_URL=http://[fd00::5]"]),
+        ("nas.local", ["host nas.local,", "ALLOWED_HOSTS=nas.local", "BASE_URL=http://nas.local"]),
+        ("<script>" + "a" * 5000, ["malformed"]),
+        ("a" * 5000, ["malformed"]),
+    ],
+)
+def test_a_foreign_host_is_told_which_setting_to_change(host: str, told: list[str]) -> None:
+    answer = Client().get("/api/version", HTTP_HOST=host)
+    assert (answer.status_code, answer.json()["code"]) == (400, "host_not_allowed")
+    error = answer.json()["error"]
+    assert [word for word in told if word not in error] == []
+    assert len(error) < 400
+
+
 def test_request_ids_are_echoed_or_made() -> None:
     client = Client()
     assert client.get("/api/version", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.request import split_domain_port
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
@@ -14,6 +15,7 @@ from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
+_LONGEST_HOST = 260  # a domain name of 253 characters and a port
 
 # Media types that this service knows: sent to an endpoint that does not take them they get 415, others 400.
 _KNOWN_MAIN_TYPES = {
@@ -212,7 +214,22 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """handler400."""
+    if isinstance(exception, DisallowedHost):
+        return _json({"error": _host_error(request), "code": "host_not_allowed"}, 400)
     return _json({"error": "The request is malformed."}, 400)
+
+
+def _host_error(request: HttpRequest) -> str:
+    """For whoever sets an instance up: a container or an address of the local network is tried first."""
+    host = request.META.get("HTTP_HOST", "")
+    domain, _ = split_domain_port(host)  # empty for what is no host
+    if not domain or len(host) > _LONGEST_HOST:
+        return "The Host header is malformed."
+    return (
+        f"This service does not answer under the host {domain}, which is neither the one of BASE_URL nor in "
+        f"ALLOWED_HOSTS. If it is yours, set ALLOWED_HOSTS={domain}, or BASE_URL={request.scheme}://{host} to have "
+        "links lead there, too, and start again."
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
