@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from corsheaders.defaults import default_headers
 
 from contacts_project import environment
+from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
 
@@ -31,7 +32,8 @@ BASE_URL: str = (env["BASE_URL"] or f"http://127.0.0.1:{PORT}").rstrip("/")
 APP_URL: str = env["APP_URL"]
 DATA_DIR: Path = env["DATA_DIR"]
 try:
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    if prepare_data_folder(DATA_DIR) and DATA_DIR == BASE_DIR / "data":
+        sys.stderr.write(f"Made the data folder {DATA_DIR}. An instance that lies elsewhere needs DATA_DIR.\n")
     _keys = load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
     sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))

@@ -1,22 +1,31 @@
 """What `manage.py doctor` looks at in the whole instance. Apps add theirs in `<app>/checks.py` with the same tag."""
 
-import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.apps import apps
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
+from django.template.defaultfilters import filesizeformat
 
+from contacts_project.data_folder import readable_by_others
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
 from contacts_project.kernel.ownership.triggers import missing_triggers
-from contacts_project.operation.health import check_broker, check_database, check_migrations
+from contacts_project.operation.health import (
+    LEAST_FREE_BYTES,
+    check_broker,
+    check_database,
+    check_migrations,
+    free_bytes,
+)
 
 TAG = "doctor"
+PLENTY_BYTES = 1024**3
 
 
 @register(TAG, deploy=True)
@@ -26,7 +35,8 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         return [Error("The database does not answer.", hint="Look at DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
     if not check_migrations().fit:
-        found.append(Error("Migrations wait to be applied.", hint="Run manage.py migrate.", id="doctor.E002"))
+        hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
+        found.append(Error("Migrations wait to be applied.", hint=hint, id="doctor.E002"))
     elif missing := missing_triggers():
         text = f"Owner triggers are missing: {', '.join(missing)}."
         found.append(Error(text, hint="Run manage.py install_triggers.", id="doctor.E003"))
@@ -51,11 +61,34 @@ def _exposures() -> Iterator[CheckMessage]:
             hint="Put a TLS proxy in front and set BASE_URL=https://...",
             id="doctor.W011",
         )
-    keys = settings.DATA_DIR / "keys.json"
-    if keys.exists() and stat.S_IMODE(keys.stat().st_mode) & 0o077:
-        yield Error("Others can read the generated keys.", hint=f"chmod 600 {keys}", id="doctor.E012")
     if "*" in settings.OUTBOUND_ALLOWED_PORTS:
         yield Caution("Destinations may use any port.", hint="List ports in OUTBOUND_ALLOWED_PORTS.", id="doctor.W013")
+
+
+@register(TAG, deploy=True)
+def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Nobody but the service's user can read what the instance keeps, or what it is set up by."""
+    files = [settings.DATA_DIR, *settings.DATA_DIR.rglob("*"), settings.BASE_DIR / ".env"]
+    if connection.vendor == "sqlite":
+        name = settings.DATABASES["default"]["NAME"]
+        files += [Path(f"{name}{suffix}") for suffix in ("", "-wal", "-shm")]
+    found = list(readable_by_others(files))
+    if not found:
+        return []
+    text = f"Other users of this machine can read {found[0]}" + (f" and {len(found) - 1} more." if found[1:] else ".")
+    return [Error(text, hint=f"As the owner: chmod -R go= {settings.DATA_DIR} {found[0]}", id="doctor.E012")]
+
+
+@register(TAG, deploy=True)
+def check_disk_space(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """How much is free where the data folder lies."""
+    free = free_bytes()
+    text = f"{filesizeformat(free)} are free where {settings.DATA_DIR} lies."
+    if free < LEAST_FREE_BYTES:
+        return [Error(text, hint="Make room: writing will fail soon.", id="doctor.E021")]
+    if free < PLENTY_BYTES:
+        return [Caution(text, hint="Make room before photos and the database need it.", id="doctor.W022")]
+    return [Info(text, id="doctor.I023")]
 
 
 @register(TAG, deploy=True)

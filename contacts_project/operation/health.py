@@ -1,11 +1,13 @@
 """Whether the service is fit to serve: asked by load balancers, container engines and operators."""
 
 import datetime as dt
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -16,6 +18,8 @@ from notifications.models.heartbeat import last_beat
 STARTED_AT = timezone.now()
 # The due scan runs each minute; a scheduler that has been silent for this long is not working.
 SCHEDULER_LAG_SECONDS = 300
+# With less free the database may fail in the middle of anything.
+LEAST_FREE_BYTES = 64 * 1024 * 1024
 # A write lock that is held for longer than this holds up everybody who writes.
 _LOCK_SECONDS = 2
 
@@ -31,6 +35,7 @@ class Check:
 def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
     """Return whether all parts are fit, and the answer's `checks`. Without its database nothing is."""
     parts = {"database": check_database(), "migrations": _word(False), "broker": check_broker()}
+    parts["disk"] = _word(free_bytes() >= LEAST_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
     if parts["database"].fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
@@ -81,6 +86,11 @@ def check_broker() -> Check:
     except Exception:  # noqa: BLE001 - kombu raises whatever its transport raises, all of it means unfit
         return _word(False)
     return _word(True)
+
+
+def free_bytes() -> int:
+    """What is free where the data folder lies."""
+    return shutil.disk_usage(settings.DATA_DIR).free
 
 
 def check_scheduler(now: dt.datetime) -> Check:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,20 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
+    """The one beside manage.py is made where DATA_DIR is forgotten."""
+    shutil.copytree(settings.BASE_DIR / "contacts_project", tmp_path / "contacts_project")
+    first, again = (run(["-c", "import contacts_project.settings"], {"DATA_DIR": ""}, tmp_path) for _ in range(2))
+    assert first.stderr == f"Made the data folder {tmp_path}/data. An instance that lies elsewhere needs DATA_DIR.\n"
+    assert (again.stderr, (tmp_path / "data").stat().st_mode & 0o777) == ("", 0o700)
+
+
+def test_a_command_on_an_empty_database_names_the_folder(tmp_path: Path) -> None:
+    told = stopped(["manage.py", "deliver_reminders"], DATA_DIR=str(tmp_path))
+    assert told.startswith(f"The database of the data folder {tmp_path} is empty. Set DATA_DIR")
+    assert told.count("\n") == 1
+
+
 def test_settings_follow_the_variables(tmp_path: Path) -> None:
     told = "s.SESSION_COOKIE_SAMESITE, s.CSRF_COOKIE_SAMESITE, s.CSRF_COOKIE_SECURE, s.DATABASES['default']['NAME']"
     given = {
@@ -167,8 +182,10 @@ def stopped(command: list[str], **environment: str) -> str:
     return done.stderr
 
 
-def run(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+def run(
+    command: list[str], environment: dict[str, str], folder: Path = settings.BASE_DIR
+) -> "subprocess.CompletedProcess[str]":
     whole = {**os.environ, "DJANGO_SETTINGS_MODULE": "contacts_project.settings", **environment}
     return subprocess.run(
-        [sys.executable, *command], cwd=settings.BASE_DIR, env=whole, capture_output=True, text=True, check=False
+        [sys.executable, *command], cwd=folder, env=whole, capture_output=True, text=True, check=False
     )

@@ -1,13 +1,16 @@
 """Health tells the truth, doctor names what is wrong."""
 
 import datetime as dt
+from contextlib import suppress
 from io import StringIO
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from kombu import Connection
 
@@ -16,6 +19,14 @@ from contacts_project.celery import app
 from contacts_project.kernel.ownership.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
+
+
+class Usage(NamedTuple):
+    """As shutil.disk_usage answers."""
+
+    total: int
+    used: int
+    free: int
 
 
 def test_a_new_instance_is_fit_before_its_first_due_scan(db: None) -> None:
@@ -40,6 +51,35 @@ def test_a_broker_that_does_not_answer_is_unfit(db: None, monkeypatch: pytest.Mo
     monkeypatch.setattr(app, "connection_for_write", lambda: Connection("redis://127.0.0.1:1/0"))
     answer = Client().ok("GET", "/api/health", status=503)
     assert answer["checks"]["broker"] == "failed"
+
+
+def test_a_full_disk_is_unfit(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Client().ok("GET", "/api/health")["checks"]["disk"] == "ok"
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(100, 90, 10))
+    assert Client().ok("GET", "/api/health", status=503)["checks"]["disk"] == "failed"
+
+
+@pytest.mark.parametrize(("free", "word"), [(10, "WRONG"), (2**29, "CARE"), (2**40, "NOTE")])
+def test_doctor_says_how_much_is_free(db: None, monkeypatch: pytest.MonkeyPatch, free: int, word: str) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(2 * free, free, free))
+    assert f"{word}  {filesizeformat(free)} are free" in doctor()
+
+
+def test_doctor_names_files_that_others_can_read(db: None, settings: Any, tmp_path: Path) -> None:
+    photo = tmp_path / "media" / "photo.jpg"
+    photo.parent.mkdir(mode=0o700)
+    photo.touch(mode=0o600)
+    settings.DATA_DIR = tmp_path
+    assert "can read" not in doctor()
+    photo.chmod(0o604)
+    assert f"WRONG  Other users of this machine can read {photo}." in doctor()
+
+
+def doctor() -> str:
+    out = StringIO()
+    with suppress(CommandError):
+        call_command("doctor", stdout=out)
+    return out.getvalue()
 
 
 def test_doctor_says_that_all_is_well_or_what_to_take_care_of(db: None) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from contacts_project.data_folder import readable_by_others
 from contacts_project.management.commands import serve
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,12 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """One that several tests ask something of."""
-    with serving(tmp_path_factory.mktemp("served") / "data") as served:
+    data = tmp_path_factory.mktemp("served") / "data"
+    (data / "media" / "photos").mkdir(parents=True)
+    (data / "media" / "photos" / "old.jpg").write_bytes(b"")
+    for path in (data, *data.rglob("*")):
+        path.chmod(0o755)
+    with serving(data) as served:
         yield served
 
 
@@ -65,6 +71,7 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        umask=0o022,  # as a shell has it
     )
     assert process.stdout
     for line in process.stdout:
@@ -114,6 +121,13 @@ def test_a_chunked_body_is_taken_and_bounded(lasting: Instance) -> None:
     assert created.status_code == 201, created.text
     too_much = requests.post(url, data=(b" " * 65536 for _ in range(17)), headers=headers, timeout=60)
     assert (too_much.status_code, too_much.json()["code"]) == (413, "too_large")
+
+
+def test_nobody_else_may_read_what_an_instance_keeps(lasting: Instance) -> None:
+    """What an older version made, too."""
+    files = list(lasting.data.rglob("*"))
+    assert {"contacts.sqlite3", "broker.sqlite3", "keys.json", "old.jpg"} <= {path.name for path in files}
+    assert list(readable_by_others([lasting.data, *files])) == []
 
 
 def test_stopping_ends_web_worker_and_scheduler(instance: Instance) -> None:

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from contacts_project.data_folder import make_private
+
 _GRACE_SECONDS = 15
 
 
@@ -25,8 +27,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         check_port_free(settings.HOST, settings.PORT)
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
+        if (default := settings.BASE_DIR / "data") != settings.DATA_DIR:
+            self.stdout.write(f"Give manage.py the same DATA_DIR, too: without it, it works on {default}.")
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
+        make_private(settings.DATA_DIR.rglob("*"))  # of an older version; what is new is made so
         children = {"web": web_command(), "worker": worker_command(), "scheduler": scheduler_command()}
         self.stdout.write("Starting web, worker and scheduler ...")
         supervisor = Supervisor(children, self.stdout)
