@@ -3,12 +3,17 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from contacts_project.pages.home import home_page
+from contacts_project.pages.person import person_page
+
 handler400 = "contacts_project.kernel.api.errors.bad_request"
 handler403 = "contacts_project.kernel.api.errors.forbidden"
 handler404 = "contacts_project.kernel.api.errors.not_found"
 handler500 = "contacts_project.kernel.api.errors.server_error"
 
 urlpatterns = [
+    path("", home_page),
+    path("people/<str:person_id>", person_page),
     path("api/", include("accounts.api.urls")),
     path("api/", include("relationships.api.urls")),
     path("api/", include("notifications.api.urls")),

@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from notifications.notices import Notice, NoticeKind
+from people.links import person_url
+from people.occasions import occasion
 
 DATE_PATTERNS = {"MDY": "%m/%d/%Y", "DMY": "%d/%m/%Y", "YMD": "%Y-%m-%d"}
 
@@ -37,17 +39,6 @@ def word(notice: Notice) -> Wording:
     return replace(wording, title=" ".join(wording.title.split()))
 
 
-def occasion(type_: str | None, title: str | None) -> str:
-    """What is celebrated, in the active language: the predefined type's name or the owner's own title."""
-    names = {
-        "BIRTHDAY": _("Birthday"),
-        "ANNIVERSARY": _("Anniversary"),
-        "NAMEDAY": _("Name day"),
-        "MEMORIAL": _("Memorial day"),
-    }
-    return names.get(type_ or "") or title or _("Important date")
-
-
 def format_day(day: str, notice: Notice) -> str:
     """`YYYY-MM-DD` in the account's date format."""
     return dt.date.fromisoformat(day[:10]).strftime(DATE_PATTERNS[notice.owner.date_format])
@@ -63,7 +54,7 @@ def _word_important_date(notice: Notice) -> Wording:
         "occasion": occasion(content.get("type"), content.get("title")),
         "name": name,
     }
-    return Wording(title, tuple(lines), _person_url(content))
+    return Wording(title, tuple(lines), person_url(content["personId"]))
 
 
 def _word_contact(notice: Notice) -> Wording:
@@ -75,7 +66,7 @@ def _word_contact(notice: Notice) -> Wording:
         else _("No contact has been noted yet.")
     )
     title = _("Get in touch with %(name)s") % {"name": content["personName"]}
-    return Wording(title, (line,), _person_url(content))
+    return Wording(title, (line,), person_url(content["personId"]))
 
 
 def _word_digest(notice: Notice) -> Wording:
@@ -121,10 +112,6 @@ def _age(content: Mapping[str, Any]) -> list[str]:
     if content.get("type") == "BIRTHDAY":
         return [_("%(name)s turns %(years)d.") % {"name": content["personName"], "years": years}]
     return [ngettext("%(years)d year.", "%(years)d years.", years) % {"years": years}]
-
-
-def _person_url(content: Mapping[str, Any]) -> str:
-    return f"{settings.BASE_URL}/people/{content['personId']}"
 
 
 _WORDINGS = {

@@ -39,6 +39,12 @@ def test_important_date(alice: User, content: dict[str, Any], title: str, lines:
     assert wording.url.endswith("/people/01900000-0000-7000-8000-000000000001")
 
 
+def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> None:
+    settings.APP_URL = "https://app.example.org/#/people/{id}?from=reminder"
+    url = "https://app.example.org/#/people/01900000-0000-7000-8000-000000000001?from=reminder"
+    assert word(make_notice(alice)).url == url
+
+
 @pytest.mark.parametrize(
     ("content", "line"),
     [({}, "Your last contact was on 2026-04-03."), ({"lastContact": None}, "No contact has been noted yet.")],

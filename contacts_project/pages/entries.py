@@ -1,0 +1,126 @@
+"""What a person's page says, section by section. Everything here is text; the template escapes it."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlsplit
+
+from django.utils.translation import gettext as _
+
+from accounts.date_formats import day_in_digits, day_in_words
+from accounts.models import User
+from people import schedule
+from people.models import CustomFieldValue, ImportantDate, Person
+from people.names import COLUMNS, NameParts, display_name
+from people.occasions import age_in_words, days_until_in_words, occasion
+from people.recurrence import Recurrence, turns
+from people.upcoming import event_rule
+
+_NO_NUMBER = re.compile(r"[^0-9*#]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line: what it is, what it says, where a click leads, and what is said in small print."""
+
+    label: str
+    text: str
+    href: str = ""
+    note: str = ""
+    lines: tuple[str, ...] = field(default=())
+
+
+def contact_entries(person: Person) -> Iterator[Entry]:
+    """Phone numbers, e-mails, web addresses, handles, addresses and places."""
+    for phone in person.phone_numbers:
+        yield Entry(_label(phone["type"]), phone["number"], _tel(phone["number"]))
+    for email in person.emails:
+        yield Entry(_label(email["type"]), email["email"], f"mailto:{quote(email['email'], safe='@')}")
+    for url in person.urls:
+        yield Entry(_label(url["type"]), url["url"], url["url"] if _is_web_address(url["url"]) else "")
+    for handle in person.im_handles:
+        yield Entry(_label(handle["protocol"]), handle["handle"])
+    for address in person.addresses:
+        yield Entry(_label(address["type"]), "", lines=tuple(_address_lines(address)))
+    for place in person.locations:
+        position = f"{place['latitude']}, {place['longitude']}"
+        yield Entry(_label(place["type"]), place["label"] or position, note=position if place["label"] else "")
+
+
+def date_entries(person: Person, reader: User, dates: Iterable[ImportantDate], now: dt.datetime) -> list[Entry]:
+    """Important dates, the anniversary and the next contact, what comes next first."""
+    clock = schedule.calendar_of(reader)
+    today = clock.today(now)
+    days = [(row.type, row.title, row.date, row.year_unknown, event_rule(row, clock)) for row in dates]
+    if person.anniversary:
+        rule = Recurrence(person.anniversary, leap_day=clock.leap_day)
+        days.append(("ANNIVERSARY", None, person.anniversary, False, rule))
+    found = []
+    for type_, title, day, year_unknown, rule in days:
+        upcoming = rule.on_or_after(today)
+        years = None if year_unknown or upcoming is None else turns(day, upcoming, clock.leap_day)
+        note = _next_time(upcoming, today, reader, age_in_words(type_, years)) if upcoming else ""
+        digits = day_in_digits(day, reader, year_unknown=year_unknown)
+        found.append((upcoming or dt.date.max, Entry(occasion(type_, title), digits, note=note)))
+    if person.contact_due_on:
+        note = _next_time(person.contact_due_on, today, reader, "")
+        digits = day_in_digits(person.contact_due_on, reader)
+        found.append((person.contact_due_on, Entry(_("Get in touch"), digits, note=note)))
+    return [entry for _day, entry in sorted(found, key=lambda pair: (pair[0], pair[1].label))]
+
+
+def detail_entries(
+    person: Person, reader: User, shown_name: str, values: Iterable[CustomFieldValue]
+) -> Iterator[Entry]:
+    """The rest of the name, and fields of the account's own."""
+    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
+    full_name = display_name(parts._replace(display_name_override=None), order=reader.name_order)
+    if full_name != shown_name:
+        yield Entry(_("Full name"), full_name)
+    if person.gender:
+        yield Entry(_("Gender"), person.gender)
+    if person.last_contact:
+        yield Entry(_("Last contact"), day_in_digits(person.last_contact, reader))
+    for value in values:
+        yield Entry(value.template.name, _value(value.value))
+    for custom in person.custom_fields:
+        yield Entry(custom["key"], custom["value"])
+
+
+def _label(type_: str) -> str:
+    """The few words that most entries have, in the active language; others as they were typed."""
+    names = {"home": _("Home"), "work": _("Work"), "mobile": _("Mobile"), "other": _("Other")}
+    return names.get(type_.lower()) or type_
+
+
+def _tel(number: str) -> str:
+    """RFC 3966, for numbers that have enough digits to be dialled."""
+    digits = _NO_NUMBER.sub("", number)
+    prefix = "+" if number.lstrip(" (").startswith("+") else ""
+    return f"tel:{prefix}{digits}" if len(digits) >= 3 else ""
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def _address_lines(address: dict[str, str | None]) -> Iterator[str]:
+    town = " ".join(filter(None, (address["postalCode"], address["locality"])))
+    for line in (address["streetLine1"], address["streetLine2"], town, address["region"], address["country"]):
+        if line:
+            yield line
+
+
+def _next_time(day: dt.date, today: dt.date, reader: User, age: str) -> str:
+    return " · ".join(filter(None, (day_in_words(day, reader), days_until_in_words((day - today).days), age)))
+
+
+def _value(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
+    return str(value)

@@ -1,0 +1,82 @@
+"""The page at `/`: what this is, how it is, and how to begin."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from accounts.readers import language_of, reader_of
+from accounts.services.registration import awaits_operator, registration_is_open, verification_is_mandatory
+from contacts_project.kernel.pages import render_page
+from contacts_project.operation.health import check_health
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the service in words."""
+
+    name: str
+    words: str
+    fit: bool
+
+
+@require_safe
+def home_page(request: HttpRequest) -> HttpResponse:
+    """For everybody. 503 when a part is not fit, as GET /api/health answers."""
+    fit, checks = check_health(timezone.now())
+    is_readable = checks["database"] == checks["migrations"] == "ok"
+    reader = reader_of(request) if is_readable else None
+    language = language_of(request, reader)
+    with translation.override(language):
+        context = {
+            "reader": reader,
+            "fit": fit,
+            "parts": [_part(name, shown) for name, shown in checks.items()],
+            "sign_up": _sign_up() if is_readable else [_("Nobody can sign up while the database is away.")],
+            "base_url": settings.BASE_URL,
+            "version": settings.VERSION,
+        }
+    return render_page(request, "pages/home.html", context, language=language, status=200 if fit else 503)
+
+
+def _part(name: str, shown: Any) -> Part:
+    state = shown["status"] if isinstance(shown, dict) else shown
+    if name == "scheduler":
+        return Part(_("Scheduler"), _silence(shown["lagSeconds"]), state == "ok")
+    words = {
+        "database": (_("Database"), _("answers"), _("does not answer, or cannot be written to")),
+        "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
+        "broker": (_("Task queue"), _("takes tasks"), _("does not answer")),
+    }
+    label, good, bad = words.get(name, (name, _("works"), _("does not work")))
+    return Part(label, good if state == "ok" else bad, state == "ok")
+
+
+def _silence(seconds: int | None) -> str:
+    if seconds is None:
+        return _("has not run yet")
+    if seconds < 120:
+        return ngettext("ran %(seconds)d second ago", "ran %(seconds)d seconds ago", seconds) % {"seconds": seconds}
+    minutes = seconds // 60
+    return ngettext("last ran %(minutes)d minute ago", "last ran %(minutes)d minutes ago", minutes) % {
+        "minutes": minutes
+    }
+
+
+def _sign_up() -> list[str]:
+    """Who can make an account, in sentences."""
+    if not registration_is_open():
+        return [_("Closed: this service takes no new accounts.")]
+    said = []
+    if awaits_operator():
+        said.append(_("Nobody has an account yet. The first one becomes the operator’s."))
+    if settings.REGISTRATION == "open":
+        said.append(_("Open: whoever reaches this page can make an account."))
+    if verification_is_mandatory():
+        said.append(_("The e-mail address has to be verified before the first sign-in."))
+    return said

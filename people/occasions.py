@@ -1,0 +1,35 @@
+"""What an important date celebrates, in words of the active language."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+
+def occasion(type_: str | None, title: str | None) -> str:
+    """The predefined type's name, or the owner's own title."""
+    names = {
+        "BIRTHDAY": _("Birthday"),
+        "ANNIVERSARY": _("Anniversary"),
+        "NAMEDAY": _("Name day"),
+        "MEMORIAL": _("Memorial day"),
+    }
+    return names.get(type_ or "") or title or _("Important date")
+
+
+def age_in_words(type_: str | None, years: int | None) -> str:
+    """How old somebody turns, or how long ago it was; `""` where nobody knows."""
+    if not years or years < 0:
+        return ""
+    if type_ == "BIRTHDAY":
+        return _("turns %(years)d") % {"years": years}
+    return ngettext("%(years)d year", "%(years)d years", years) % {"years": years}
+
+
+def days_until_in_words(days: int) -> str:
+    """How far off a day is."""
+    if days == 0:
+        return _("today")
+    if days == 1:
+        return _("tomorrow")
+    if days < 0:
+        return ngettext("%(days)d day ago", "%(days)d days ago", -days) % {"days": -days}
+    return ngettext("in %(days)d day", "in %(days)d days", days) % {"days": days}

@@ -1,0 +1,240 @@
+"""The home page, and one person to read: for who follows a link and has no client at hand."""
+
+import re
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts.models import User
+from accounts.services.preferences import change_preferences
+from contacts_project.pages import home
+from people.models import Person
+from tests.builders import make_person, make_user
+from tests.client import Client, client_of
+
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+NOW = "2026-11-25T12:00:00Z"
+RICH = {
+    "name": "Ada<b>",
+    "surname": "Lovelace",
+    "nickname": "Countess",
+    "jobTitle": "Analyst",
+    "organization": "Engines & Co",
+    "notes": "*Likes* <script>alert(1)</script>",
+    "anniversary": "1835-07-08",
+    "phoneNumbers": [{"type": "mobile", "number": "+44 (20) 1234"}, {"type": "x", "number": "n/a"}],
+    "emails": [{"type": "home", "email": "ada@example.org"}],
+    "urls": [{"type": "home", "url": "https://ada.example/?a=1&b=2"}, {"type": "bad", "url": "javascript:alert(1)"}],
+    "addresses": [{"type": "work", "streetLine1": "St James's Sq 12", "locality": "London"}],
+    "customFields": [{"key": "Blood group", "value": "0"}],
+    "importantDates": [
+        {"type": "BIRTHDAY", "date": "1988-12-09"},
+        {"title": "Name <i>day</i>", "date": "1604-12-01", "yearUnknown": True},
+    ],
+}
+
+
+@pytest.fixture
+def browser(alice: User) -> Client:
+    """Alice's, signed in."""
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+def text_of(response: Any) -> str:
+    """The page, after a look that nothing in it needs more than a strict Content-Security-Policy allows."""
+    html: str = response.content.decode()
+    assert not re.search(r"<script|<style|\sstyle=|\son\w+=|<iframe", html)
+    assert all(path.startswith("/") for path in re.findall(r'(?:src|<link[^>]* href)="([^"]*)"', html))
+    return html
+
+
+def shown(browser: Client, person_id: object) -> str:
+    response = browser.get(f"/people/{person_id}")
+    assert response.status_code == 200
+    return text_of(response)
+
+
+@pytest.fixture
+def ada(api: Client) -> str:
+    person_id: str = api.ok("post", "/api/people", RICH, status=201)["person"]["id"]
+    return person_id
+
+
+def test_a_person_is_shown_whole_and_escaped(browser: Client, api: Client, ada: str) -> None:
+    group = api.ok("post", "/api/groups", {"name": "Royal <Society>", "peopleIds": [ada]}, status=201)["group"]
+    with time_machine.travel(NOW, tick=False):
+        html = shown(browser, ada)
+    for text in (
+        "<h1>Ada&lt;b&gt; &quot;Countess&quot; Lovelace</h1>",
+        "Analyst, Engines &amp; Co",
+        "*Likes* &lt;script&gt;alert(1)&lt;/script&gt;",
+        'href="tel:+44201234"',
+        'href="mailto:ada@example.org"',
+        'href="https://ada.example/?a=1&amp;b=2"',
+        "St James&#x27;s Sq 12<br>London",
+        "<dt>Blood group</dt>",
+        f'fill="{group["color"]}"/></svg>Royal &lt;Society&gt;',
+        "1988-12-09<small>Wednesday, 9 December · in 14 days · turns 38</small>",
+        "Name &lt;i&gt;day&lt;/i&gt;</dt>\n<dd>12-01<small>Tuesday, 1 December · in 6 days</small>",
+        "1835-07-08",
+    ):
+        assert text in html
+    assert 'href="javascript' not in html
+    assert 'href="tel:"' not in html
+
+
+def test_relationships_say_what_the_others_are(browser: Client, api: Client, ada: str) -> None:
+    byron = api.ok("post", "/api/people", {"name": "Byron"}, status=201)["person"]["id"]
+    types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
+    body = {"personId": byron, "relatedPersonId": ada, "relationshipTypeId": types["PARENT"], "notes": "A poet"}
+    api.ok("post", "/api/relationships", body)
+    api.ok("put", f"/api/people/{ada}", {"relationshipToUserId": types["FRIEND"]})
+    html = shown(browser, ada)
+    assert re.search(rf'Parent</dt>\n<dd><a href="/people/{byron}">Byron</a><small>A poet</small>', html)
+    assert '<li class="tie">Friend</li>' in html
+    assert "Child</dt>" in shown(browser, byron)
+    api.ok("delete", f"/api/people/{byron}")
+    assert "Byron" not in shown(browser, ada)
+
+
+def test_it_is_in_the_accounts_language_formats_and_order(browser: Client, alice: User, ada: str) -> None:
+    formats = {"language": "de-DE", "date_format": "DMY", "name_order": "EASTERN", "name_display_format": "SHORT"}
+    change_preferences(user=alice, values=formats)
+    with time_machine.travel(NOW, tick=False):
+        html = shown(browser, ada)
+    assert '<html lang="de-DE">' in html
+    assert "<h1>Countess</h1>" in html
+    assert "<dd>Lovelace Ada&lt;b&gt; &quot;Countess&quot;</dd>" in html
+    assert "09/12/1988<small>Mittwoch, 9. Dezember · in 14 Tagen · wird 38</small>" in html
+
+
+def test_what_is_not_ones_own_is_the_same_as_what_is_not_there(
+    browser: Client, api: Client, ada: str, mallory: User
+) -> None:
+    hers = make_person(mallory, name="Secret")
+    api.ok("delete", f"/api/people/{ada}")
+    pages = [browser.get(f"/people/{key}") for key in (UNKNOWN, hers.pk, ada, "x")]
+    assert {page.status_code for page in pages} == {404}
+    bodies = {re.sub(r'value="[^"]*"', "", text_of(page)) for page in pages}  # the CSRF token differs each time
+    assert len(bodies) == 1
+    assert "There is nothing here" in bodies.pop()
+
+
+def test_strangers_are_asked_to_sign_in_first(db: None, alice: User) -> None:
+    ada = make_person(alice)
+    for client in (Client(), client_of(alice)):
+        for key in (ada.pk, UNKNOWN):
+            response = client.get(f"/people/{key}")
+            assert (response.status_code, response["Location"]) == (302, f"/account/sign-in?next=%2Fpeople%2F{key}")
+
+
+def test_its_cost_does_not_grow(
+    browser: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+) -> None:
+    lonely, liked = make_person(alice, name="Lonely"), make_person(alice, name="Liked")
+    types = api.ok("get", "/api/relationship-types")["relationshipTypes"]
+    dates = [{"title": f"Day {number}", "date": "2000-01-01"} for number in range(5)]
+    api.ok("put", f"/api/people/{liked.pk}", {"importantDates": dates})
+    for number in range(5):
+        friend = make_person(alice, name=f"Friend {number}")
+        body = {"personId": str(liked.pk), "relatedPersonId": str(friend.pk), "relationshipTypeId": types[number]["id"]}
+        api.ok("post", "/api/relationships", body)
+        api.ok("post", "/api/groups", {"name": f"Group {number}", "peopleIds": [str(liked.pk)]}, status=201)
+    shown(browser, lonely.pk)  # notes the use of the session
+    with django_assert_max_num_queries(12) as queries:
+        shown(browser, lonely.pk)
+    with django_assert_num_queries(len(queries)):
+        shown(browser, liked.pk)
+
+
+def test_a_photo_is_shown(browser: Client, alice: User) -> None:
+    person = make_person(alice)
+    assert '<span class="face" aria-hidden="true">A</span>' in shown(browser, person.pk)
+    Person.objects.owned_by(alice).filter(pk=person.pk).update(photo="x.jpg")
+    assert f'src="/api/photos/{person.pk}"' in shown(browser, person.pk)
+
+
+@pytest.fixture
+def is_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {"database": "ok", "migrations": "ok", "broker": "ok", "scheduler": {"status": "ok", "lagSeconds": 7}}
+    monkeypatch.setattr(home, "check_health", lambda now: (True, checks))
+
+
+def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None, settings: Any) -> None:
+    settings.BASE_URL = "https://contacts.example"
+    html = text_of(Client().get("/"))
+    for text in (
+        "Everything works.",
+        "ran 7 seconds ago",
+        "Nobody has an account yet.",
+        "Open: whoever",
+        'href="/api/docs"',
+    ):
+        assert text in html
+    assert "https://contacts.example/api/auth/register" in html
+    make_user("a@example.org")
+    settings.REGISTRATION = "closed"
+    html = text_of(Client().get("/", HTTP_ACCEPT_LANGUAGE="fr"))
+    assert '<html lang="fr-FR">' in html
+    assert "n’accepte pas de nouveaux comptes" in html
+
+
+def test_the_home_page_knows_its_reader(browser: Client, is_fit: None) -> None:
+    html = text_of(browser.get("/"))
+    assert "<span>Alice</span>" in html
+    assert 'action="/account/sign-out"' in html
+    assert 'href="/account/sign-in"' not in html
+
+
+def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = {"status": "failed", "lagSeconds": 600}
+    checks = {"database": "failed", "migrations": "failed", "broker": "failed", "scheduler": late, "disk": "failed"}
+    monkeypatch.setattr(home, "check_health", lambda now: (False, checks))
+    monkeypatch.setattr(home, "reader_of", None)  # would ask the database
+    response = browser.get("/")
+    html = text_of(response)
+    assert response.status_code == 503
+    for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "does not work"):
+        assert text in html
+
+
+@pytest.mark.parametrize("path", ["/people", "/people/", "/people/a/b", "/account", "/x", "/index.html", "/api"])
+def test_anything_else_is_an_answer_in_json(browser: Client, path: str) -> None:
+    assert browser.ok("get", path, status=404)["error"]
+
+
+def test_pages_find_their_look(db: None) -> None:
+    html = text_of(Client().get("/account/sign-in"))
+    for path in set(re.findall(r'"(/static/[^"]+)"', html)):
+        response: Any = Client().get(path)
+        assert response.status_code == 200
+        assert b"".join(response.streaming_content)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_text_can_be_read_in_both_schemes(settings: Any) -> None:
+    """WCAG 2.2, 1.4.3 and 1.4.11."""
+    css = (settings.BASE_DIR / "contacts_project/static/pages/pages.css").read_text()
+    schemes = [
+        dict(re.findall(r"--([\w-]+): (#\w{6});", block)) for block in re.findall(r":root {(.*?)}", css, re.DOTALL)
+    ]
+    assert [len(scheme) for scheme in schemes] == [11, 11]
+    for color in schemes:
+        for text in ("ink", "soft", "accent", "good", "bad"):
+            assert min(contrast(color[text], color[ground]) for ground in ("page", "card")) >= 4.5
+        assert contrast(color["accent"], color["tint"]) >= 4.5
+        assert contrast(color["on-accent"], color["accent"]) >= 4.5
+        assert contrast(color["field"], color["card"]) >= 3
