@@ -12,7 +12,6 @@ from accounts.transfer.importing import ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Choice, Text, Truth
-from notifications.channels.webhook import new_secret
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH, url_key
 from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
@@ -37,7 +36,7 @@ class DestinationShape(Times):
 
 
 class DestinationSection(Section):
-    """Found again by id, else by URL. A webhook gets a new signing secret: rotateSecret shows one."""
+    """Found again by id, else by URL. A webhook comes without its signing secret: rotateSecret makes and shows one."""
 
     name, order, models = "notificationDestinations", 80, (Destination,)
 
@@ -85,7 +84,6 @@ def _row(run: ImportRun, item: Item) -> Destination:
         **{column: data[column] for column in ("type", "label", "enabled")},
     )
     row.point_to(data["url"], data.get("serverUrl") or "")
-    row.secret = new_secret() if row.type == DestinationType.WEBHOOK else ""
     return row
 
 

@@ -21,6 +21,7 @@ READ_URL_LENGTH = 1_000_000
 class DestinationAnswer(serializers.ModelSerializer[Destination]):
     """A destination as it is told; never with a secret."""
 
+    enabled = serializers.BooleanField(source="is_on")
     consecutiveFailures = serializers.IntegerField(source="consecutive_failures")
     lastSuccessAt = serializers.DateTimeField(source="last_success_at", allow_null=True)
     lastFailureAt = serializers.DateTimeField(source="last_failure_at", allow_null=True)

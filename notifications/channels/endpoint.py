@@ -60,6 +60,6 @@ class EndpointChannel(Channel):
 def _why_off(destination: Destination, owner: User) -> str | None:
     if destination.needs_pro and owner.effective_plan != "PRO":
         return "plan"
-    if destination.enabled:
+    if destination.is_on:
         return None
     return "auto_disabled" if destination.auto_disabled_at else "disabled"

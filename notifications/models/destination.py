@@ -32,6 +32,7 @@ class DestinationQuerySet(OwnedQuerySet["Destination"]):
 class Destination(OwnedModel):
     """One URL of one account. `secret` is the ntfy access token or the webhook's signing secret.
 
+    A webhook that came with an import has none until its owner rotates it, and is off for so long (`is_on`).
     `server_url` is the ntfy server's root as it was found behind the topic URL. The previous signing secret signs too
     until `old_secret_until`. `disable_notice_due` stays true until the owner has been told by mail.
     """
@@ -60,6 +61,16 @@ class Destination(OwnedModel):
         indexes = [
             models.Index(fields=["id"], name="destination_notice_due", condition=models.Q(disable_notice_due=True)),
         ]
+
+    @property
+    def lacks_secret(self) -> bool:
+        """Whether it could sign nothing."""
+        return self.type == DestinationType.WEBHOOK and not self.secret
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is sent there."""
+        return self.enabled and not self.lacks_secret
 
     def point_to(self, url: str, server_url: str) -> None:
         """Set a checked URL, with the ntfy server found behind it."""

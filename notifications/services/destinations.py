@@ -56,6 +56,13 @@ class TooManyDestinationsError(ApiError):
     message = f"An account has at most {MAX_DESTINATIONS} destinations: delete one first."
 
 
+class SecretMissingError(ApiError):
+    """A webhook that came with an import signs with nothing yet."""
+
+    code = "invalid"
+    message = "This webhook was imported without its signing secret: send rotateSecret first."
+
+
 @dataclass(frozen=True)
 class Changes:
     """What an update asks for; None: not asked for. A token of "" removes the saved one."""
@@ -92,8 +99,9 @@ def create_destination(
 def update_destination(*, destination: Destination, changes: Changes, now: dt.datetime) -> str | None:
     """Change a destination; returns the new signing secret when one was asked for.
 
-    Raises as create_destination does, and NotFound when the row went away meanwhile. A URL that is the one it has is
-    no change. A new URL or credential clears the failures; switching on clears the automatic switching-off too.
+    Raises as create_destination does, SecretMissingError, and NotFound when the row went away meanwhile. A URL that is
+    the one it has is no change. A new URL or credential clears the failures; switching on clears the automatic
+    switching-off too.
     """
     owner = destination.owner
     new_url = changes.url if changes.url not in {None, destination.url} else None
@@ -122,10 +130,12 @@ def delete_destination(*, destination: Destination) -> None:
 def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     """Send a sample now, whether the destination is on or off; the outcome counts nowhere.
 
-    Raises PlanLimitError, RateLimitedError.
+    Raises PlanLimitError, SecretMissingError, RateLimitedError.
     """
     owner = destination.owner
     _check_plan(owner, destination)
+    if destination.lacks_secret:
+        raise SecretMissingError
     with transaction.atomic():  # neither is drawn on when the other is used up
         TESTS_OF_ONE.draw(str(destination.pk))
         OUTBOUND.draw(str(owner.pk))
@@ -188,6 +198,8 @@ def _apply(row: Destination, changes: Changes, secret: str | None, now: dt.datet
         row.rotate_secret(secret, now)
     if changes.token is not None:
         row.secret = changes.token
+    if changes.enabled and row.lacks_secret:
+        raise SecretMissingError(field="enabled")
     if changes.enabled and not row.enabled:
         row.enable()
     elif changes.enabled is False:
