@@ -51,8 +51,18 @@ CORS_EXPOSE_HEADERS = ["ETag", "Retry-After", "X-Request-ID"]
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
 TRUSTED_PROXY_COUNT: int = env["TRUSTED_PROXY_COUNT"]
 _https = _base.scheme == "https"
-if TRUSTED_PROXY_COUNT:
+if TRUSTED_PROXY_COUNT or _https:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _https else 0
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for hosts below ours is not ours to promise,
+    "security.W021",  # nor is the browsers' built-in list of hosts
+    "security.W008",  # the proxy that holds the certificate redirects to it; health is asked over plain loopback
+]
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -76,6 +86,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contacts_project.kernel.api.request_ids.RequestIdMiddleware",
+    "contacts_project.kernel.api.answer_headers.AnswerHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -142,7 +153,7 @@ if REDIS_URL:
 else:
     # The embedded service is one web process with threads: its memory is the shared cache.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
+    SILENCED_SYSTEM_CHECKS += ["django_ratelimit.E003", "django_ratelimit.W001"]
 
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

@@ -193,6 +193,7 @@ def test_owner(route: Route, scene: Scene) -> None:
     response = send(client, route, scene.ids)
     content = b"".join(response.streaming_content) if response.streaming else response.content
     assert response.status_code == route.owner, content
+    assert response["Cache-Control"] in {"no-store", "private, no-cache"}
     if (route.method, bare(route.path)) in operations():
         check_answer(route.method, route.path, response.status_code, response.get("Content-Type", ""), content)
 
