@@ -201,7 +201,7 @@ TIME_ZONE = "UTC"
 ACCOUNT_TIME_ZONE: str = env["TIME_ZONE"]
 
 vars().update(env["EMAIL_URL"])
-DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"contacts@{_base.hostname}"
+DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"Contact network <contacts@{_base.hostname}>"
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 EMAIL_TIMEOUT = 10
 

@@ -52,8 +52,9 @@ def _part(name: str, shown: Any) -> Part:
         "database": (_("Database"), _("answers"), _("does not answer, or cannot be written to")),
         "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
         "broker": (_("Task queue"), _("takes tasks"), _("does not answer")),
+        "disk": (_("Disk"), _("has room"), _("is nearly full")),
     }
-    label, good, bad = words.get(name, (name, _("works"), _("does not work")))
+    label, good, bad = words[name]
     return Part(label, good if state == "ok" else bad, state == "ok")
 
 

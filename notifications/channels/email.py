@@ -2,6 +2,7 @@
 
 import smtplib
 import socket
+from email.utils import parseaddr
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -71,7 +72,7 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
 
 
 def _domain() -> str:
-    return settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
 
 
 def _why_off(owner: User) -> str | None:

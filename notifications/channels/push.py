@@ -1,6 +1,7 @@
 """Browser push (RFC 8030) with VAPID (RFC 8292); the payload is encrypted for the device alone (RFC 8291)."""
 
 import datetime as dt
+from email.utils import parseaddr
 from typing import Any
 
 from django.conf import settings
@@ -70,7 +71,7 @@ def is_configured() -> bool:
 
 def vapid_subject() -> str:
     """Whom a push service may write to."""
-    subject: str = settings.VAPID_SUBJECT or f"mailto:{settings.DEFAULT_FROM_EMAIL}"
+    subject: str = settings.VAPID_SUBJECT or f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}"
     return subject
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.preferences import change_preferences
+from contacts_project.operation.health import check_health
 from contacts_project.pages import home
 from people.models import Person
 from tests.builders import make_person, make_user
@@ -182,6 +184,10 @@ def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None
     assert "n’accepte pas de nouveaux comptes" in html
 
 
+def test_the_home_page_has_words_for_every_part(db: None) -> None:
+    assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
+
+
 def test_the_home_page_knows_its_reader(browser: Client, is_fit: None) -> None:
     html = text_of(browser.get("/"))
     assert "<span>Alice</span>" in html
@@ -197,7 +203,7 @@ def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pyt
     response = browser.get("/")
     html = text_of(response)
     assert response.status_code == 503
-    for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "does not work"):
+    for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "is nearly full"):
         assert text in html
 
 
