@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("auth/providers", oidc.ProvidersView.as_view()),
     path("auth/oidc/start", oidc.OidcStartView.as_view()),
     path("auth/oidc/callback", oidc.OidcCallbackView.as_view()),
+    path("auth/oidc/second-factor", oidc.OidcSecondFactorView.as_view()),
     path("user/profile", profile.ProfileView.as_view()),
     path("user/delete", deletion.DeletionView.as_view()),
     path("user/export", transfer.ExportView.as_view()),

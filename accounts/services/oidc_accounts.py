@@ -10,6 +10,7 @@ from accounts.api.serializers.fields import AccountEmail, time_zones
 from accounts.languages import best_language
 from accounts.models import OidcIdentity, User
 from accounts.oidc.flow import ProviderRefusedError
+from accounts.oidc.sealing import FlowError
 from accounts.services.claiming import shut_out_maker
 from accounts.services.registration import register_account
 from accounts.services.second_factor import stop_totp
@@ -20,7 +21,7 @@ from contacts_project.kernel.ownership.writing import account_write
 
 
 def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    """The account to sign in to.
+    """The account to sign in to. The subject is linked to it by `link_account`, once the sign-in is complete.
 
     Raises EmailUnverifiedError where the provider does not vouch for the address: an account is found by its address
     only when it does. Raises RegistrationClosedError where a new one may not be made.
@@ -29,15 +30,22 @@ def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetim
     if not isinstance(subject, str) or len(issuer) > 255 or len(subject) > 255:
         raise ProviderRefusedError
     identity = OidcIdentity.unscoped.rows().select_related("owner").filter(issuer=issuer, subject=subject).first()
-    if identity is None:
-        user = _by_verified_address(claims, accept_language, now)
-        with account_write(user):
-            OidcIdentity.unscoped.rows().get_or_create(issuer=issuer, subject=subject, defaults={"owner": user})
-    else:
-        user = identity.owner
+    user = identity.owner if identity else _by_verified_address(claims, accept_language, now)
     if not user.is_active:
         raise InvalidCredentialsError
     return user
+
+
+def link_account(*, user: User, issuer: str, subject: str) -> None:
+    """Let the provider's subject sign in to the account from now on. Raises FlowError where it has another one."""
+    linked = OidcIdentity.unscoped.rows().filter(issuer=issuer, subject=subject)
+    owners = linked.values_list("owner_id", flat=True)
+    if not owners:
+        with account_write(user):
+            OidcIdentity.unscoped.rows().get_or_create(issuer=issuer, subject=subject, defaults={"owner": user})
+            owners = linked.values_list("owner_id", flat=True)
+    if list(owners) != [user.pk]:
+        raise FlowError
 
 
 def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:

@@ -14,20 +14,11 @@ from joserfc.jwk import RSAKey
 
 from accounts.models import ApiToken, OidcIdentity, User
 from accounts.oidc import documents
-from accounts.oidc.documents import forget_documents
 from tests.builders import PASSWORD, make_token, make_user
 from tests.client import Client
-from tests.oidc_provider import CLIENT_SECRET, Provider, agree, oidc_provider, use
+from tests.oidc_provider import CLIENT_SECRET, Provider, agree
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def provider(settings: Any) -> Iterator[Provider]:
-    with oidc_provider() as running:
-        use(running, settings)
-        yield running
-        forget_documents()
 
 
 @pytest.fixture
