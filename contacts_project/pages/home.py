@@ -75,7 +75,7 @@ def _sign_up() -> list[str]:
         return [_("Closed: this service takes no new accounts.")]
     said = []
     if awaits_operator():
-        said.append(_("Nobody has an account yet. The first one becomes the operator’s."))
+        said.append(_("There is no operator yet: who makes the first account becomes it."))
     if settings.REGISTRATION == "open":
         said.append(_("Open: whoever reaches this page can make an account."))
     if verification_is_mandatory():

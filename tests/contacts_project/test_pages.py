@@ -171,7 +171,7 @@ def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None
     for text in (
         "Everything works.",
         "ran 7 seconds ago",
-        "Nobody has an account yet.",
+        "There is no operator yet",
         "Open: whoever",
         'href="/api/docs"',
     ):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from people.names import fold
+
 HOUSEHOLD = 4
 
 _GIVEN_NAMES = """
@@ -115,10 +117,10 @@ def _birthday(dice: random.Random, today: dt.date, *, is_child: bool) -> dict[st
 
 
 def _adult(dice: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
-    keeps_touch = dice.random() < 0.25
+    keeps_touch, digits = dice.random() < 0.25, f"{number:07d}"
     return {
-        "emails": [{"type": "home", "email": f"person{number}@demo.example"}],
-        "phone_numbers": [{"type": "mobile", "number": f"+47 4{number:07d}"}],
+        "emails": [{"type": "home", "email": f"{fold(name)}.{fold(surname)}{number}@demo.example"}],
+        "phone_numbers": [{"type": "mobile", "number": f"+47 4{digits[:2]} {digits[2:4]} {digits[4:]}"}],
         "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if dice.random() < 0.2 else [],
         "organization": dice.choice(_COMPANIES) if dice.random() < 0.7 else None,
         "job_title": dice.choice(_JOBS),
