@@ -312,6 +312,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
+        "celery": {"level": "WARNING"},
+        "uvicorn": {"level": "WARNING"},
         "urllib3": {"level": "ERROR"},  # warns with whole URLs, which may be secrets, and with what destinations said
     },
 }

@@ -1,0 +1,92 @@
+"""Who gets a thread next: callers take turns, and nobody can have them all."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+
+from contacts_project.server.refusals import RefusedError
+
+# Requests of one caller, and of those the ones for the same address, that may be under way: from getting a thread
+# until the last byte of the answer is taken. Who asks a thousand times and never reads waits for himself.
+MOST_OF_CALLER = 24
+WAIT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Requests that wait behind each other: the same `caller` asks the same thing."""
+
+    caller: object
+    target: bytes
+
+
+Waiting = dict[Kind, "deque[asyncio.Future[None]]"]
+
+
+class Lane:
+    """Some threads, with a queue in front. For one event loop: nothing here is called from the threads."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.pool = ThreadPoolExecutor(threads, name)
+        self.free = threads
+        self.most_alike = max(2, threads // 4)  # more would only wait for the lock of the interpreter
+        self.under_way: Counter[object] = Counter()  # by caller and by Kind
+        self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
+
+    async def enter(self, kind: Kind) -> None:
+        """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.setdefault(kind.caller, {}).setdefault(kind, deque()).append(turn)
+        self._grant()
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await turn
+        except TimeoutError:
+            raise RefusedError(503) from None
+        finally:
+            if not turn.done():
+                turn.cancel()
+
+    async def call(self, function: Callable[[], None]) -> None:
+        """Run `function` in the thread that `enter` gave, and give the thread back."""
+        try:
+            context = copy_context()  # the id of the request, say, is not the next one's in the same thread
+            await asyncio.get_running_loop().run_in_executor(self.pool, context.run, function)
+        finally:
+            self.free += 1
+            self._grant()
+
+    def leave(self, kind: Kind) -> None:
+        """The request is over."""
+        for counted in (kind, kind.caller):
+            self.under_way[counted] -= 1
+            if not self.under_way[counted]:
+                del self.under_way[counted]
+        self._grant()
+
+    def _grant(self) -> None:
+        while self.free and (kind := self._next()):
+            turn = self.waiting[kind.caller][kind].popleft()
+            self._to_the_end(kind)
+            if not turn.done():
+                self.free -= 1
+                self.under_way.update((kind, kind.caller))
+                turn.set_result(None)
+
+    def _next(self) -> Kind | None:
+        for caller, kinds in self.waiting.items():
+            if self.under_way[caller] < MOST_OF_CALLER:
+                for kind in kinds:
+                    if self.under_way[kind] < self.most_alike:
+                        return kind
+        return None
+
+    def _to_the_end(self, kind: Kind) -> None:
+        kinds = self.waiting.pop(kind.caller)
+        if rest := kinds.pop(kind):
+            kinds[kind] = rest
+        if kinds:
+            self.waiting[kind.caller] = kinds
