@@ -9,5 +9,6 @@ urlpatterns = [
     path("sign-in/code", oidc_pages.ask_code),
     path("sign-out", sign_in_page.sign_out),
     path("verify-email", pages.verify_email_page),
+    path("take-back", pages.take_back_page),
     path("reset-password", pages.reset_password_page),
 ]

@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("auth/logout", access.LogoutView.as_view()),
     path("auth/session", access.SessionView.as_view()),
     path("auth/verify-email", verification.VerifyEmailView.as_view()),
+    path("auth/take-back-email", verification.TakeBackEmailView.as_view()),
     path("auth/resend-verification", verification.ResendVerificationView.as_view()),
     path("auth/forgot-password", verification.ForgotPasswordView.as_view()),
     path("auth/reset-password", verification.ResetPasswordView.as_view()),

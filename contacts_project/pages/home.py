@@ -11,7 +11,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.readers import language_of, reader_of
-from accounts.services.registration import awaits_operator, registration_is_open, verification_is_mandatory
+from accounts.services.addresses import verification_is_mandatory
+from accounts.services.registration import awaits_operator, registration_is_open
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
 

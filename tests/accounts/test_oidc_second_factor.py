@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import KnownDevice, OidcIdentity, TotpDevice, User
 from tests.accounts.test_oidc import sign_in
 from tests.accounts.test_pages import submit
-from tests.builders import PASSWORD, make_user
+from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client
 from tests.oidc_provider import Provider, agree
 
@@ -22,7 +22,7 @@ CODE, PAGE = "/api/auth/oidc/second-factor", "/account/sign-in/code"
 @pytest.fixture
 def ada() -> User:
     """The account that the provider vouches for; it has a second factor."""
-    ada = make_user("ada@example.org", email_verified_at=timezone.now())
+    ada = prove(make_user("ada@example.org"))
     TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     return ada
 

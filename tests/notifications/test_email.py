@@ -4,12 +4,12 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.email import EMAIL_KEY
 from notifications.notices import Notice, NoticeKind
+from tests.builders import prove
 from tests.client import Client
 from tests.loopback import closed_port, raw_server
 from tests.notifications.notices import EVENT, make_notice
@@ -122,9 +122,8 @@ def test_target_is_the_address_unless_switched_off(api: Client, alice: User, set
     assert off() == ["email_disabled"]
     api.ok("put", "/api/notifications/email", {"enabled": True})
     settings.EMAIL_VERIFICATION = "mandatory"
-    User.objects.filter(pk=alice.pk).update(email_verified_at=None)
     assert off() == ["email_unverified"]
-    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    prove(alice)
     assert off() == [None]
 
 

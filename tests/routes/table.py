@@ -66,6 +66,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/auth/logout", session_only=True),
     Route("GET", "/api/auth/session"),
     Route("POST", "/api/auth/verify-email", {"token": "{verify_token}"}, is_open=True),
+    Route("POST", "/api/auth/take-back-email", {"token": "{take_back_token}"}, is_open=True),
     Route("POST", "/api/auth/resend-verification", {"email": "alice@example.org"}, is_open=True),
     Route("POST", "/api/auth/forgot-password", {"email": "alice@example.org"}, is_open=True),
     Route("POST", "/api/auth/reset-password", {"token": "{reset_token}", "password": "Other-Horse-8"}, is_open=True),

@@ -36,7 +36,7 @@ def make_account(password: str) -> tuple[User, bool]:
     if user:
         return user, False
     now = timezone.now()
-    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", email_verified_at=now)
+    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", proven_email=DEMO_EMAIL, claimed_at=now)
     with account_write(user):
         start_account(user)
     return user, True
