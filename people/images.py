@@ -15,6 +15,7 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 SIDE = 256
 MAX_SIDE = 12_000
 MAX_PIXELS = 50_000_000
+MAX_PIXELS_IN_ALL = 200_000_000
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 HEIF = ("HEIF",)
 
@@ -29,12 +30,27 @@ class PictureRefusedError(ValueError):
     """Not a picture that is taken here; the text says why, for people."""
 
 
-def make_photo(data: bytes) -> bytes:
+class PixelBudget:
+    """What the pictures of one request may have in all: decoding takes time by the pixel, a file hardly any room."""
+
+    def __init__(self) -> None:
+        self.left = MAX_PIXELS_IN_ALL
+
+    def draw(self, pixels: int) -> None:
+        """Raises PictureRefusedError when this is beyond it; smaller ones may still come."""
+        if pixels > self.left:
+            raise PictureRefusedError(_TOO_MANY)
+        self.left -= pixels
+
+
+def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
     """The stored form of an uploaded picture: turned upright, the middle cut out, transparency on white.
 
     Raises PictureRefusedError. Takes up to a second: never inside a transaction.
     """
     with _opened(data, FORMATS, "a JPEG, PNG, GIF or WebP picture") as image:
+        if budget:
+            budget.draw(image.width * image.height)
         # JPEG can decode at a fraction of its size. The middle square is the same before and after every turn.
         image.draft("RGB", (2 * SIDE, 2 * SIDE))
         turn = _orientation(image)
@@ -42,12 +58,12 @@ def make_photo(data: bytes) -> bytes:
         return _jpeg(_turned(square, turn), quality=88)
 
 
-def as_stored(data: bytes) -> bytes:
+def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
     """The stored form, where `data` is it already the same bytes: what moves between accounts is not encoded again.
 
-    Raises PictureRefusedError.
+    Only what has to be made counts against the budget. Raises PictureRefusedError.
     """
-    return data if _is_stored_form(data) else make_photo(data)
+    return data if _is_stored_form(data) else make_photo(data, budget)
 
 
 def _is_stored_form(data: bytes) -> bool:
@@ -94,6 +110,9 @@ def _opened(data: bytes, formats: tuple[str, ...], wanted: str) -> Iterator[Imag
 
 
 _TOO_BIG = f"The picture is too big: at most {MAX_SIDE:,} pixels a side and {MAX_PIXELS // 1_000_000} megapixels."
+
+
+_TOO_MANY = f"the pictures of one request have at most {MAX_PIXELS_IN_ALL // 1_000_000} megapixels in all"
 
 
 def _check_size(width: int, height: int) -> None:
