@@ -17,6 +17,7 @@ from contacts_project.server.environ import Scope, make_environ
 from contacts_project.server.lanes import Kind, Lane
 from contacts_project.server.refusals import RefusedError, refusal
 from contacts_project.server.spool import Spool
+from contacts_project.server.stalled import make_room
 
 log = logging.getLogger(__name__)
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -67,6 +68,7 @@ class Application:
         try:
             await lane.enter(kind)
             try:
+                make_room()
                 await lane.call(partial(self._ask, make_environ(scope, body), answer, gone))
                 if answer.events is None:
                     await deliver(send, body, answer, gone)
@@ -84,7 +86,7 @@ class Application:
         try:
             answer.ask(self.wsgi, environ)
         except RefusedError:
-            log.exception("There is no room to keep an answer")
+            log.warning("There is no room to keep an answer")
             raise
         except Exception as error:
             log.exception("An answer could not be made")

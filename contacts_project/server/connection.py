@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import struct
 import sys
 import time
 from typing import Any, ClassVar
@@ -10,13 +11,13 @@ import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from contacts_project.server.refusals import refusal
-from contacts_project.server.spool import Spool
+from contacts_project.server.stalled import stalled
 
 HEAD_SECONDS = 20
 READ_SECONDS = 30
-PRESSED_SECONDS = 3
 # Half of what the kernel keeps for a connection; left to itself it takes up to 4 MiB of each answer that nobody reads.
 KERNEL_BYTES = 128 * 1024
+NO_LINGER = struct.pack("ii", 1, 0)
 
 
 class Connection(H11Protocol):
@@ -28,8 +29,6 @@ class Connection(H11Protocol):
 
     # How many there may be at a time; set to what the system allows.
     most: ClassVar[int] = 1000
-    # Those whose clients do not read at this moment, and since when; the longest first.
-    unread: ClassVar[dict["Connection", float]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,7 +38,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if len(self.connections) > Connection.most:
-            transport.abort()
+            self.cut()
         transport.set_write_buffer_limits(high=0)  # whatever is not taken at once counts as unread
         connection = transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
@@ -63,16 +62,20 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        make_room()
-        Connection.unread[self] = time.monotonic()
-        self.read_timer = self.loop.call_later(READ_SECONDS, self.transport.abort)
+        stalled[self] = time.monotonic()
+        self.read_timer = self.loop.call_later(READ_SECONDS, self.cut)
 
     def resume_writing(self) -> None:
-        Connection.unread.pop(self, None)
+        stalled.pop(self, None)
         if self.read_timer is not None:
             self.read_timer.cancel()
             self.read_timer = None
         super().resume_writing()
+
+    def cut(self) -> None:
+        """Close the connection at once, and have the kernel forget what it holds for it: else it does for minutes."""
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+        self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn calls while it handles h11's error, which knows better which status fits."""
@@ -92,7 +95,7 @@ class Connection(H11Protocol):
 
     def _refuse(self, status: int) -> None:
         if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
-            self.transport.abort()
+            self.cut()
             return
         if self.cycle is not None:
             self.cycle.disconnected = True  # should the application be at work on an answer, it is for nobody
@@ -104,10 +107,3 @@ class Connection(H11Protocol):
         ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
-
-
-def make_room() -> None:
-    """Cut off who has been reading nothing for longest, once unread answers and bodies take half of their room."""
-    longest = next(iter(Connection.unread.items()), None)
-    if longest and Spool.taken > Spool.ROOM // 2 and longest[1] < time.monotonic() - PRESSED_SECONDS:
-        longest[0].transport.abort()

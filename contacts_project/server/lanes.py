@@ -44,11 +44,14 @@ class Lane:
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await turn
-        except TimeoutError:
-            raise RefusedError(503) from None
-        finally:
-            if not turn.done():
-                turn.cancel()
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if turn.done() and not turn.cancelled():  # granted at the last moment
+                self.free += 1
+                self.leave(kind)
+            turn.cancel()
+            if isinstance(error, TimeoutError):
+                raise RefusedError(503) from None
+            raise
 
     async def call(self, function: Callable[[], None]) -> None:
         """Run `function` in the thread that `enter` gave, and give the thread back."""
