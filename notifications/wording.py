@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from accounts.date_formats import day_in_digits, day_in_words
 from notifications.notices import Notice, NoticeKind
 from people.links import person_url
-from people.occasions import age_in_words, occasion
+from people.occasions import event_in_words, occasion
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,10 @@ def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> Di
     date = dt.date.fromisoformat(day)
     occasions: dict[tuple[str, str], list[str]] = {}
     for event in events:
-        occasions.setdefault((event["personId"], event["personName"]), []).append(_event_in_words(event))
+        occasions.setdefault((event["personId"], event["personName"]), []).append(event_in_words(event))
     people = (DigestPerson(name, person_url(id_), tuple(texts)) for (id_, name), texts in occasions.items())
     words = capfirst(day_in_words(date, notice.owner))
     return DigestDay(words, day_in_digits(date, notice.owner), date.day, tuple(people))
-
-
-def _event_in_words(event: Mapping[str, Any]) -> str:
-    if event["kind"] == "contact":
-        return _("Get in touch")
-    what = occasion(event.get("type"), event.get("title"))
-    age = age_in_words(event.get("type"), event.get("turns"))
-    return f"{what} · {age}" if age else what
 
 
 def _word_test(notice: Notice) -> Wording:

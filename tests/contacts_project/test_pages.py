@@ -188,8 +188,11 @@ def test_the_home_page_has_words_for_every_part(db: None) -> None:
     assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
 
 
-def test_the_home_page_knows_its_reader(browser: Client, is_fit: None) -> None:
-    html = text_of(browser.get("/"))
+def test_the_home_page_knows_its_reader(browser: Client, is_fit: None, ada: str) -> None:
+    with time_machine.travel(NOW, tick=False):
+        html = text_of(browser.get("/"))
+    assert f'/people/{ada}">Ada&lt;b&gt; &quot;Countess&quot; Lovelace</a>' in html
+    assert "Birthday · turns 38<small>Wednesday, 9 December · in 14 days</small>" in html
     assert "<span>Alice</span>" in html
     assert 'action="/account/sign-out"' in html
     assert 'href="/account/sign-in"' not in html

@@ -109,7 +109,7 @@ class Seeding:
 def _portrait(one: Part) -> bytes:
     """Initials on the person's colour, darker towards the foot, for want of a face."""
     image = Image.new("RGB", (256, 256), pick_color(one.uid))
-    shade = Image.linear_gradient("L").point(lambda value: value // 3)
+    shade = Image.linear_gradient("L").point(lambda value: 40 + value // 3)
     image.paste("#1a2230", mask=shade)
     initials = one.data["name"][0] + one.data["surname"][0]
     ImageDraw.Draw(image).text((128, 128), initials, fill="white", anchor="mm", font=ImageFont.load_default(104))
