@@ -15,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 from contacts_project.data_folder import readable_by_others
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
-from contacts_project.kernel.ownership.triggers import missing_triggers
+from contacts_project.kernel.triggers import missing_triggers
 from contacts_project.operation.health import (
     LEAST_FREE_BYTES,
     check_broker,
@@ -30,7 +30,7 @@ PLENTY_BYTES = 1024**3
 
 @register(TAG, deploy=True)
 def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The database, its migrations and owner triggers, the broker."""
+    """The database, its migrations and triggers, the broker."""
     if not check_database().fit:
         return [Error("The database does not answer.", hint="Look at DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
@@ -38,7 +38,7 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
         found.append(Error("Migrations wait to be applied.", hint=hint, id="doctor.E002"))
     elif missing := missing_triggers():
-        text = f"Owner triggers are missing: {', '.join(missing)}."
+        text = f"Triggers of the database are missing: {', '.join(missing)}."
         found.append(Error(text, hint="Run manage.py install_triggers.", id="doctor.E003"))
     if not check_broker().fit:
         found.append(Error("The broker does not answer.", hint="Look at REDIS_URL, or at DATA_DIR.", id="doctor.E004"))

@@ -16,7 +16,7 @@ from kombu import Connection
 
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
-from contacts_project.kernel.ownership.triggers import missing_triggers
+from contacts_project.kernel.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
 
@@ -97,7 +97,7 @@ def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("doctor", stdout=out)
-    assert "people_membership.group_id" in out.getvalue()
+    assert "own_people_membership_group_id" in out.getvalue()
     call_command("install_triggers")
     assert missing_triggers() == []
 
