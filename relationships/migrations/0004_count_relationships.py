@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("relationships", "0003_let_types_lose_their_inverse"),
-        ("people", "0006_counts_of_accounts"),
+        ("people", "0008_counts_of_accounts"),
     ]
 
     operations = [migrations.RunPython(count, migrations.RunPython.noop)]

@@ -14,7 +14,7 @@ def count(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0005_geocoded_addresses'),
+        ('people', '0007_uid_is_never_null'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
