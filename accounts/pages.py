@@ -5,6 +5,7 @@ GET shows and changes nothing (mail scanners open links too), POST acts by the s
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.api.views.access import check_password_rules
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
+from accounts.readers import SIGN_IN_PATH
 from accounts.services.known_devices import remember_device
 from accounts.services.verification import (
     AddressTakenError,
@@ -40,6 +42,7 @@ class Page:
     field: str = ""
     field_kind: str = "current-password"
     is_field_required: bool = True
+    sign_in_path: str = ""
     problem: str = ""
     status: int = 200
     owner: User | None = None
@@ -52,7 +55,7 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
     signed_in = request.user if isinstance(request.user, User) else None
 
     def act(user: User) -> Page:
-        ask = _verification(user, signed_in)
+        ask = _verification(user, signed_in, request.get_full_path())
         if request.method != "POST":
             return ask
         try:
@@ -62,28 +65,29 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
                 password=request.POST.get("password") or None,
                 now=timezone.now(),
             )
-        except SignInRequiredError as error:
-            return replace(ask, problem=_("This is not the password of the account."), status=error.status_code)
+        except SignInRequiredError:  # no 401: the browser would ask for a password in its own window
+            return replace(ask, problem=_("This is not the password of the account."), status=403)
         return Page(_("Your e-mail address is verified"), _("You can close this page."))
 
     return _answer(request, lambda: read_token(token, Purpose.VERIFY), act)
 
 
-def _verification(user: User, signed_in: User | None) -> Page:
-    knows_password = signed_in != user and user.has_usable_password()
-    if user.proven_email:
+def _verification(user: User, signed_in: User | None, here: str) -> Page:
+    asks_password = signed_in != user and user.has_usable_password()
+    if not user.proven_email:
         return Page(
-            _("Confirm your new e-mail address"),
+            _("Verify your e-mail address"),
             user.email,
-            button=_("Confirm the new address"),
-            field=_("Password of your account") if signed_in != user else "",
+            button=_("Verify the address"),
+            field=_("Password of your account, if you have made it yourself") if asks_password else "",
+            is_field_required=False,
         )
     return Page(
-        _("Verify your e-mail address"),
+        _("Confirm your new e-mail address"),
         user.email,
-        button=_("Verify the address"),
-        field=_("Password of your account, if you have made it yourself") if knows_password else "",
-        is_field_required=False,
+        button=_("Confirm the new address") if asks_password or signed_in == user else "",
+        field=_("Password of your account") if asks_password else "",
+        sign_in_path=f"{SIGN_IN_PATH}?{urlencode({'next': here})}" if signed_in != user else "",
     )
 
 

@@ -8,9 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.link_tokens import refusal
-from accounts.models import RegistrationTurn, User
+from accounts.models import EmailChange, RegistrationTurn, User
+from accounts.models.email_change import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
+
+_UNOPENED_DAYS = 30
 
 
 def verification_is_mandatory() -> bool:
@@ -59,3 +62,26 @@ def _withdraw(other: User, user: User) -> None:
                 delete_account(user=other)
     except AccountGoneError:
         return  # its owner deleted it meanwhile
+
+
+def remove_unopened_accounts(*, now: dt.datetime) -> int:
+    """Remove the accounts whose first mail nobody has opened in 30 days; how many.
+
+    Where verification is mandatory nobody could sign in to them, and anybody may register any address.
+    """
+    if not verification_is_mandatory():
+        return 0
+    since = now - dt.timedelta(days=_UNOPENED_DAYS)
+    unopened = User.objects.filter(proven_email=None, last_login=None, is_staff=False, created_at__lt=since)
+    removed = 0
+    for user in list(unopened[:1000]):
+        with address_write(user) as stored:
+            if stored.proven_email is None:
+                delete_account(user=stored)
+                removed += 1
+    return removed
+
+
+def forget_email_changes(*, now: dt.datetime) -> None:
+    """Remove the changes that can be taken back no more."""
+    EmailChange.unscoped.rows().filter(created_at__lte=now - dt.timedelta(days=TAKE_BACK_DAYS)).delete()

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.errors import ApiError, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 
 DEMO_EMAIL = "demo@example.org"
-_REGISTRATIONS = Budget("registration", 60, 3600)
+REGISTRATIONS = Budget("registration", 60, 3600)
 
 
 class RegistrationClosedError(ApiError):
@@ -77,4 +77,4 @@ def count_registration(request: HttpRequest) -> None:
     address = client_address(request)
     if address and ip_address(address).is_loopback and not settings.TRUSTED_PROXY_COUNT:
         return
-    _REGISTRATIONS.draw(address_block(address))
+    REGISTRATIONS.draw(address_block(address))

@@ -1,19 +1,24 @@
 """Attempts to get hold of somebody else's account by its address; each was possible once."""
 
+import datetime as dt
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import time_machine
+from django.utils import timezone
 
-from accounts.models import ApiToken, OidcIdentity, TotpDevice, User
+from accounts.models import ApiToken, EmailChange, OidcIdentity, TotpDevice, User
+from accounts.tasks import sweep_accounts
+from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_token, make_user, prove
 from tests.client import Client, client_of
-from tests.mailbox import Mailbox
+from tests.mailbox import Mailbox, text_of
 
 NEW = "Better-Horse-8"
 VICTIM = "victim@example.org"
 THIEF = "thief@example.net"
-FORM = "application/x-www-form-urlencoded"
 
 Post = Callable[[], int]
 
@@ -204,3 +209,126 @@ def test_the_old_address_takes_the_change_back(mailbox: Mailbox, post: Post, vic
     assert post() == 1
     reset(mailbox.tokens(VICTIM, "reset-password")[0])
     assert take_back(link, status=400)["details"][0]["field"] == "token"
+
+
+def test_the_thief_takes_nothing_back_after_the_owner_has(mailbox: Mailbox, post: Post, victim: User) -> None:
+    """From the thief's own mailbox, which was the account's proven address for a while. Its password goes, too."""
+    thief = sign_in(VICTIM)
+    change_email(thief, THIEF)
+    post()
+    verify(mailbox.tokens(THIEF, "verify-email")[0], thief)
+    thief.ok("POST", "/api/auth/forgot-password", {"email": THIEF})
+    post()
+    reset(mailbox.tokens(THIEF, "reset-password")[0])
+    change_email(sign_in(THIEF, NEW), "third@example.net")
+    post()
+    TotpDevice.objects.create(owner=victim, secret="x", confirmed_at=timezone.now())
+    take_back(mailbox.tokens(VICTIM, "take-back")[0])
+    take_back(mailbox.tokens(THIEF, "take-back")[0], status=400)
+    sign_in(VICTIM, NEW, status=401)
+    post()
+    reset(mailbox.tokens(VICTIM, "reset-password")[-1])
+    assert profile(sign_in(VICTIM, NEW)) == (VICTIM, True)
+
+
+def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, post: Post, victim: User) -> None:
+    leave_behind(victim)
+    change_email(client_of(victim), THIEF)
+    post()
+    take_back(mailbox.last_token())
+    assert left_behind(victim) == [0, 1, 1]
+
+
+def test_a_flooded_mailbox_still_hears_of_the_change(mailbox: Mailbox, post: Post, victim: User) -> None:
+    for _ in range(12):
+        Client().ok("POST", "/api/auth/forgot-password", {"email": VICTIM})
+    post()
+    change_email(client_of(victim), THIEF)
+    post()
+    assert len(mailbox.tokens(VICTIM, "take-back")) == 1
+
+
+def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, post: Post, victim: User) -> None:
+    owner = sign_in(VICTIM)
+    change_email(owner, "new@example.org")
+    post()
+    verify(mailbox.tokens("new@example.org", "verify-email")[0], owner)
+    (link,) = mailbox.tokens(VICTIM, "take-back")
+    other = prove(make_user(VICTIM))
+    assert take_back(link, status=400)["code"] == "address_taken"
+    assert profile(owner) == ("new@example.org", True)
+    other.delete()
+    take_back(link)
+
+
+def test_the_take_back_link_ends_after_seven_days_and_cannot_be_made_up(
+    mailbox: Mailbox, post: Post, victim: User
+) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        change_email(client_of(victim), THIEF)
+        post()
+        link, verification = mailbox.tokens(VICTIM, "take-back")[0], mailbox.tokens(THIEF, "verify-email")[0]
+        row, _, signature = link.rpartition(".")
+        for forged in (verification, row, f"{row}.{signature[::-1]}", "x", ""):
+            take_back(forged, status=400)
+        verify(link, status=400)
+        reset(link, status=400)
+        clock.shift(dt.timedelta(days=7))
+        take_back(link, status=400)
+        assert profile(client_of(victim)) == (THIEF, False)
+        clock.shift(dt.timedelta(seconds=-1))
+        take_back(link)
+        sweep_accounts()
+    assert not EmailChange.unscoped.exists()
+
+
+# --- Programs that open every link --------------------------------------------------------------------
+
+
+def test_who_opens_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, post: Post, victim: User) -> None:
+    newcomer = make_user("new@example.org")
+    change_email(client_of(victim), THIEF)
+    for email in (VICTIM, "new@example.org"):
+        Client().ok("POST", "/api/auth/forgot-password", {"email": email})
+    Client().ok("POST", "/api/auth/resend-verification", {"email": "new@example.org"})
+    post()
+    assert len(mailbox.messages) == 5
+    for message in mailbox.messages:
+        links = re.findall(r"http://[^\s\"<]+", text_of(message))
+        assert len(links) == 1
+        for method in ("GET", "HEAD", "OPTIONS"):
+            Client().call(method, links[0].partition("8000")[2])
+    for user, email in ((victim, THIEF), (newcomer, "new@example.org")):
+        before = user.password, user.proven_email, user.claimed_at
+        user.refresh_from_db()
+        assert (user.email, user.password, user.proven_email, user.claimed_at) == (email, *before)
+
+
+def test_the_page_asks_for_the_password_where_nobody_is_signed_in(mailbox: Mailbox, post: Post, victim: User) -> None:
+    owner = client_of(victim)
+    change_email(owner, "new@example.org")
+    post()
+    path = f"/account/verify-email?token={mailbox.tokens('new@example.org', 'verify-email')[0]}"
+    browser = Client(enforce_csrf_checks=True)
+    page = browser.call("GET", path).content.decode()
+    assert 'autocomplete="current-password" required' in page
+    assert "/account/sign-in?next=" in page
+    for password in ("", "Wrong-Horse-7"):
+        refused = submit(browser, path, page, password=password)
+        assert (refused.status_code, 'class="problem"' in refused.content.decode()) == (403, True)
+    assert profile(owner) == ("new@example.org", False)
+    assert submit(browser, path, page, password=PASSWORD).status_code == 200
+    assert profile(owner) == ("new@example.org", True)
+
+
+def test_the_page_takes_the_change_back(mailbox: Mailbox, post: Post, victim: User) -> None:
+    change_email(client_of(victim), THIEF)
+    post()
+    path = f"/account/take-back?token={mailbox.tokens(VICTIM, 'take-back')[0]}"
+    browser = Client(enforce_csrf_checks=True)
+    page = browser.call("GET", path).content.decode()
+    assert VICTIM in page
+    assert THIEF in page
+    assert submit(browser, path, page).status_code == 200
+    assert profile(sign_in(VICTIM)) == (VICTIM, True)
+    assert browser.call("GET", path).status_code == 400
