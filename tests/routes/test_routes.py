@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
+from contacts_project.kernel.api.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
@@ -40,6 +41,7 @@ def standing(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
+        BudgetUse.objects.all().delete()
 
 
 @pytest.fixture
