@@ -222,6 +222,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_REDIRECT_STDOUTS = False  # mails to the console are no log lines
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
@@ -304,7 +305,7 @@ LOGGING = {
     "filters": {"request_id": {"()": "contacts_project.kernel.api.request_ids.RequestIdFilter"}},
     "formatters": {
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "contacts_project.kernel.api.logs.JsonFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s",
         },
     },
@@ -314,6 +315,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env["LOG_LEVEL"]},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "celery": {"level": "WARNING"},  # else a line for each task of each minute
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
         "celery": {"level": "WARNING"},
         "uvicorn": {"level": "WARNING"},
