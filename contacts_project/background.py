@@ -13,7 +13,7 @@ import threading
 from typing import Any
 
 import django
-from celery import bootsteps, signals
+from celery import bootsteps
 from kombu.utils.imports import symbol_by_name
 
 from contacts_project.lifeline import end_with_parent
@@ -51,11 +51,6 @@ class SchedulerThread(bootsteps.StartStopStep):
         except Exception:
             log.exception("The scheduler failed")
             os.kill(os.getpid(), signal.SIGTERM)
-
-
-@signals.setup_logging.connect
-def keep_logging(**kwargs: Any) -> None:
-    """Leaves the log as the settings have it; without a receiver Celery sets up its own."""
 
 
 def main() -> int:

@@ -55,6 +55,7 @@ if TRUSTED_PROXY_COUNT or _https:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _https else 0
 SILENCED_SYSTEM_CHECKS = [
+    "auth.E003",  # any number of accounts may claim an address, one has proven it: no e-mail is unique as it wants
     "security.W005",  # HSTS for hosts below ours is not ours to promise,
     "security.W021",  # nor is the browsers' built-in list of hosts
     "security.W008",  # the proxy that holds the certificate redirects to it; health is asked over plain loopback
@@ -63,9 +64,6 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-# Any number of accounts may claim an address, one has proven it: no e-mail is unique as auth.E003 wants it.
-SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -315,7 +313,6 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env["LOG_LEVEL"]},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
-        "celery": {"level": "WARNING"},  # else a line for each task of each minute
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
         "celery": {"level": "WARNING"},
         "uvicorn": {"level": "WARNING"},

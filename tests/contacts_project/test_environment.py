@@ -128,7 +128,8 @@ def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line:
     [
         ["manage.py", "doctor"],
         ["-m", "celery", "-A", "contacts_project", "worker"],
-        ["-c", "import contacts_project.wsgi"],
+        ["-m", "contacts_project.server"],
+        ["-m", "contacts_project.background"],
     ],
 )
 def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[str]) -> None:
