@@ -1,6 +1,5 @@
 """What a browser sees of a sign-in through the provider after it has come back from there."""
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone, translation
@@ -32,17 +31,6 @@ def ask_code(request: HttpRequest) -> HttpResponse:
     response = redirect(pending.next_path)
     complete_sign_in(request, response, user)
     return response
-
-
-def go_on(request: HttpRequest, path: str) -> HttpResponse:
-    """Lead the browser that the provider has sent to `path`.
-
-    With SameSite=Strict a redirect would not do: the browser takes it for the other site's, and holds the session's
-    cookie back. From a page of ours it is our own.
-    """
-    if settings.SESSION_COOKIE_SAMESITE != "Strict":
-        return redirect(path)
-    return render_page(request, "account/go_on.html", {"path": path}, language=language_of(request, None))
 
 
 def _code_page(request: HttpRequest, error: ApiError | None = None) -> HttpResponse:

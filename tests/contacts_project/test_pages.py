@@ -133,6 +133,15 @@ def test_strangers_are_asked_to_sign_in_first(db: None, alice: User) -> None:
             assert (response.status_code, response["Location"]) == (302, f"/account/sign-in?next=%2Fpeople%2F{key}")
 
 
+def test_a_link_from_another_site_opens_with_a_strict_cookie_too(db: None, settings: Any) -> None:
+    """Browsers hold such a cookie back until a page of ours leads on; only then is nobody signed in."""
+    settings.SESSION_COOKIE_SAMESITE = "Strict"
+    page = Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="cross-site")
+    assert (page.status_code, page.has_header("Location")) == (200, False)
+    assert f'content="0; url=/people/{UNKNOWN}"' in text_of(page)
+    assert Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="same-origin").status_code == 302
+
+
 def test_its_cost_does_not_grow(
     browser: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:

@@ -20,7 +20,8 @@ from accounts.oidc import flow
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.oidc.sealing import SEALED_SECONDS
-from accounts.oidc_pages import CODE_PATH, go_on
+from accounts.oidc_pages import CODE_PATH
+from accounts.readers import go_on
 from accounts.services.oidc_accounts import account_for, link_account
 from accounts.services.oidc_sign_in import (
     FLOW_COOKIE,
