@@ -12,11 +12,10 @@ import sys
 import threading
 from typing import Any
 
-import django
 from celery import bootsteps
 from kombu.utils.imports import symbol_by_name
 
-from contacts_project.lifeline import end_with_parent
+from contacts_project.child import end_with_parent, set_up_django
 
 THREADS = 4
 log = logging.getLogger(__name__)
@@ -59,8 +58,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.parent is not None:
         end_with_parent(options.parent)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-    django.setup()
+    set_up_django()
     from contacts_project.celery import app  # noqa: PLC0415 - needs Django set up
 
     app.steps["worker"].add(SchedulerThread)

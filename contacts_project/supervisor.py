@@ -14,7 +14,7 @@ import sys
 import time
 from types import FrameType
 
-from contacts_project.lifeline import GRACE_SECONDS
+from contacts_project.child import GRACE_SECONDS
 
 
 class Supervisor:
@@ -24,7 +24,7 @@ class Supervisor:
         self.commands = commands
         self.listener = listener
         self.stopping = False
-        # The children hold the reading end: it ends when we do, however that happens (contacts_project.lifeline).
+        # The children hold the reading end: it ends when we do, however that happens (contacts_project.child).
         self.reading, self.writing = os.pipe()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
@@ -68,7 +68,9 @@ class Supervisor:
         """Start a child in a session of its own, so that Ctrl-C comes from us."""
         fds = (self.reading, self.listener.fileno())
         command = [*self.commands[name], "--parent", str(self.reading)]
-        return subprocess.Popen(command, start_new_session=True, pass_fds=fds)  # noqa: S603 - our own commands
+        # glibc gives each of many threads memory of its own, and hardly any back.
+        environment = {"MALLOC_ARENA_MAX": "2", **os.environ}
+        return subprocess.Popen(command, env=environment, start_new_session=True, pass_fds=fds)  # noqa: S603 - ours
 
 
 def commands(web_processes: int, listener: int) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from io import BytesIO
 
-import pillow_heif
 from PIL import Image, ImageFile, UnidentifiedImageError
 
 SIDE = 256
@@ -22,8 +21,6 @@ HEIF = ("HEIF",)
 # A picture of 50 megapixels takes 50 to 200 MB decoded, as WebP four times that: one such at a time, the rest wait.
 _LARGE = 12_000_000
 _large_turn = threading.Lock()
-
-pillow_heif.register_heif_opener()
 
 
 class PictureRefusedError(ValueError):
@@ -86,6 +83,9 @@ _JFIF = ("APP0", 14)
 
 def convert_heif(data: bytes) -> bytes:
     """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError."""
+    from pillow_heif import register_heif_opener  # noqa: PLC0415 - 4 MB that few processes ever need
+
+    register_heif_opener()
     with _opened(data, HEIF, "a HEIC or HEIF picture") as image:
         turn = _orientation(image)
         return _jpeg(_turned(_flat(image), turn), quality=90)

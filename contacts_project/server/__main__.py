@@ -4,11 +4,8 @@ It listens on HOST and PORT, or on the socket that its parent has bound and left
 """
 
 import argparse
-import os
 
-import django
-
-from contacts_project.lifeline import end_with_parent
+from contacts_project.child import end_with_parent, set_up_django
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m contacts_project.server", description=__doc__)
@@ -17,8 +14,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.parent is not None:
         end_with_parent(options.parent)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-    django.setup()
+    set_up_django()
     from contacts_project.server.process import run  # needs Django set up
 
     run(options.fd)

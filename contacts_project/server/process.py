@@ -1,6 +1,7 @@
 """One web process: its listener, its limits, and uvicorn with our connection and application."""
 
 import asyncio
+import gc
 import resource
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -71,5 +72,7 @@ def run(fd: int | None) -> None:
     application = Application(wsgi)
     server = Server(make_config(application), application)
     get_resolver().check()  # loads the views now, not in the first request
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: no collection has to look through it again
     listener = bind(settings.HOST, settings.PORT, shared=True) if fd is None else socket.socket(fileno=fd)
     server.run(sockets=[listener])

@@ -5,7 +5,6 @@ from email.utils import parseaddr
 from typing import Any
 
 from django.conf import settings
-from pywebpush import WebPushException, webpush
 
 from accounts.models import User
 from contacts_project.kernel.api.json import dumps
@@ -37,6 +36,8 @@ class PushChannel(Channel):
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Push to the device with the id `key`."""
+        from pywebpush import WebPushException, webpush  # noqa: PLC0415 - brings aiohttp: 7 MB for whoever pushes
+
         # By owner too: an endpoint moves when somebody else signs in on the device.
         device = PushSubscription.objects.owned_by(notice.owner).with_id(key).first()
         if device is None:
@@ -92,7 +93,7 @@ def _seconds_left(notice: Notice) -> int:
     return max(60, int((notice.expires_at - notice.sent_at).total_seconds()))
 
 
-def _raise_outbound(failure: WebPushException) -> None:
+def _raise_outbound(failure: Any) -> None:
     """pywebpush raises for a status, and for keys that are none: those can never be sent to."""
     response: Any = failure.response
     if response is None:

@@ -130,6 +130,15 @@ def test_nobody_else_may_read_what_an_instance_keeps(lasting: Instance) -> None:
     assert list(readable_by_others([lasting.data, *files])) == []
 
 
+def test_libraries_that_most_instances_never_need_are_not_loaded(lasting: Instance) -> None:
+    """HEIF, browser push and PostgreSQL's driver take 20 MB in each process; Django 100 MB in the supervisor."""
+    loaded = {
+        pid: Path(f"/proc/{pid}/maps").read_text() for pid in [lasting.process.pid, *children_of(lasting.process.pid)]
+    }
+    assert not [name for name in ("_pillow_heif", "aiohttp", "psycopg") for maps in loaded.values() if name in maps]
+    assert "site-packages" not in loaded[lasting.process.pid]
+
+
 def test_stopping_ends_web_and_worker(instance: Instance) -> None:
     assert requests.get(f"{instance.base}/api/health", timeout=60).json()["status"] == "ok"
     children = children_of(instance.process.pid)
