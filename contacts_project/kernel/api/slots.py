@@ -13,20 +13,27 @@ class Slots:
     def __init__(self, number: int, *, waiting: int, seconds: float, message: str) -> None:
         self.seconds, self.message = seconds, message
         self._free = threading.BoundedSemaphore(number)
-        self._admitted = threading.BoundedSemaphore(number + waiting)
+        self._admitted = threading.BoundedSemaphore(waiting)
 
     @contextmanager
-    def take(self) -> Iterator[None]:
-        """Hold a slot for as long as the block lasts. Raises UnavailableError."""
+    def take(self, *, patient: bool = False) -> Iterator[None]:
+        """Hold a slot for as long as the block lasts. Raises UnavailableError, unless `patient`: for those whose
+        number is bounded elsewhere."""
+        if patient:
+            self._free.acquire()
+        elif not self._free.acquire(blocking=False):
+            self._wait()
+        try:
+            yield
+        finally:
+            self._free.release()
+
+    def _wait(self) -> None:
         if not self._admitted.acquire(blocking=False):
             raise self._refusal()
         try:
             if not self._free.acquire(timeout=self.seconds):
                 raise self._refusal()
-            try:
-                yield
-            finally:
-                self._free.release()
         finally:
             self._admitted.release()
 
