@@ -13,8 +13,10 @@ from django.utils import timezone
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
 from accounts.services.second_factor import _digest, spend_code
+from tests.accounts.test_oidc import sign_in
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
+from tests.oidc_provider import Provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,6 +75,30 @@ def test_a_code_opens_once() -> None:
     RecoveryCode.objects.create(owner=user, digest=_digest(user, "ABCD-EFGH-JKLM"))
     spend = [lambda: spend_code(user=user, code="abcd-efgh-jklm", now=timezone.now())] * 3
     assert sorted(at_once(*spend)) == [False, False, True]
+
+
+def test_guesses_at_once_are_no_more_than_ten() -> None:
+    make_user("ada@example.org")
+
+    def guess(number: int) -> int:
+        body = {"email": "ada@example.org", "password": "Wrong-Horse-7"}
+        return int(Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{number}").status_code)
+
+    statuses = at_once(*(lambda number=number: guess(number) for number in range(14)))
+    assert sorted(statuses) == [401] * 10 + [429] * 4
+
+
+def test_a_code_finishes_one_sign_in_through_the_provider(provider: Provider) -> None:
+    user = prove(make_user("ada@example.org"))
+    secret = pyotp.random_base32()
+    TotpDevice.objects.create(owner=user, secret=secret, confirmed_at=timezone.now())
+    browsers = [Client() for _ in range(3)]
+    for browser in browsers:
+        sign_in(browser, provider)
+    body = {"code": pyotp.TOTP(secret).now()}
+    path = "/api/auth/oidc/second-factor"
+    calls = [lambda browser=browser: browser.call("POST", path, body).status_code for browser in browsers]
+    assert sorted(at_once(*calls)) == [200, 401, 401]
 
 
 def test_an_account_is_deleted_once() -> None:
