@@ -32,8 +32,8 @@ BASE_URL: str = (env["BASE_URL"] or f"http://127.0.0.1:{PORT}").rstrip("/")
 APP_URL: str = env["APP_URL"]
 DATA_DIR: Path = env["DATA_DIR"]
 try:
-    if prepare_data_folder(DATA_DIR) and DATA_DIR == BASE_DIR / "data":
-        sys.stderr.write(f"Made the data folder {DATA_DIR}. An instance that lies elsewhere needs DATA_DIR.\n")
+    if prepare_data_folder(DATA_DIR):
+        sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
     _keys = load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
     sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))
@@ -163,7 +163,6 @@ STORAGES = {
 }
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 

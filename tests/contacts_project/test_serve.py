@@ -94,14 +94,14 @@ def shell_blocks(after: str) -> list[str]:
 
 
 def test_the_first_request_of_the_readme_works_as_printed(lasting: Instance, tmp_path: Path) -> None:
-    register, use = shell_blocks("A first request")
+    register, *use = shell_blocks("A first request")
     (tmp_path / "contacts.vcf").write_bytes(
         b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Grace Hopper\r\nN:Hopper;Grace;;;\r\nEND:VCARD\r\n"
     )
     printed = run_shell(register.replace("http://127.0.0.1:8000", lasting.base), tmp_path)
     token = re.search(r"cnt_\w{46}", printed)
     assert token, printed
-    script = use.replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", token.group())
+    script = "".join(use).replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", token.group())
     printed = run_shell(script, tmp_path)
     assert printed.count("Babbage") >= 2, printed
     assert '"imported":1' in printed, printed

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from contacts_project.data_folder import make_private
+from contacts_project.data_folder import everything_in, make_private
 from contacts_project.server.listener import bind
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Give manage.py the same DATA_DIR, too: without it, it works on {default}.")
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
-        make_private(settings.DATA_DIR.rglob("*"))  # of an older version; what is new is made so
+        make_private(everything_in(settings.DATA_DIR))  # of an older version; what is new is made so
         connections.close_all()
         self.stdout.flush()
         become_supervisor(listener)
