@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.api.views.access import check_password_rules
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
-from accounts.readers import SIGN_IN_PATH
+from accounts.readers import SIGN_IN_PATH, language_of
 from accounts.services.known_devices import remember_device
 from accounts.services.verification import (
     AddressTakenError,
@@ -67,6 +66,9 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
             )
         except SignInRequiredError:  # no 401: the browser would ask for a password in its own window
             return replace(ask, problem=_("This is not the password of the account."), status=403)
+        except RateLimitedError as error:
+            problem = _("Too many tries. Wait a quarter of an hour, then open the link again.")
+            return replace(ask, problem=problem, status=error.status_code)
         return Page(_("Your e-mail address is verified"), _("You can close this page."))
 
     return _answer(request, lambda: read_token(token, Purpose.VERIFY), act)
@@ -87,7 +89,7 @@ def _verification(user: User, signed_in: User | None, here: str) -> Page:
         user.email,
         button=_("Confirm the new address") if asks_password or signed_in == user else "",
         field=_("Password of your account") if asks_password else "",
-        sign_in_path=f"{SIGN_IN_PATH}?{urlencode({'next': here})}" if signed_in != user else "",
+        sign_in_path=f"{SIGN_IN_PATH}?{urlencode({'next': here})}" if signed_in is None else "",
     )
 
 
@@ -149,20 +151,16 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, read: Callable[[], User], act: Callable[[User], Page]) -> HttpResponse:
-    language = settings.LANGUAGE_CODE
+    language = language_of(request, None)
     try:
         user = read()
         language = user.language
         with translation.override(language):
             page = act(user)
     except FieldError:
-        page = Page(
-            _("This link does not work any more"),
-            _("It was used already, or is too old. Ask for another."),
-            status=400,
-        )
-    except RateLimitedError:
-        page = Page(_("Too many tries"), _("Wait a quarter of an hour, then open the link again."), status=429)
+        with translation.override(language):
+            text = _("It was used already, or is too old. Ask for another.")
+            page = Page(_("This link does not work any more"), text, status=400)
     response = render_page(request, "account/page.html", {"page": page}, language=language, status=page.status)
     if page.owner:
         remember_device(request, response, page.owner)

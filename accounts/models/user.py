@@ -89,7 +89,8 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """An operator's account, whole: the command line vouches for its address. Raises ValidationError."""
         address = self.normalize_email(email)
-        if self.with_email(address).exists():
+        is_mandatory = settings.EMAIL_VERIFICATION == "mandatory"
+        if (self.with_proven_email(address) if is_mandatory else self.with_email(address)).exists():
             raise ValidationError("Another account has this address.")
         vouched = {"proven_email": address, "claimed_at": timezone.now()}
         with transaction.atomic():

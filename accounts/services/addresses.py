@@ -13,6 +13,7 @@ from accounts.models.email_change import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
 
+_SAVED = ["email", "proven_email", "claimed_at", "password", "is_staff", "is_superuser", "updated_at"]
 _UNOPENED_DAYS = 30
 
 
@@ -33,7 +34,7 @@ def address_write(user: User) -> Iterator[User]:
 
 
 def prove_email(user: User, email: str, *, claims: bool, now: dt.datetime) -> None:
-    """Make the address the account's proven one, and with `claims` the account its owner's; save it.
+    """Make the address the account's proven one, and with `claims` the account its owner's; save it, with its password.
 
     Others who claim the address fall back to the one that they have proven. Those that have proven none go where
     verification is mandatory: nobody could sign in to them. Inside address_write. Raises FieldError where another
@@ -46,7 +47,7 @@ def prove_email(user: User, email: str, *, claims: bool, now: dt.datetime) -> No
         user.claimed_at = now
     for other in User.objects.claiming(email).exclude(pk=user.pk):
         _withdraw(other, user)
-    user.save()
+    user.save(update_fields=_SAVED)
 
 
 def _withdraw(other: User, user: User) -> None:

@@ -21,10 +21,9 @@ log = logging.getLogger(__name__)
 # A mail under way is nobody else's for so long; then it counts as lost and is sent again.
 _LEASE = dt.timedelta(minutes=5)
 _PAUSES = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
-# Strangers can ask for mails to any address: no mailbox gets more than this.
-_PER_MAILBOX = Budget("account-mail", 10, 3600)
-# Counted apart, so that nobody keeps an owner from hearing of a change by asking for other mails first.
-_CHANGES_PER_MAILBOX = Budget("account-mail-change", 10, 3600)
+# Strangers can ask for mails to any address: no mailbox gets more of a kind than this. Kinds are counted apart, so that
+# asking for one keeps nobody from getting another: a link for a new password, or the news that an address was changed.
+_PER_MAILBOX = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
 
 
 def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
@@ -66,9 +65,8 @@ def _message(mail: AccountMail) -> EmailMultiAlternatives | None:
     letter = _letter(mail)
     if letter is None or not letter.user.is_active:
         return None
-    budget = _CHANGES_PER_MAILBOX if letter.kind is MailKind.CHANGED else _PER_MAILBOX
     try:
-        budget.draw(User.objects.fold(letter.address))
+        _PER_MAILBOX[letter.kind].draw(User.objects.fold(letter.address))
     except RateLimitedError:
         return None
     with translation.override(letter.user.language):

@@ -6,7 +6,11 @@ from accounts.models import EmailChange, MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
+from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.errors import FieldError
+
+# Each sends a mail to an address that somebody typed.
+_CHANGES = Budget("email-change", 20, 3600)
 
 
 def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]:
@@ -14,7 +18,7 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
 
     That one is to be proven: until then, whatever the account had proven before keeps its rights, and gets a mail that
     can take the change back. The same address in another spelling is no change. An address that others have is a
-    FieldError, but not where verification is mandatory: there nobody is told who has one.
+    FieldError, but not where verification is mandatory: there nobody is told who has one. Raises RateLimitedError.
     """
     email = User.objects.normalize_email(email)
     with address_write(user) as stored:
@@ -26,6 +30,7 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
             stored.proven_email = email  # as it is spelled now
         elif changed:
             _check_free(stored)
+            _CHANGES.draw(str(stored.pk))
             _order_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
     return stored, changed

@@ -32,7 +32,7 @@ _TEMPLATES: dict[str, dict[str, Any]] = {
 
 def make_account(password: str) -> tuple[User, bool]:
     """The demo account, and whether it is new: only then it gets the password."""
-    user = User.objects.with_email(DEMO_EMAIL).first()
+    user = User.objects.with_proven_email(DEMO_EMAIL).first()
     if user:
         return user, False
     now = timezone.now()
