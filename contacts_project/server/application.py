@@ -69,7 +69,7 @@ class Application:
             await lane.enter(kind)
             try:
                 make_room()
-                await lane.call(partial(self._ask, make_environ(scope, body), answer, gone))
+                await lane.call(kind, partial(self._ask, make_environ(scope, body), answer, gone))
                 if answer.events is None:
                     await deliver(send, body, answer, gone)
             finally:

@@ -18,7 +18,7 @@ async def order_of(lane: Lane, kinds: list[Kind]) -> list[Kind]:
 
     async def one(kind: Kind) -> None:
         await lane.enter(kind)
-        await lane.call(lambda: None)
+        await lane.call(kind, lambda: None)
         came.append(kind)
         lane.leave(kind)
 
@@ -71,7 +71,7 @@ def test_who_gives_up_waiting_takes_no_thread() -> None:
         await asyncio.sleep(0)
         impatient.cancel()
         await asyncio.sleep(0)
-        await lane.call(lambda: None)
+        await lane.call(kinds[0], lambda: None)
         lane.leave(kinds[0])
         assert (lane.free, lane.waiting) == (1, {})
 
