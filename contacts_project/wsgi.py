@@ -1,4 +1,4 @@
-"""The WSGI application, which contacts_project.server runs in threads."""
+"""The WSGI application, for gunicorn."""
 
 import os
 

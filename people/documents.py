@@ -1,10 +1,10 @@
 """Multi-value fields: the shape of their entries, and the ids that stay while an entry's content does."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
+from people.matching import match_entries
 
 Entry = Mapping[str, Any]
 
@@ -32,57 +32,27 @@ MAX_ENTRIES = 100
 def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
     """The entries as they are stored: whole, each with an id, that of the stored entry that it is.
 
-    An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
+    That is the one of its id, else the one with the same value, else the only one left of its kind (open points,
+    section 3). An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
     """
     given, known = list(entries), list(stored)
+    value = [key for key in SHAPES[field] if key not in _KINDS[field]]
+    keys = [_by(("id",)), _by(SHAPES[field]), _by(value)]
+    found = match_entries(given, known, keys=keys, kind=_by(_KINDS[field]))
     places = {address_text(old): old for old in known} if field == "addresses" else {}
     settled = []
-    for entry, old in zip(given, _stored_ones(field, given, known), strict=True):
-        whole = {"id": old["id"] if old else str(new_id()), **{key: entry.get(key) for key in SHAPES[field]}}
+    for entry, place in zip(given, found, strict=True):
+        key = str(new_id()) if place is None else known[place]["id"]
+        whole = {"id": key, **{key: entry.get(key) for key in SHAPES[field]}}
         if field == "addresses":
-            place = entry if "geocodeStatus" in entry else places.get(address_text(entry), {})
-            whole |= {key: place.get(key) for key in GEOCODED}
+            geocoded = entry if "geocodeStatus" in entry else places.get(address_text(entry), {})
+            whole |= {key: geocoded.get(key) for key in GEOCODED}
         settled.append(whole)
     return settled
 
 
-def _stored_ones(field: str, entries: Sequence[Entry], stored: Sequence[Entry]) -> list[Entry | None]:
-    """For each entry the stored one that it is (open points, section 3), None where it is new.
-
-    It is the one of its id, else the one with the same value, else the only one left of its kind.
-    """
-    value = [key for key in SHAPES[field] if key not in _KINDS[field]]
-    found: list[Entry | None] = [None] * len(entries)
-    left = {old["id"]: old for old in stored}
-    for keys in (("id",), SHAPES[field], value):
-        _match(found, entries, left, _by(keys))
-    _match(found, entries, left, _by(_KINDS[field]), only=True)
-    return found
-
-
 def _by(keys: Iterable[str]) -> Callable[[Entry], tuple[Any, ...]]:
     return lambda entry: tuple(entry.get(key) for key in keys)
-
-
-def _match(
-    found: list[Entry | None],
-    entries: Sequence[Entry],
-    left: dict[Any, Entry],
-    key: Callable[[Entry], tuple[Any, ...]],
-    *,
-    only: bool = False,
-) -> None:
-    """Give the entries without a stored one the first of those `left` with their key, or the only one."""
-    if not left:
-        return
-    stored = defaultdict(list)
-    for old in left.values():
-        stored[key(old)].append(old)
-    for place, entry in enumerate(entries):
-        candidates = stored[key(entry)] if found[place] is None else []
-        if len(candidates) == 1 or (candidates and not only):
-            old = found[place] = candidates.pop(0)
-            del left[old["id"]]
 
 
 def address_text(entry: Entry) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import Number, Text
-from people.vcard.fitting import is_email
+from people.vcard.limits import is_email
 
 OTHER = "other"
 

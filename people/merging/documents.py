@@ -46,6 +46,15 @@ def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]
     return added
 
 
+def same_entries(primary: Person, secondary: Person) -> dict[str, str]:
+    """By the id of each of the secondary's entries that of the merged primary's which means the same."""
+    same: dict[str, str] = {}
+    for column, meaning in _MEANINGS.items():
+        mine = {meaning(entry): entry["id"] for entry in reversed(getattr(primary, column))}
+        same |= {entry["id"]: mine[means] for entry in getattr(secondary, column) if (means := meaning(entry)) in mine}
+    return same
+
+
 def take_back(person: Person, added: Mapping[str, list[Any]]) -> None:
     """Remove the added entries that are still as they were added (not saved); what was edited since stays.
 

@@ -1,8 +1,7 @@
 """The single-valued fields of a merged person."""
 
 import datetime as dt
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -46,7 +45,6 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, An
         wanted["uid"] = secondary.uid
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
         wanted |= {column: getattr(secondary, column) for column in REMINDER}
-    wanted["vcard_extra"] = _extra_lines(primary.vcard_extra, secondary.vcard_extra)
     wanted |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
     if wanted.get("contact_reminder_enabled", primary.contact_reminder_enabled):
         for column, default in (("contact_reminder_interval", 1), ("contact_reminder_interval_unit", "MONTHS")):
@@ -92,17 +90,4 @@ def _plain(value: Any) -> Any:
 
 def _value(attribute: str, value: Any) -> Any:
     field: Any = Person._meta.get_field(attribute)
-    return value if isinstance(value, list) else field.to_python(value)
-
-
-def _extra_lines(mine: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    """Raw vCard lines of both: of the secondary those whose property the primary has not, groups only into nothing."""
-    lines = list(mine)
-    if not lines:
-        return list(theirs)
-    names = {_property(line) for line in lines}
-    return lines + [line for line in theirs if (name := _property(line)) not in names and "." not in name]
-
-
-def _property(line: str) -> str:
-    return re.split("[;:]", line, maxsplit=1)[0].upper()
+    return field.to_python(value)

@@ -41,6 +41,10 @@ class Person(TrashModel):
     validated on write, replaced as a whole. `sort_key` and `search_key` are computed in people.names alone; normalised
     e-mails, phones and name keys stand in LookupKey. `revision` rises with every change of content. `contact_due_at` is
     the instant of the next contact reminder, that of the day `contact_due_on` (null: none; people.schedule).
+
+    `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
+    the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
+    shows them; people.cards makes cards of them.
     """
 
     name = models.CharField(max_length=100)
@@ -79,7 +83,7 @@ class Person(TrashModel):
     card_dav_sync_enabled = models.BooleanField(default=True)
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     uid = UidField(max_length=255)
-    vcard_extra = models.JSONField(default=list, blank=True)  # raw unfolded lines that no field holds
+    card_lines = models.JSONField(default=list, blank=True)
 
     sort_key = models.BinaryField(default=b"", editable=False)
     search_key = models.TextField(default="", editable=False)
@@ -112,11 +116,6 @@ class Person(TrashModel):
             ),
             models.Index(fields=["owner", "deleted_at"], name="person_trash"),
             models.Index(fields=["owner", "uid"], name="person_uid"),
-            models.Index(
-                fields=["owner", "contact_due_on"],
-                name="person_contact_reminder",
-                condition=models.Q(deleted_at=None, contact_due_on__isnull=False),
-            ),
             models.Index(
                 fields=["contact_due_at"],
                 name="person_contact_due",

@@ -23,11 +23,11 @@ from people import schedule
 from people.aspects import aspects
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
-from people.merging import belongings, documents, scalars
+from people.merging import belongings, card_lines, documents, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
 from people.services.people import announce_change, set_name_keys
-from people.services.plan import check_plan, reminders_in_plan
+from people.services.plan import check_plan, count_reminders
 from people.signals import people_deleted
 
 __all__ = [
@@ -60,7 +60,7 @@ def merge_people(
     with account_write(owner):
         primary, secondary = _active(owner, primary_id, "primaryId"), _active(owner, secondary_id, "secondaryId")
         _check_type(overrides.get("relationship_to_user"))
-        reminders = reminders_in_plan(owner)
+        reminders = count_reminders(owner)
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
             "documents": documents.merge_documents(primary, secondary),
@@ -71,9 +71,10 @@ def merge_people(
             "aspects": {_name(aspect): aspect.merging(primary, secondary, now) for aspect in aspects()},
             "deletedAt": timestamp(now),
         }
+        image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
         _save(primary, image["scalars"], now)
         _to_trash(secondary, now)
-        if reminders_in_plan(owner) > reminders:
+        if count_reminders(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record = MergeRecord.objects.create(
             owner=owner, primary=primary, secondary=secondary, image=image, created_at=now
@@ -97,9 +98,9 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
             raise AlreadyUndoneError
         primary, secondary = _merged(record)
         check_plan(owner, "people")
-        reminders = reminders_in_plan(owner)
+        reminders = count_reminders(owner)
         _put_back(primary, secondary, record.image, now)
-        if reminders_in_plan(owner) > reminders:
+        if count_reminders(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record.undone_at = now
         record.save()
@@ -157,6 +158,7 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
     scalars.take_back(primary, changes)
     _check_former_type(primary)
     documents.take_back(primary, image["documents"])
+    card_lines.take_back(primary, image.get("cardLines", ()))
     belongings.return_groups(primary, secondary, image["groups"])
     belongings.return_dates(primary, secondary, image["dates"])
     belongings.return_values(primary, secondary, image["values"])

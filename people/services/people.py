@@ -16,6 +16,7 @@ from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.ownership.writing import account_write
 from people import schedule
 from people.aspects import aspects
+from people.cards import forget_lines
 from people.documents import settle
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
@@ -42,7 +43,7 @@ SCALARS = (
     "contact_reminder_interval_unit",
     "card_dav_sync_enabled",
     "uid",
-    "vcard_extra",
+    "card_lines",
 )
 _CONTACT = {
     "last_contact",
@@ -158,6 +159,7 @@ def _write(person: Person, data: Mapping[str, Any], now: dt.datetime) -> None:
         setattr(person, column, data[column])
     for field in data.keys() & set(Person.DOCUMENTS):
         setattr(person, field, settle(field, data[field], getattr(person, field)))
+        forget_lines(person, field)
     if "addresses" in data:
         note_addresses(person.owner_id, [person])
     set_name_keys(person)

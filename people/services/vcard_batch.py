@@ -11,7 +11,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.api.ids import parse_id
 from people import schedule
-from people.cards import card_of, date_of, put_card
+from people.cards import card_of, put_card
 from people.duplicates.keys import email_key, phone_key
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
@@ -23,7 +23,7 @@ from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.services.card_groups import GroupPlan
 from people.services.people import announce_change, set_name_keys
 from people.vcard import Card, CardResult
-from people.vcard.merging import merge_cards
+from people.vcard.merge import merge_cards
 
 #: Namesakes without a key, or with the same one, that a card is compared with; a hostile file might have more.
 _MAX_NAMESAKES = 100
@@ -134,8 +134,9 @@ class Batch:
     def write(self) -> None:
         """Everything that the plan found, in a handful of statements."""
         changed = [known for known in self.known if known.is_changed]
+        new, moved = self._plan_dates(changed)
         self._write_people(changed)
-        self._write_dates(changed)
+        self._write_dates(new, moved)
         self.groups.write((known.person, known.card.categories[len(known.was.categories) :]) for known in changed)
         refresh_lookup(self.owner.pk, [known.person for known in changed])
         announce_change(self.owner.pk, [known.person.pk for known in changed])
@@ -163,7 +164,7 @@ class Batch:
         for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
             groups[person_id].append(name)
         for key in sorted(people):
-            card = card_of(people[key], map(date_of, dates[key]), groups[key])
+            card = card_of(people[key], dates[key], groups[key])
             self._add(Known(people[key], card, card, rows=dates[key]))
 
     def _add(self, known: Known) -> None:
@@ -241,7 +242,7 @@ class Batch:
         columns = {"sort_key", "search_key", "revision", "updated_at"}
         for known in changed:
             person = known.person
-            columns |= put_card(person, known.card)
+            columns |= put_card(person, known.card, known.rows)
             if known.picture:
                 delete_files([person.photo])
                 person.photo = store_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
@@ -257,7 +258,8 @@ class Batch:
         old = [known.person for known in changed if not known.is_new]
         Person.objects.owned_by(self.owner).bulk_update(old, sorted(columns), batch_size=50)
 
-    def _write_dates(self, changed: list[Known]) -> None:
+    def _plan_dates(self, changed: list[Known]) -> tuple[list[ImportantDate], list[ImportantDate]]:
+        """The rows of what the cards say of important dates: new ones, and those that have another day now."""
         new: list[ImportantDate] = []
         moved: list[ImportantDate] = []
         for known in changed:
@@ -265,11 +267,17 @@ class Batch:
                 if day in known.was.important_dates:
                     continue
                 row = next((row for row in known.rows if day.type and row.type == day.type), None)
-                rows = new if row is None else moved
-                row = row or ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=day.type)
+                if row is None:
+                    row = ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=day.type)
+                    known.rows.append(row)
+                    new.append(row)
+                else:
+                    moved.append(row)
                 row.title = day.title or row.title
                 row.date, row.year_unknown, row.updated_at = day.date, day.year_unknown, self.now
-                rows.append(row)
+        return new, moved
+
+    def _write_dates(self, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
         if moved:
             clock = schedule.calendar_of(self.owner)
             for row in moved:

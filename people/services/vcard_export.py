@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from accounts.models import User
-from people.cards import card_of, date_of
+from people.cards import card_of
 from people.models import ImportantDate, Membership, Person
 from people.photos import read_photo
-from people.vcard import CardDate, write_card
+from people.vcard import write_card
 
 _CHUNK = 500
 
 
 def export_cards(*, owner: User, version: str) -> Iterator[bytes]:
     """Yield the cards of all people in name order. Photos are read from storage one at a time."""
-    dates: dict[UUID, list[CardDate]] = defaultdict(list)
+    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
     for row in ImportantDate.objects.owned_by(owner).active().order_by("id").iterator(_CHUNK):
-        dates[row.person_id].append(date_of(row))
+        dates[row.person_id].append(row)
     groups: dict[UUID, list[str]] = defaultdict(list)
     memberships = Membership.objects.owned_by(owner).filter(group__deleted_at=None).order_by("id")
     for person_id, name in memberships.values_list("person_id", "group__name"):

@@ -15,7 +15,7 @@ _BATCH = 500
 _COLUMNS = {
     **SCALARS,
     "uid": "uid",
-    "vcardExtra": "vcard_extra",
+    "cardLines": "card_lines",
     "phoneNumbers": "phone_numbers",
     "emails": "emails",
     "addresses": "addresses",

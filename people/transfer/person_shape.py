@@ -8,7 +8,10 @@ from accounts.transfer.times import Times
 from contacts_project.kernel.api.fields import Text, check_text
 from people.api.important_dates import ImportantDateSerializer
 from people.api.person_serializer import PersonSerializer
+from people.cards import LINE_FIELDS
 from people.transfer.pictures import Picture
+from people.vcard.content_lines import MAX_LINES
+from people.vcard.limits import MAX_LINES_SIZE
 
 
 class DateShape(ImportantDateSerializer):
@@ -24,15 +27,27 @@ class ValueShape(serializers.Serializer[Any]):
     value = serializers.JSONField()
 
 
-class CardLine(serializers.Field[str, Any, str, Any]):
-    """A raw line of a vCard that no field holds, to be written back as it came."""
+class CardLines(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
+    """The lines of the card that the person came with (Person.card_lines), checked in one go: they may be many."""
 
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str) or len(data) > 100_000 or "\n" in check_text(data) or "\r" in data:
-            raise serializers.ValidationError("This must be one line of text.")
-        return data
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        if not isinstance(data, list) or len(data) > MAX_LINES:
+            raise serializers.ValidationError(f"This must be a list of at most {MAX_LINES} lines.")
+        return [self._line(entry) for entry in data]
 
-    def to_representation(self, value: str) -> str:
+    def _line(self, data: Any) -> dict[str, Any]:
+        line = data.get("line") if isinstance(data, dict) else None
+        if not isinstance(line, str) or len(line) > MAX_LINES_SIZE or "\n" in line or "\r" in line:
+            raise serializers.ValidationError("The line of an entry must be one line of text.")
+        check_text(line)
+        fields, held = data.get("fields", []), data.get("id")
+        if not isinstance(fields, list) or not LINE_FIELDS.issuperset(fields):
+            raise serializers.ValidationError(f"The fields of a line are some of {', '.join(sorted(LINE_FIELDS))}.")
+        if not isinstance(held, str | None):
+            raise serializers.ValidationError("The id of a line must be a text.")
+        return {"line": line, **({"fields": fields} if fields else {}), **({"id": held} if held else {})}
+
+    def to_representation(self, value: Any) -> Any:
         return value
 
 
@@ -57,7 +72,7 @@ class PersonShape(PersonSerializer):
             "customFieldValues": _list_of(ValueShape(), 1_000),
             "importantDates": _list_of(DateShape(), 1_000),
             "uid": Text(255),
-            "vcardExtra": _list_of(CardLine(), 10_000),
+            "cardLines": CardLines(required=False, source="card_lines"),
             "photo": Picture(),
             **Times().get_fields(),
         }

@@ -3,11 +3,14 @@
 How and why: docs/vcard.md.
 """
 
-from people.vcard.assembling import read_card
-from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, VCardError
+from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
+from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
 from people.vcard.files import decode_card, read_cards
-from people.vcard.lines import ContentLine, fold, parse_line, parse_lines
-from people.vcard.writing import VERSIONS, card_lines, write_card
+from people.vcard.kept_lines import without_photo
+from people.vcard.parser import read_card
+from people.vcard.patcher import patch_card
+from people.vcard.versions import VERSIONS
+from people.vcard.writer import write_card
 
 __all__ = [
     "UNKNOWN_YEAR",
@@ -17,13 +20,15 @@ __all__ = [
     "CardResult",
     "ContentLine",
     "Entry",
+    "KeptLine",
     "VCardError",
-    "card_lines",
     "decode_card",
     "fold",
     "parse_line",
     "parse_lines",
+    "patch_card",
     "read_card",
     "read_cards",
+    "without_photo",
     "write_card",
 ]

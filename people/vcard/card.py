@@ -1,4 +1,4 @@
-"""What a card says, in the shapes of a person (open points, section 3)."""
+"""What a card says, in the shapes of a person (open points, section 3), and the lines that say it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,12 @@ Entry = Mapping[str, str | float | None]
 
 #: The year that stands for "only month and day are known"; a leap year, so 29 February fits.
 UNKNOWN_YEAR = 1604
+
+#: Names that a card may be shown by, as CardDAV calls their formats (open points, section 10).
+NAME_FORMATS = ("FULL", "FIRST_LAST", "NICKNAME_PREFERRED", "SHORT")
+
+#: The multi-value fields, in the order in which they are written.
+LISTS = ("phone_numbers", "emails", "addresses", "urls", "im_handles", "locations", "custom_fields")
 
 
 class VCardError(ValueError):
@@ -24,11 +30,25 @@ class CardDate:
     year_unknown: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class KeptLine:
+    """One property as it stood, unfolded.
+
+    `fields` are the fields of the card that it says, none for what no field holds. `entry` is what it holds of a
+    multi-value field or of the dates as that is now, which an edit makes differ from what the text says; None when
+    it was removed.
+    """
+
+    text: str
+    fields: tuple[str, ...] = ()
+    entry: Entry | CardDate | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """One vCard. Multi-value entries are plain dicts with the keys of the person's JSON document.
 
-    `extra` holds unknown properties, unfolded but otherwise as they stood: a later write-back loses nothing.
+    `lines` are its properties in their order, so that writing it again changes nothing but what was edited.
     """
 
     name: str = ""
@@ -59,7 +79,7 @@ class Card:
     photo_url: str | None = None
     kind: str = "individual"
     members: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
+    lines: tuple[KeptLine, ...] = ()
 
     @property
     def is_group(self) -> bool:
@@ -67,11 +87,19 @@ class Card:
 
     @property
     def full_name(self) -> str:
-        """FN when nothing else is asked for: display name, else prefix name middle surname second suffix."""
-        if self.display_name:
-            return self.display_name
-        parts = (self.prefix, self.name, self.middle_name, self.surname, self.second_last_name, self.suffix)
-        return " ".join(part for part in parts if part)
+        """FN when nothing else is asked for."""
+        return self.display_name or self.shown_as("FULL")
+
+    def shown_as(self, form: str) -> str:
+        """What the parts of the name give in one of NAME_FORMATS."""
+        if form == "SHORT":
+            return self.nickname or self.name
+        parts: tuple[str | None, ...] = (self.prefix, self.name, self.middle_name, self.surname)
+        if form == "FULL":
+            parts = (*parts, self.second_last_name, self.suffix)
+        else:
+            parts = (self.name if form == "FIRST_LAST" else self.nickname or self.name, self.surname)
+        return " ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 import io
 from collections.abc import Iterator
 
-from people.vcard.assembling import read_card
 from people.vcard.card import CardResult, VCardError
-from people.vcard.decoding import decode_card, join_surrogates
-from people.vcard.lines import parse_line
-from people.vcard.splitting import RawCard, Readable, split_cards
+from people.vcard.charsets import decode_card, join_surrogates
+from people.vcard.content_lines import parse_line
+from people.vcard.parser import read_card
+from people.vcard.splitter import RawCard, Readable, split_cards
 
 __all__ = ["decode_card", "read_cards"]
 

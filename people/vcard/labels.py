@@ -7,8 +7,8 @@ return the same text, and adds the nearest word to a label so that other program
 import re
 
 _APPLE = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
-# Says how a number may be used or that it is the usual one, not which one it is.
-_NOISE = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
+#: These say how a number may be used or that it is the usual one, not which one it is: no `type` shows them.
+SILENT_TYPES = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
 _PLACES = ("home", "work")
 _KNOWN = frozenset(
     {
@@ -75,7 +75,7 @@ def read_type(words: tuple[str, ...], label: str | None = None) -> str:
     """The label, else the telling TYPE words, place first, else `other`."""
     if label:
         return label
-    telling = [word for word in dict.fromkeys(word.removeprefix("x-") for word in words) if word not in _NOISE]
+    telling = [word for word in dict.fromkeys(word.removeprefix("x-") for word in words) if word not in SILENT_TYPES]
     places = [word for word in telling if word in _PLACES]
     return " ".join(places + [word for word in telling if word not in _PLACES]) or OTHER
 

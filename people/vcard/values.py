@@ -6,8 +6,8 @@ from datetime import date
 from urllib.parse import unquote_to_bytes
 
 from people.vcard.card import UNKNOWN_YEAR
-from people.vcard.decoding import clean_controls, decode_value, join_surrogates
-from people.vcard.lines import ContentLine
+from people.vcard.charsets import clean_controls, decode_value, join_surrogates
+from people.vcard.content_lines import ContentLine
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _WHITE = re.compile(r"\s+")
@@ -25,7 +25,7 @@ def unescape(value: str) -> str:
     return _ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), value)
 
 
-def _unescape_21(value: str) -> str:
+def unescape_21(value: str) -> str:
     """vCard 2.1 escapes separators only; a backslash before anything else is a backslash."""
     return re.sub(r"\\([;,:])", r"\1", value) if "\\" in value else value
 
@@ -33,6 +33,11 @@ def _unescape_21(value: str) -> str:
 def escape(value: str) -> str:
     value = value.replace("\r\n", "\n").replace("\r", "\n").replace("\\", "\\\\")
     return value.replace("\n", "\\n").replace(",", "\\,").replace(";", "\\;")
+
+
+def escape_lists(value: str) -> str:
+    """As `escape`, but with the commas as they are: a part that may be a list of its own."""
+    return escape(value).replace("\\,", ",")
 
 
 def escape_uri(value: str) -> str:
@@ -54,44 +59,32 @@ def split(value: str, separator: str) -> list[str]:
     return pieces
 
 
-def text(line: ContentLine, *, old: bool = False) -> str:
-    """The value as text; `old` for vCard 2.1."""
-    return _decoded(line.value, line, old=old)
+def text(line: ContentLine) -> str:
+    """The value as text, trimmed, its line breaks as newlines."""
+    return _unescaped(line.value)
 
 
-def components(line: ContentLine, *, old: bool = False, separator: str = ";") -> list[str]:
-    """The components of N, ADR, ORG, or the values of a list; each trimmed."""
-    return [_decoded(piece, line, old=old) for piece in raw_components(line, separator=separator)]
+def components(value: str) -> list[str]:
+    """The components of N, ADR, ORG; each trimmed."""
+    return [_unescaped(piece) for piece in split(value, ";")]
 
 
-def raw_components(line: ContentLine, *, separator: str = ";") -> list[str]:
-    value = line.value
-    if line.encoding == "quoted-printable":
-        value = value.replace("=5C" + separator, "\\" + separator).replace("=5c" + separator, "\\" + separator)
-    return split(value, separator)
+def list_parts(piece: str) -> list[str]:
+    """A list, or a component that is one (`Richter,James`), empty ones left out."""
+    return [part for part in map(_unescaped, split(piece, ",")) if part]
 
 
-def list_parts(piece: str, line: ContentLine, *, old: bool = False) -> list[str]:
-    """A component that is itself a list (`Richter,James`), empty ones left out."""
-    parts = (_decoded(part, line, old=old) for part in split(piece, ","))
-    return [part for part in parts if part]
-
-
-def street_lines(piece: str, line: ContentLine, *, old: bool = False) -> list[str]:
+def street_lines(piece: str) -> list[str]:
     """A street address by its lines, each trimmed; an empty first line stays, those at the end go."""
-    decoded = ", ".join(filter(None, (_decoded(part, line, old=old, trim=False) for part in split(piece, ","))))
-    lines = [part.strip() for part in decoded.split("\n")]
+    parts = (unescape(part).replace("\r", "\n") for part in split(piece, ","))
+    lines = [line.strip() for line in ", ".join(filter(None, parts)).split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     return lines
 
 
-def _decoded(value: str, line: ContentLine, *, old: bool, trim: bool = True) -> str:
-    if line.encoding == "quoted-printable":
-        value = unquote_printable(value, line.first_param("CHARSET")).replace("\r\n", "\n").replace("\r", "\n")
-    value = _unescape_21(value) if old else unescape(value)
-    value = clean_controls(value.replace("\r", "\n"))
-    return value.strip() if trim else value
+def _unescaped(value: str) -> str:
+    return unescape(value).replace("\r", "\n").strip()
 
 
 def unquote_printable(value: str, charset: str | None) -> str:

@@ -127,7 +127,7 @@ def test_files_without_cards(data: bytes) -> None:
 def test_what_no_text_may_hold_does_not_get_in(value: bytes) -> None:
     [result] = read(b"BEGIN:VCARD\nFN:" + value + b"\nX-A:" + value + b"\nEND:VCARD\n")
     assert result.card
-    for text in (result.card.name, *result.card.extra):
+    for text in (result.card.name, *(kept.text for kept in result.card.lines)):
         text.encode()
         assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 for c in text)
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people.vcard import Card, CardDate
-from people.vcard.merging import ENTRY_KEYS, merge_cards
+from people.vcard.merge import ENTRY_KEYS, merge_cards
 from tests.people.test_vcard_round_trip import CARDS
+from tests.people.vcard.lines import kept
 
 BIRTHDAY = CardDate(date=dt.date(2000, 1, 1), type="BIRTHDAY")
 EXTRA = ("item1.X-ABRELATEDNAMES:Jenny", "item1.X-ABLabel:Spouse")
@@ -63,8 +64,9 @@ def test_a_number_is_retyped_by_the_same_contact_only() -> None:
 
 
 def test_groups_of_kept_lines_do_not_collide() -> None:
-    known, card = Card(extra=("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(extra=EXTRA)
+    known, card = Card(lines=kept("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(lines=kept(*EXTRA))
     merged = merge_cards(known, card, overwrite=False)
     assert merged
-    assert merged.extra == (*known.extra, "item1x.X-ABRELATEDNAMES:Jenny", "item1x.X-ABLabel:Spouse")
+    moved = kept("item1x.X-ABRELATEDNAMES:Jenny", "item1x.X-ABLabel:Spouse")
+    assert merged.lines == (*known.lines, *moved)
     assert merge_cards(merged, card, overwrite=False) == merged

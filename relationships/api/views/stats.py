@@ -10,10 +10,9 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.schema import envelope
 from people import schedule
-from people.counts import PEOPLE, count_of
-from people.models import Group
-from people.upcoming import count_upcoming
-from relationships.counts import RELATIONSHIPS
+from people.models import Group, Person
+from people.upcoming import upcoming_events
+from relationships.models import Relationship
 
 DAYS = 30
 
@@ -36,11 +35,12 @@ class DashboardStatsView(APIView):
         """How many people, groups, relationships and upcoming events there are."""
         owner = caller(request)
         today = schedule.calendar_of(owner).today(timezone.now())
+        pairs = Relationship.objects.owned_by(owner).visible().one_of_each_pair()
         return Response(
             {
-                "peopleCount": count_of(owner.pk, PEOPLE),
+                "peopleCount": Person.objects.owned_by(owner).active().count(),
                 "groupsCount": Group.objects.owned_by(owner).active().count(),
-                "relationshipsCount": count_of(owner.pk, RELATIONSHIPS) // 2,
-                "upcomingEvents": count_upcoming(owner, start=today, days=DAYS),
+                "relationshipsCount": pairs.count(),
+                "upcomingEvents": len(upcoming_events(owner, start=today, days=DAYS)),
             }
         )

@@ -15,6 +15,7 @@ _STRUCTURED = {"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"
 _LISTS = {"N", "ADR", "NICKNAME", "CATEGORIES"}
 _OURS = {"BEGIN", "END", "VERSION", "PRODID", "REV"}
 _BARE = {"QUOTED-PRINTABLE": "ENCODING", "BASE64": "ENCODING", "8BIT": "ENCODING", "7BIT": "ENCODING", "URL": "VALUE"}
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 _DATE = re.compile(r"(\d{4}|--)-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?(\d\d)?(.*))?$")
 _GEO = re.compile(r"(?:geo:)?([-+]?\d+(?:\.\d*)?)[;,]([-+]?\d+(?:\.\d*)?)$", re.IGNORECASE)
 
@@ -44,12 +45,26 @@ def properties(data: bytes) -> list[Property]:
 def lost(before: bytes, after: bytes) -> list[str]:
     """What the properties of `before` say that those of `after` do not, and what stands in another place."""
     old, new = properties(before), properties(after)
+    old = _with_picture_as_stored(old, new)
     missing = list((Counter(old) - Counter(new)).elements())
     if missing:
         return [str(prop) for prop in missing]
     places = {prop: place for place, prop in reversed(list(enumerate(new)))}
     order = [places[prop] for prop in dict.fromkeys(old)]
     return [] if order == sorted(order) else [f"order: {[prop.name for prop in old]}"]
+
+
+def _with_picture_as_stored(old: list[Property], new: list[Property]) -> list[Property]:
+    """One picture may come back as the JPEG that is stored of it, in its place and with its parameters."""
+    stored = next((prop for prop in new if _is_photo(prop, b"\xff\xd8\xff") and prop not in old), None)
+    first = next((prop for prop in old if _is_photo(prop, *_PICTURES) and prop not in new), None)
+    if not stored or not first or (stored.group, stored.params) != (first.group, first.params):
+        return old
+    return [stored if prop == first else prop for prop in old]
+
+
+def _is_photo(prop: Property, *starts: bytes) -> bool:
+    return prop.name == "PHOTO" and isinstance(prop.value, bytes) and prop.value.startswith(starts)
 
 
 def _unfolded(data: bytes) -> list[str]:

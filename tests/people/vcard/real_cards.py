@@ -21,7 +21,7 @@ def real_cards() -> dict[str, bytes]:
         for number, data in enumerate(split(path.read_bytes())):
             name = f"{path.relative_to(FOLDER or path)}#{number}"
             bare = re.sub(rb"(?im)^UID:.*\r?\n", b"", data)
-            cards[name] = re.sub(rb"(?i)^(BEGIN:VCARD *\r?\n)", rb"\g<1>UID:real-%d\r\n" % len(cards), bare)
+            cards[name] = re.sub(rb"(?i)^(BEGIN:VCARD *[\r\n]+)", rb"\g<1>UID:real-%d\r\n" % len(cards), bare)
     return cards
 
 

@@ -1,0 +1,17 @@
+"""What single content lines say, property by property. What no reader knows, no field holds."""
+
+from people.vcard.content_lines import ContentLine
+from people.vcard.readers import contact, dates, identity
+from people.vcard.readers.context import Context, Reader, Statement, labels_of
+
+__all__ = ["Context", "labels_of", "read_line"]
+
+_READERS: dict[str, Reader] = {**identity.READERS, **contact.READERS, **dates.READERS}
+
+
+def read_line(line: ContentLine, context: Context) -> list[Statement]:
+    """Everything that the line says for a field of Card. What is odd about it is told in the context's warnings."""
+    reader = _READERS.get(line.name)
+    if reader is None or not (line.value.strip() or line.name == "N"):
+        return []
+    return list(reader(line, context))

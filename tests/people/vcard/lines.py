@@ -1,0 +1,26 @@
+"""What tests ask of the lines of a card."""
+
+from dataclasses import replace
+
+from people.vcard import Card, KeptLine
+from people.vcard.content_lines import parse_line
+
+
+def unseen(card: Card) -> tuple[str, ...]:
+    """The lines that no field holds, without the labels of lines that one does."""
+    held = {str(parse_line(kept.text).group).lower() for kept in card.lines if kept.fields}
+    return tuple(kept.text for kept in card.lines if not kept.fields and not _is_label(kept, held))
+
+
+def bare(card: Card) -> Card:
+    """What the card says, without the lines that say it."""
+    return replace(card, lines=())
+
+
+def kept(*texts: str) -> tuple[KeptLine, ...]:
+    return tuple(map(KeptLine, texts))
+
+
+def _is_label(line: KeptLine, held: set[str]) -> bool:
+    found = parse_line(line.text)
+    return found.name == "X-ABLABEL" and str(found.group).lower() in held
