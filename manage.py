@@ -4,19 +4,26 @@
 import os
 import sys
 
+from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
+
+
+def why_the_database_failed(error: DatabaseError) -> str | None:
+    """One line for the operator, where the database as a whole is not what the command needs."""
+    remedy = f"Set DATA_DIR (now {settings.DATA_DIR}) or DATABASE_URL as for the instance that you mean"
+    try:
+        is_empty = not connection.introspection.table_names()
+    except DatabaseError:
+        return f"The database does not answer: {str(error).partition(chr(10))[0]} {remedy}."
+    return f"The database is empty. {remedy}, or run manage.py migrate to make a new one." if is_empty else None
+
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
     try:
         execute_from_command_line(sys.argv)
-    except DatabaseError:
-        if connection.introspection.table_names():
+    except DatabaseError as error:
+        if not (reason := why_the_database_failed(error)):
             raise
-        from django.conf import settings
-
-        sys.exit(
-            f"The database of the data folder {settings.DATA_DIR} is empty. Set DATA_DIR or DATABASE_URL as for the "
-            "instance that you mean, or run manage.py migrate to make a new one."
-        )
+        sys.exit(reason)

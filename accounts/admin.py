@@ -44,12 +44,12 @@ class UserAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django cannot su
 
     list_display = ("email", "name", "plan", "is_active", "is_staff", "email_verified", "created_at", "last_login")
     list_filter = ("plan", "is_active", "is_staff")
-    search_fields = ("email", "name", "surname")
+    search_fields = ("email", "proven_email", "name", "surname")
     ordering = ("-created_at",)
-    fields = ("email", "name", "surname", "plan", "is_active", "is_staff", "is_superuser", "created_at", "last_login")
-    readonly_fields = ("email", "name", "surname", "created_at", "last_login")
+    readonly_fields = ("email", "proven_email", "claimed_at", "name", "surname", "created_at", "last_login")
+    fields = (*readonly_fields, "plan", "is_active", "is_staff", "is_superuser")
 
-    @admin.display(boolean=True, ordering="email_verified_at")
+    @admin.display(boolean=True)
     def email_verified(self, user: User) -> bool:
         return user.email_verified
 

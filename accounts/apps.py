@@ -12,4 +12,5 @@ class AccountsConfig(AppConfig):
 
         for label in ("ApiToken", "AccountSession", "KnownDevice", "TotpDevice", "RecoveryCode", "OidcIdentity"):
             leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
+        leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")

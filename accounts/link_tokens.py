@@ -4,13 +4,14 @@ A token carries a fingerprint of what it is to change. Once that has changed the
 to be stored for a token to be used only once.
 """
 
+import datetime as dt
 from enum import StrEnum
 from uuid import UUID
 
 from django.core import signing
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts.models import User
+from accounts.models import EmailChange, User
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.ids import parse_id
 
@@ -23,6 +24,7 @@ class Purpose(StrEnum):
 
 
 MAX_AGE_SECONDS = {Purpose.VERIFY: 3 * 24 * 3600, Purpose.RESET: 3600}
+_TAKE_BACK = "accounts.link.take-back"
 
 
 def make_token(user: User, purpose: Purpose) -> str:
@@ -35,11 +37,29 @@ def read_token(token: str, purpose: Purpose) -> User:
     try:
         key, fingerprint = _signer(purpose).unsign_object(token, max_age=MAX_AGE_SECONDS[purpose])
     except (signing.BadSignature, ValueError, TypeError):
-        raise _refusal() from None
+        raise refusal() from None
     user = User.objects.filter(pk=parse_id(key) or UUID(int=0), is_active=True).first()
     if user is None or not constant_time_compare(fingerprint, _fingerprint(user, purpose)):
-        raise _refusal()
+        raise refusal()
     return user
+
+
+def make_take_back_token(change: EmailChange) -> str:
+    """A token that takes this change of address back. Its row is what spends it, and what ends it."""
+    return signing.Signer(sep=".", salt=_TAKE_BACK).sign_object(str(change.pk))
+
+
+def read_take_back_token(token: str, now: dt.datetime) -> EmailChange:
+    """The change that a token takes back, with its account. Raises FieldError, the same for whatever is wrong."""
+    try:
+        key = signing.Signer(sep=".", salt=_TAKE_BACK).unsign_object(token)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise refusal() from None
+    rows = EmailChange.unscoped.rows().select_related("owner").with_id(key)
+    change: EmailChange | None = rows.filter(owner__is_active=True).first()
+    if change is None or change.ends_at <= now:
+        raise refusal()
+    return change
 
 
 def _signer(purpose: Purpose) -> signing.TimestampSigner:
@@ -47,10 +67,14 @@ def _signer(purpose: Purpose) -> signing.TimestampSigner:
 
 
 def _fingerprint(user: User, purpose: Purpose) -> str:
-    changed = user.password if purpose is Purpose.RESET else str(user.email_verified_at)
-    state = f"{User.objects.fold(user.email)}|{changed}"
+    fold = User.objects.fold
+    if purpose is Purpose.RESET:
+        state = f"{fold(user.recovery_email)}|{user.password}"
+    else:
+        state = f"{fold(user.email)}|{fold(user.proven_email or '')}"
     return salted_hmac(f"accounts.fingerprint.{purpose}", state, algorithm="sha256").hexdigest()[:32]
 
 
-def _refusal() -> FieldError:
+def refusal() -> FieldError:
+    """What every token that does not work is answered with."""
     return FieldError("token", "This link was used already, or is too old. Ask for another one.")

@@ -1,23 +1,30 @@
-"""Where mailed links lead: two small pages, for people who have no other face of the service at hand.
+"""Where mailed links lead: small pages, for people who have no other face of the service at hand.
 
 GET shows and changes nothing (mail scanners open links too), POST acts by the same services as the API.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.api.views.access import check_password_rules
-from accounts.link_tokens import Purpose, read_token
+from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
+from accounts.readers import SIGN_IN_PATH, language_of
 from accounts.services.known_devices import remember_device
-from accounts.services.verification import reset_password, verify_email
-from contacts_project.kernel.api.errors import FieldError, validation_body
+from accounts.services.verification import (
+    AddressTakenError,
+    SignInRequiredError,
+    reset_password,
+    take_back_email,
+    verify_email,
+)
+from contacts_project.kernel.api.errors import FieldError, RateLimitedError, validation_body
 from contacts_project.kernel.pages import render_page
 
 
@@ -32,54 +39,129 @@ class Page:
     text: str
     button: str = ""
     field: str = ""
+    field_kind: str = "current-password"
+    is_field_required: bool = True
+    sign_in_path: str = ""
     problem: str = ""
+    status: int = 200
     owner: User | None = None
 
 
 @require_http_methods(["GET", "POST"])
 def verify_email_page(request: HttpRequest) -> HttpResponse:
-    """Ask whether to verify the address, and do it."""
+    """Ask whether to verify the address, with the password where nobody is signed in, and do it."""
+    token = request.GET.get("token", "")
+    signed_in = request.user if isinstance(request.user, User) else None
 
-    def act(token: str, user: User) -> Page:
-        if request.method == "POST":
-            verify_email(token=token, now=timezone.now())
-            return Page(_("Your e-mail address is verified"), _("You can close this page."))
-        return Page(_("Verify your e-mail address"), user.email, button=_("Verify the address"))
+    def act(user: User) -> Page:
+        ask = _verification(user, signed_in, request.get_full_path())
+        if request.method != "POST":
+            return ask
+        try:
+            verify_email(
+                token=token,
+                signed_in=signed_in,
+                password=request.POST.get("password") or None,
+                now=timezone.now(),
+            )
+        except SignInRequiredError:  # no 401: the browser would ask for a password in its own window
+            return replace(ask, problem=_("This is not the password of the account."), status=403)
+        except RateLimitedError as error:
+            problem = _("Too many tries. Wait a quarter of an hour, then open the link again.")
+            return replace(ask, problem=problem, status=error.status_code)
+        return Page(_("Your e-mail address is verified"), _("You can close this page."))
 
-    return _answer(request, Purpose.VERIFY, act)
+    return _answer(request, lambda: read_token(token, Purpose.VERIFY), act)
+
+
+def _verification(user: User, signed_in: User | None, here: str) -> Page:
+    asks_password = signed_in != user and user.has_usable_password()
+    if not user.proven_email:
+        return Page(
+            _("Verify your e-mail address"),
+            user.email,
+            button=_("Verify the address"),
+            field=_("Password of your account, if you have made it yourself") if asks_password else "",
+            is_field_required=False,
+        )
+    return Page(
+        _("Confirm your new e-mail address"),
+        user.email,
+        button=_("Confirm the new address") if asks_password or signed_in == user else "",
+        field=_("Password of your account") if asks_password else "",
+        sign_in_path=f"{SIGN_IN_PATH}?{urlencode({'next': here})}" if signed_in is None else "",
+    )
 
 
 @require_http_methods(["GET", "POST"])
 def reset_password_page(request: HttpRequest) -> HttpResponse:
     """Ask for a new password, and set it."""
+    token = request.GET.get("token", "")
 
-    def act(token: str, user: User) -> Page:
-        ask = Page(_("Set a new password"), user.email, button=_("Set a new password"), field=_("New password"))
+    def act(user: User) -> Page:
+        ask = Page(
+            _("Set a new password"),
+            user.recovery_email,
+            button=_("Set a new password"),
+            field=_("New password"),
+            field_kind="new-password",
+        )
         if request.method != "POST":
             return ask
         password = request.POST.get("password", "")
         try:
             check_password_rules(password, user)
         except FieldError as error:
-            return Page(ask.title, ask.text, ask.button, ask.field, validation_body(error.detail)["error"])
+            return replace(ask, problem=validation_body(error.detail)["error"])
         owner = reset_password(token=token, password=password, now=timezone.now())
         return Page(_("Your new password is set"), _("You can sign in with it now."), owner=owner)
 
-    return _answer(request, Purpose.RESET, act)
+    return _answer(request, lambda: read_token(token, Purpose.RESET), act)
 
 
-def _answer(request: HttpRequest, purpose: Purpose, act: Callable[[str, User], Page]) -> HttpResponse:
+@require_http_methods(["GET", "POST"])
+def take_back_page(request: HttpRequest) -> HttpResponse:
+    """Ask whether to take a change of address back, and do it."""
     token = request.GET.get("token", "")
-    language, status = settings.LANGUAGE_CODE, 200
+
+    def act(user: User) -> Page:
+        change = read_take_back_token(token, timezone.now())
+        ask = Page(
+            _("Take the change back"),
+            _(
+                "The address of your account becomes %(old)s again, instead of %(new)s. Everybody is signed out, and a "
+                "mail with a link for a new password is sent to %(old)s."
+            )
+            % {"old": change.old_email, "new": change.new_email},
+            button=_("Take the change back"),
+        )
+        if request.method != "POST":
+            return ask
+        try:
+            take_back_email(token=token, now=timezone.now())
+        except AddressTakenError as error:
+            problem = _("Another account has this address now. Delete that one or change its address first.")
+            return replace(ask, problem=problem, status=error.status_code)
+        return Page(
+            _("The change is taken back"),
+            _("Sign in with %(old)s. We have sent a mail there, to set a new password.") % {"old": change.old_email},
+        )
+
+    return _answer(request, lambda: read_take_back_token(token, timezone.now()).owner, act)
+
+
+def _answer(request: HttpRequest, read: Callable[[], User], act: Callable[[User], Page]) -> HttpResponse:
+    language = language_of(request, None)
     try:
-        user = read_token(token, purpose)
+        user = read()
         language = user.language
         with translation.override(language):
-            page = act(token, user)
+            page = act(user)
     except FieldError:
-        status = 400
-        page = Page(_("This link does not work any more"), _("It was used already, or is too old. Ask for another."))
-    response = render_page(request, "account/page.html", {"page": page}, language=language, status=status)
+        with translation.override(language):
+            text = _("It was used already, or is too old. Ask for another.")
+            page = Page(_("This link does not work any more"), text, status=400)
+    response = render_page(request, "account/page.html", {"page": page}, language=language, status=page.status)
     if page.owner:
         remember_device(request, response, page.owner)
     return response

@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -12,6 +13,7 @@ from django.utils import timezone
 from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.sessions import note_session_use
+from contacts_project.kernel.pages import render_page
 
 SIGN_IN_PATH = "/account/sign-in"
 _P = ParamSpec("_P")
@@ -31,6 +33,17 @@ def language_of(request: HttpRequest, reader: User | None) -> str:
     return reader.language if reader else best_language(request.headers.get("Accept-Language", ""))
 
 
+def go_on(request: HttpRequest, path: str) -> HttpResponse:
+    """Lead a browser that comes from another site to `path`.
+
+    With SameSite=Strict a redirect would not do: the browser takes it for the other site's, and holds the session's
+    cookie back. From a page of ours it is our own.
+    """
+    if settings.SESSION_COOKIE_SAMESITE != "Strict":
+        return redirect(path)
+    return render_page(request, "account/go_on.html", {"path": path}, language=language_of(request, None))
+
+
 def sign_in_required(
     view: Callable[Concatenate[HttpRequest, User, _P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, _P], HttpResponse]:
@@ -39,8 +52,15 @@ def sign_in_required(
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: _P.args, **kwargs: _P.kwargs) -> HttpResponse:
         reader = reader_of(request)
+        if reader is None and _may_be_signed_in(request):
+            return go_on(request, request.get_full_path())
         if reader is None:
             return redirect(f"{SIGN_IN_PATH}?{urlencode({'next': request.get_full_path()})}")
         return view(request, reader, *args, **kwargs)
 
     return guarded
+
+
+def _may_be_signed_in(request: HttpRequest) -> bool:
+    """Whether a Strict session's cookie is held back, since a webmail's link was followed (Fetch Metadata)."""
+    return settings.SESSION_COOKIE_SAMESITE == "Strict" and request.headers.get("Sec-Fetch-Site") == "cross-site"

@@ -66,7 +66,7 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
 def _page(request: HttpRequest, next_path: str, error: ApiError | None = None, **shown: Any) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
-        problem = _in_words(error) if error else ""
+        problem = in_words(error) if error else ""
     provider = provider_name() if is_configured() else ""
     context = {"next": next_path, "problem": problem, "provider": provider, **shown}
     # A 401 would have to name a scheme (RFC 9110, section 15.5.2), and the browser would ask in its own window.
@@ -74,7 +74,7 @@ def _page(request: HttpRequest, next_path: str, error: ApiError | None = None, *
     return render_page(request, "account/sign_in.html", context, language=language, status=status)
 
 
-def _in_words(error: ApiError) -> str:
+def in_words(error: ApiError) -> str:
     """The refusal in the active language; the API's own messages are in English."""
     if isinstance(error, MfaRequiredError):
         return _("This account asks for a code as well. Type your password again, and the code.")

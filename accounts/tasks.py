@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from accounts.services.addresses import forget_email_changes, remove_unopened_accounts
 from accounts.services.deletion import delete_doomed_files
 from accounts.services.known_devices import forget_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
@@ -25,9 +26,12 @@ def sweep_account_mails() -> None:
 
 @shared_task
 def sweep_accounts() -> None:
-    """Once a day: what sessions and devices that expired and accounts that ended have left."""
-    forget_dead_sessions(now=timezone.now())
-    forget_unused_devices(now=timezone.now())
+    """Once a day: what sessions, devices and links that expired and accounts that ended have left."""
+    now = timezone.now()
+    forget_dead_sessions(now=now)
+    forget_unused_devices(now=now)
+    forget_email_changes(now=now)
+    remove_unopened_accounts(now=now)
     delete_doomed_files()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times
 from carddav.models import PendingImport
@@ -40,25 +40,24 @@ class PendingImportSection(Section):
         return PendingImportShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(PendingImport, items)
-        rows = PendingImport.objects.owned_by(run.owner).defer("raw")
-        digests = {row.digest: row for row in rows}
+        ids = run.known(PendingImport, items)
+        texts = {item: hashlib.sha256(item.data["raw"].encode()).hexdigest() for item in items}
+        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=texts.values())
+        digests = run.index(self.name, dict(rows.values_list("digest", "pk")))
         new = []
-        for item in items:
-            digest = hashlib.sha256(item.data["raw"].encode()).hexdigest()
-            found = known.get(item.source_id)
-            if found := found or digests.get(digest):
+        for item, digest in texts.items():
+            if found := ids.found.get(item.source_id) or digests.get(digest):
                 run.skipped(item, found)
                 continue
             columns = {column: item.data.get(column) for column in ("uid", "display_name", "raw")}
             found_at = min(item.data.get("discovered_at") or run.now, run.now)
             row = PendingImport(
-                pk=run.new_id(item.source_id), owner=run.owner, digest=digest, discovered_at=found_at, **columns
+                pk=ids.free[item.source_id], owner=run.owner, digest=digest, discovered_at=found_at, **columns
             )
-            digests[digest] = row
+            digests[digest] = row.pk
             new.append(row)
-            run.imported(item, row)
-        PendingImport.objects.bulk_create(new, batch_size=100)
+            run.imported(item, row.pk)
+        run.insert(PendingImport, new)
 
 
 def register_transfer() -> None:

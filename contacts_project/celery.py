@@ -1,8 +1,12 @@
 """The Celery application: workers and the scheduler. Without REDIS_URL it runs on the embedded broker."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
+from django.conf import settings
+from django.utils.log import configure_logging
 
 import contacts_project.kernel.broker  # noqa: F401 - makes kombu know the scheme `embedded`
 
@@ -11,3 +15,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
 app = Celery("contacts_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def keep_log_lines(**options: Any) -> None:
+    """Workers and the scheduler write the lines of LOGGING. Connected, Celery does not set up its own."""
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)

@@ -1,4 +1,4 @@
-"""The folder that holds an instance's data: nobody but the service's user may look into it."""
+"""The folder that holds an instance's data: nobody but the service's user may look into what is ours there."""
 
 import os
 import stat
@@ -6,6 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+OWN = (
+    "contacts.sqlite3",
+    "broker.sqlite3",
+    "keys.json",
+    "media",
+    "static",
+)  # and what SQLite writes beside: -wal, -shm
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -14,8 +21,26 @@ def prepare_data_folder(folder: Path) -> bool:
     os.umask(_OTHERS)
     is_new = not folder.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    make_private([folder, *folder.iterdir()])
+    (folder / "static").mkdir(exist_ok=True)
+    make_private(own_entries(folder))
     return is_new
+
+
+def own_entries(folder: Path) -> Iterator[Path]:
+    """What of the folder is this service's; the folder itself unless somebody keeps other things in it, too."""
+    entries = list(folder.iterdir())
+    own = [entry for entry in entries if entry.name.startswith(OWN)]
+    yield from own
+    if len(own) == len(entries):
+        yield folder
+
+
+def everything_in(folder: Path) -> Iterator[Path]:
+    """The entries that are ours, and all that is below them."""
+    for entry in own_entries(folder):
+        yield entry
+        if entry != folder:
+            yield from entry.rglob("*")
 
 
 def make_private(paths: Iterable[Path]) -> None:

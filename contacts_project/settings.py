@@ -32,8 +32,8 @@ BASE_URL: str = (env["BASE_URL"] or f"http://127.0.0.1:{PORT}").rstrip("/")
 APP_URL: str = env["APP_URL"]
 DATA_DIR: Path = env["DATA_DIR"]
 try:
-    if prepare_data_folder(DATA_DIR) and DATA_DIR == BASE_DIR / "data":
-        sys.stderr.write(f"Made the data folder {DATA_DIR}. An instance that lies elsewhere needs DATA_DIR.\n")
+    if prepare_data_folder(DATA_DIR):
+        sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
     _keys = load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
     sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))
@@ -51,8 +51,19 @@ CORS_EXPOSE_HEADERS = ["ETag", "Retry-After", "X-Request-ID"]
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
 TRUSTED_PROXY_COUNT: int = env["TRUSTED_PROXY_COUNT"]
 _https = _base.scheme == "https"
-if TRUSTED_PROXY_COUNT:
+if TRUSTED_PROXY_COUNT or _https:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _https else 0
+SILENCED_SYSTEM_CHECKS = [
+    "auth.E003",  # any number of accounts may claim an address, one has proven it: no e-mail is unique as it wants
+    "security.W005",  # HSTS for hosts below ours is not ours to promise,
+    "security.W021",  # nor is the browsers' built-in list of hosts
+    "security.W008",  # the proxy that holds the certificate redirects to it; health is asked over plain loopback
+]
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -76,6 +87,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contacts_project.kernel.api.request_ids.RequestIdMiddleware",
+    "contacts_project.kernel.api.answer_headers.AnswerHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -142,7 +154,7 @@ if REDIS_URL:
 else:
     # The embedded service is one web process with threads: its memory is the shared cache.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    SILENCED_SYSTEM_CHECKS = ["django_ratelimit.E003", "django_ratelimit.W001"]
+    SILENCED_SYSTEM_CHECKS += ["django_ratelimit.E003", "django_ratelimit.W001"]
 
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
@@ -151,7 +163,6 @@ STORAGES = {
 }
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
@@ -190,7 +201,7 @@ TIME_ZONE = "UTC"
 ACCOUNT_TIME_ZONE: str = env["TIME_ZONE"]
 
 vars().update(env["EMAIL_URL"])
-DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"contacts@{_base.hostname}"
+DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"Contact network <contacts@{_base.hostname}>"
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 EMAIL_TIMEOUT = 10
 
@@ -208,6 +219,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_REDIRECT_STDOUTS = False  # mails to the console are no log lines
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
@@ -290,7 +302,7 @@ LOGGING = {
     "filters": {"request_id": {"()": "contacts_project.kernel.api.request_ids.RequestIdFilter"}},
     "formatters": {
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "contacts_project.kernel.api.logs.JsonFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s",
         },
     },
@@ -301,6 +313,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
+        "celery": {"level": "WARNING"},
+        "uvicorn": {"level": "WARNING"},
         "urllib3": {"level": "ERROR"},  # warns with whole URLs, which may be secrets, and with what destinations said
     },
 }

@@ -1,4 +1,4 @@
-"""The WSGI application, for gunicorn."""
+"""The WSGI application, which contacts_project.server runs in threads."""
 
 import os
 

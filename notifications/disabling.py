@@ -51,4 +51,4 @@ def message_of(destination: Destination) -> EmailMessage:
             _("Nothing more is sent there until you switch it on again: %(url)s") % values,
         ]
     headers = {"Auto-Submitted": "auto-generated"}
-    return EmailMessage(subject, "\n\n".join(paragraphs) + "\n", None, [owner.email], headers=headers)
+    return EmailMessage(subject, "\n\n".join(paragraphs) + "\n", None, [owner.recovery_email], headers=headers)

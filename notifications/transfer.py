@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.user import Plan
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Choice, Text, Truth
@@ -56,29 +57,31 @@ class DestinationSection(Section):
         return DestinationShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(Destination, items)
-        by_url = {row.url_key: row for row in Destination.objects.owned_by(run.owner)}
+        ids = run.known(Destination, items)
+        rows = Destination.objects.owned_by(run.owner)
+        by_url = run.index(self.name, dict(rows.values_list("url_key", "pk")))
+        new = []
         for item in items:
-            found = known.get(item.source_id)
-            if found := found or by_url.get(url_key(item.data["url"])):
+            if found := ids.found.get(item.source_id) or by_url.get(url_key(item.data["url"])):
                 run.skipped(item, found)
             elif len(by_url) >= MAX_DESTINATIONS:
                 run.failed(item, f"An account has at most {MAX_DESTINATIONS} destinations.")
             else:
-                row = _row(run, item)
+                row = _row(run, item, ids.free[item.source_id])
                 if row.needs_pro and run.owner.effective_plan != Plan.PRO:
                     run.failed(item, "Webhooks need a Pro subscription.")
                     continue
-                row.save(force_insert=True)
-                by_url[row.url_key] = row
-                run.imported(item, row)
+                new.append(row)
+                by_url[row.url_key] = row.pk
+                run.imported(item, row.pk)
+        run.insert(Destination, new)
 
 
-def _row(run: ImportRun, item: Item) -> Destination:
+def _row(run: ImportRun, item: Item, free: UUID) -> Destination:
     data = item.data
     made = times_of(data, run.now)["created_at"]
     row = Destination(
-        pk=run.new_id(item.source_id),
+        pk=free,
         owner=run.owner,
         created_at=made,
         **{column: data[column] for column in ("type", "label", "enabled")},

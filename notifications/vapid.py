@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from pywebpush import Vapid
+from py_vapid import Vapid
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,43 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import translation
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.date_formats import day_in_digits, day_in_words
 from notifications.notices import Notice, NoticeKind
 from people.links import person_url
-from people.occasions import occasion
+from people.occasions import event_in_words, occasion
 
-DATE_PATTERNS = {"MDY": "%m/%d/%Y", "DMY": "%d/%m/%Y", "YMD": "%Y-%m-%d"}
+
+@dataclass(frozen=True)
+class DigestPerson:
+    """What one person is in the digest for, on one day."""
+
+    name: str
+    url: str
+    occasions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DigestDay:
+    """One day of the digest: the day in words, in the account's digits, and its number in the month."""
+
+    words: str
+    digits: str
+    number: int
+    people: tuple[DigestPerson, ...]
 
 
 @dataclass(frozen=True)
 class Wording:
-    """One notice in words: a title for a line, the lines below it, where a click leads."""
+    """One notice in words: a title for a line, the lines below it (days in a digest), where a click leads."""
 
     title: str
     lines: tuple[str, ...]
     url: str
+    days: tuple[DigestDay, ...] = ()
 
     @property
     def text(self) -> str:
@@ -40,8 +60,10 @@ def word(notice: Notice) -> Wording:
 
 
 def format_day(day: str, notice: Notice) -> str:
-    """`YYYY-MM-DD` in the account's date format."""
-    return dt.date.fromisoformat(day[:10]).strftime(DATE_PATTERNS[notice.owner.date_format])
+    """`YYYY-MM-DD` in words, and in the account's date format."""
+    date = dt.date.fromisoformat(day[:10])
+    values = {"words": day_in_words(date, notice.owner), "digits": day_in_digits(date, notice.owner)}
+    return _("%(words)s (%(digits)s)") % values
 
 
 def _word_important_date(notice: Notice) -> Wording:
@@ -74,18 +96,21 @@ def _word_digest(notice: Notice) -> Wording:
     title = ngettext("%(count)d event in the coming week", "%(count)d events in the coming week", len(events)) % {
         "count": len(events)
     }
-    return Wording(title, tuple(_word_event(event, notice) for event in events), settings.BASE_URL)
+    by_day: dict[str, list[Mapping[str, Any]]] = {}
+    for event in events:
+        by_day.setdefault(event["date"], []).append(event)
+    return Wording(title, (), settings.BASE_URL, tuple(_digest_day(day, by_day[day], notice) for day in by_day))
 
 
-def _word_event(event: Mapping[str, Any], notice: Notice) -> str:
-    what = (
-        _("Get in touch with %(name)s") % {"name": event["personName"]}
-        if event["kind"] == "contact"
-        else _("%(occasion)s: %(name)s")
-        % {"occasion": occasion(event.get("type"), event.get("title")), "name": event["personName"]}
-    )
-    day = format_day(event["date"], notice)
-    return " ".join([_("%(date)s: %(event)s.") % {"date": day, "event": what}, *_age(event)])
+def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> DigestDay:
+    """The day's events by person, each named once."""
+    date = dt.date.fromisoformat(day)
+    occasions: dict[tuple[str, str], list[str]] = {}
+    for event in events:
+        occasions.setdefault((event["personId"], event["personName"]), []).append(event_in_words(event))
+    people = (DigestPerson(name, person_url(id_), tuple(texts)) for (id_, name), texts in occasions.items())
+    words = capfirst(day_in_words(date, notice.owner))
+    return DigestDay(words, day_in_digits(date, notice.owner), date.day, tuple(people))
 
 
 def _word_test(notice: Notice) -> Wording:

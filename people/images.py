@@ -1,179 +1,80 @@
-"""Pictures as people send them, made into the one kind that is stored: JPEG, 256x256, nothing in it but pixels.
+"""Pictures as people send them, made into photos: the small ones here, the heavy ones in a process of their own.
 
-Nothing is decoded before the header has said how big it is. Pillow only ever sees the four formats of the contract
-(HEIF for the conversion), whatever the file calls itself, so that no rarely used parser is within reach.
+What a picture may be, and how it is decoded, stands in people.pixels.
 """
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from io import BytesIO
+import subprocess
+import sys
 
-import pillow_heif
-from PIL import Image, ImageFile, UnidentifiedImageError
+from django.conf import settings
 
-SIDE = 256
-MAX_SIDE = 12_000
-MAX_PIXELS = 50_000_000
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
-HEIF = ("HEIF",)
+from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.api.slots import Slots
+from people import pixels
+from people.pixels import PictureRefusedError
 
-# A picture of 50 megapixels takes 50 to 200 MB decoded, as WebP four times that: one such at a time, the rest wait.
-_LARGE = 12_000_000
-_large_turn = threading.Lock()
+__all__ = ["PictureRefusedError", "PixelBudget", "as_stored", "convert_heif", "make_photo"]
 
-pillow_heif.register_heif_opener()
+MAX_PIXELS_IN_ALL = 200_000_000
+_SECONDS = 60
+_BUSY = "Other large pictures are being read. Nothing was changed: try again in a few seconds."
+_heavy = Slots(1, waiting=3, seconds=20, message=_BUSY)
 
 
-class PictureRefusedError(ValueError):
-    """Not a picture that is taken here; the text says why, for people."""
+class PixelBudget:
+    """What the pictures of one request may have in all: decoding takes time by the pixel, a file hardly any room."""
+
+    def __init__(self) -> None:
+        self.left = MAX_PIXELS_IN_ALL
+
+    def draw(self, number: int) -> None:
+        """Raises PictureRefusedError when this is beyond it; smaller ones may still come."""
+        if number > self.left:
+            most = MAX_PIXELS_IN_ALL // 1_000_000
+            raise PictureRefusedError(f"the pictures of one request may have {most} megapixels in all")
+        self.left -= number
 
 
-def make_photo(data: bytes) -> bytes:
-    """The stored form of an uploaded picture: turned upright, the middle cut out, transparency on white.
+def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
+    """The stored form of an uploaded picture. Never inside a transaction.
 
-    Raises PictureRefusedError. Takes up to a second: never inside a transaction.
+    One of many comes with the `budget` of all, and waits for its process as long as it takes: those requests are few.
+    Raises PictureRefusedError, and without a budget UnavailableError.
     """
-    with _opened(data, FORMATS, "a JPEG, PNG, GIF or WebP picture") as image:
-        # JPEG can decode at a fraction of its size. The middle square is the same before and after every turn.
-        image.draft("RGB", (2 * SIDE, 2 * SIDE))
-        turn = _orientation(image)
-        square = _middle(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
-        return _jpeg(_turned(square, turn), quality=88)
+    size = pixels.measure(data)
+    if budget:
+        budget.draw(size.pixels)
+    return _in_a_process("make_photo", data, patient=budget is not None) if size.is_heavy else pixels.make_photo(data)
 
 
-def as_stored(data: bytes) -> bytes:
+def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
     """The stored form, where `data` is it already the same bytes: what moves between accounts is not encoded again.
 
-    Raises PictureRefusedError.
+    Only what has to be made counts against the budget. Raises as make_photo does.
     """
-    return data if _is_stored_form(data) else make_photo(data)
-
-
-def _is_stored_form(data: bytes) -> bool:
-    """Whether `_jpeg` may have made it: a whole picture of the size, with no segment or byte that could tell more."""
-    if data[:3] != b"\xff\xd8\xff" or data.find(b"\xff\xd9") != len(data) - 2:
-        return False
-    try:
-        with Image.open(BytesIO(data), formats=("JPEG",)) as image:
-            segments = [(name, len(content)) for name, content in getattr(image, "applist", ())]
-            if image.size != (SIDE, SIDE) or image.mode != "RGB" or segments != [_JFIF]:
-                return False  # before anything big is decoded
-            image.load()
-            return True
-    except Exception:  # noqa: BLE001 - as in _opened
-        return False
-
-
-_JFIF = ("APP0", 14)
+    return data if pixels.is_stored_form(data) else make_photo(data, budget)
 
 
 def convert_heif(data: bytes) -> bytes:
-    """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError."""
-    with _opened(data, HEIF, "a HEIC or HEIF picture") as image:
-        turn = _orientation(image)
-        return _jpeg(_turned(_flat(image), turn), quality=90)
+    """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError,
+    UnavailableError."""
+    return _in_a_process("convert_heif", data, patient=False)
 
 
-@contextmanager
-def _opened(data: bytes, formats: tuple[str, ...], wanted: str) -> Iterator[ImageFile.ImageFile]:
-    _check_size(*_webp_size(data))
-    try:
-        with Image.open(BytesIO(data), formats=formats) as image:
-            _check_size(*image.size)
-            with _large_turn if image.width * image.height > _LARGE else nullcontext():
-                yield image
-    except PictureRefusedError:
-        raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise PictureRefusedError(_TOO_BIG) from None
-    except UnidentifiedImageError:
-        raise PictureRefusedError(f"This is not {wanted}.") from None
-    except Exception as error:  # noqa: BLE001 - a broken file makes parsers raise whatever they stumble over
-        raise PictureRefusedError(f"This picture is damaged: it cannot be read ({type(error).__name__}).") from None
-
-
-_TOO_BIG = f"The picture is too big: at most {MAX_SIDE:,} pixels a side and {MAX_PIXELS // 1_000_000} megapixels."
-
-
-def _check_size(width: int, height: int) -> None:
-    if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
-        raise PictureRefusedError(_TOO_BIG)
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    """The size a WebP header tells, (0, 0) for other files: Pillow sets up the decoder when it opens one."""
-    if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
-        return 0, 0
-    head = data[20:30].ljust(10, b"\0")
-    if data[12:16] == b"VP8X":
-        return 1 + int.from_bytes(head[4:7], "little"), 1 + int.from_bytes(head[7:10], "little")
-    if data[12:16] == b"VP8L":
-        bits = int.from_bytes(head[1:5], "little")
-        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    return int.from_bytes(head[6:8], "little") & 0x3FFF, int.from_bytes(head[8:10], "little") & 0x3FFF
-
-
-_TURNS = {
-    2: (Image.Transpose.FLIP_LEFT_RIGHT,),
-    3: (Image.Transpose.ROTATE_180,),
-    4: (Image.Transpose.FLIP_TOP_BOTTOM,),
-    5: (Image.Transpose.TRANSPOSE,),
-    6: (Image.Transpose.ROTATE_270,),
-    7: (Image.Transpose.TRANSVERSE,),
-    8: (Image.Transpose.ROTATE_90,),
-}
-
-
-def _orientation(image: Image.Image) -> int:
-    """The EXIF orientation, 1 where there is none; a broken EXIF block must not cost the picture."""
-    try:
-        return int(image.getexif().get(0x0112, 1))
-    except Exception:  # noqa: BLE001 - as in _opened
-        return 1
-
-
-def _turned(image: Image.Image, orientation: int) -> Image.Image:
-    for step in _TURNS.get(orientation, ()):
-        image = image.transpose(step)
-    return image
-
-
-def _middle(image: Image.Image) -> Image.Image:
-    """The middle square of the first frame as RGB, reduced to 512 pixels or a little more where it was larger.
-
-    By bands: the copies that a change of mode makes are small, whatever the size of the picture.
-    """
-    image.load()
-    side = min(image.size)
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    factor = max(1, side // (2 * SIDE))
-    square = Image.new("RGB", (-(-side // factor),) * 2)
-    step = factor * 64
-    for y in range(0, side, step):
-        band = image.crop((left, top + y, left + side, top + min(y + step, side)))
-        square.paste(_flat(band).reduce(factor), (0, y // factor))
-    return square
-
-
-def _flat(image: Image.Image) -> Image.Image:
-    """The first frame's pixels as RGB, on white, in a new image: nothing of the file's metadata comes along."""
-    image.load()
-    if image.mode.startswith("I"):
-        # 16 bits a channel: Pillow would clip them at 255 instead of scaling.
-        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert("RGB")
-    if image.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in image.info:
-        clear = image.convert("RGBA")
-        ground = Image.new("RGB", clear.size, "white")
-        ground.paste(clear, mask=clear.getchannel("A"))
-        return ground
-    plain = image.convert("RGB")
-    plain.info = {}
-    return plain
-
-
-def _jpeg(image: Image.Image, *, quality: int) -> bytes:
-    out = BytesIO()
-    image.info = {}
-    image.save(out, "JPEG", quality=quality, optimize=True)
-    return out.getvalue()
+def _in_a_process(work: str, data: bytes, *, patient: bool) -> bytes:
+    """Have `python -m people.pixels` do it, one at a time."""
+    command = [sys.executable, "-m", "people.pixels", work]
+    with _heavy.take(patient=patient):
+        try:
+            done = subprocess.run(  # noqa: S603 - our own command
+                command, input=data, capture_output=True, timeout=_SECONDS, cwd=settings.BASE_DIR, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise PictureRefusedError("This picture takes too long to read.") from None
+        except OSError as error:
+            raise UnavailableError(_BUSY) from error
+    if done.returncode == pixels.REFUSED:
+        raise PictureRefusedError(done.stderr.decode())
+    if done.returncode:
+        raise PictureRefusedError("This picture is damaged: it cannot be read.")
+    return done.stdout

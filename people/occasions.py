@@ -1,5 +1,8 @@
 """What an important date celebrates, in words of the active language."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -13,6 +16,15 @@ def occasion(type_: str | None, title: str | None) -> str:
         "MEMORIAL": _("Memorial day"),
     }
     return names.get(type_ or "") or title or _("Important date")
+
+
+def event_in_words(event: Mapping[str, Any]) -> str:
+    """What there is to do or to celebrate; `event` as people.upcoming lists it."""
+    if event["kind"] == "contact":
+        return _("Get in touch")
+    what = occasion(event.get("type"), event.get("title"))
+    age = age_in_words(event.get("type"), event.get("turns"))
+    return f"{what} · {age}" if age else what
 
 
 def age_in_words(type_: str | None, years: int | None) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
+#: The reason of the cards that were left when the database went away half way.
+NOT_TRIED = "not tried: the service was busy, or a part of it away; import the file again, it goes on from here"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,15 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from accounts.models import User
 from people import schedule
+from people.counts import DAYS, counts_by_key
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts, display_name
 from people.recurrence import Recurrence, turns
@@ -41,9 +45,48 @@ def name_of(person: Person, owner: User) -> str:
     return display_name(parts, order=owner.name_order, form=owner.name_display_format)
 
 
+def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
+    """How many events upcoming_events would list, without reading those that come round every year."""
+    clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
+    yearly = _days_between(start, end)
+    kept = counts_by_key(owner.pk, DAYS)
+    number = sum(kept.get(str(key), 0) * _times(key, clock, start, end) for key in yearly)
+    ahead = _of_active_people(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
+    for row in ahead:  # a day that has yet to come for the first time
+        number += len(list(event_rule(row, clock).between(start, end))) - _times(row.month_day, clock, start, end)
+    number += sum(len(list(event_rule(row, clock).between(start, end))) for row in _own_rules(owner))
+    return number + sum(1 for _ in _contact_events(owner, clock, start, end))
+
+
+# What comes round every year; the others follow the rule of their reminder (see event_rule).
+_YEARLY = Q(type__isnull=False) | Q(reminder_enabled=False)
+_LEAP_YEAR = 1604
+
+
+def _days_between(start: dt.date, end: dt.date) -> list[int]:
+    """Month and day of each day between, as ImportantDate.month_day has them, and 29 February, which may be moved."""
+    days = (start + dt.timedelta(n) for n in range(min((end - start).days, 366) + 1))
+    return sorted({229, *(day.month * 100 + day.day for day in days)})
+
+
+def _times(month_day: int, clock: schedule.Calendar, start: dt.date, end: dt.date) -> int:
+    """How often a day of the year comes between, leap days where the account puts them."""
+    day = dt.date(_LEAP_YEAR, *divmod(month_day, 100))
+    return len(list(Recurrence(day, leap_day=clock.leap_day).between(start, end)))
+
+
+def _of_active_people(owner: User) -> Any:
+    return ImportantDate.objects.owned_by(owner).active().filter(person__deleted_at=None)
+
+
+def _own_rules(owner: User) -> Any:
+    return _of_active_people(owner).filter(type=None, reminder_enabled=True)
+
+
 def _date_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
-    rows = ImportantDate.objects.owned_by(owner).active().filter(person__deleted_at=None).select_related("person")
-    for row in rows.defer(*(f"person__{column}" for column in Person.DOCUMENTS), "person__notes"):
+    yearly = _of_active_people(owner).filter(_YEARLY, month_day__in=_days_between(start, end))
+    unread = (*(f"person__{column}" for column in Person.DOCUMENTS), "person__notes")
+    for row in chain(*(rows.select_related("person").defer(*unread) for rows in (yearly, _own_rules(owner)))):
         for day in event_rule(row, clock).between(start, end):
             yield {
                 **_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
@@ -55,7 +98,10 @@ def _date_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.
 
 
 def _contact_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
-    for person in Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True):
+    waiting = (
+        Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
+    )
+    for person in waiting.defer(*Person.DOCUMENTS, "notes"):
         rule = schedule.contact_rule(person, clock)
         day = rule.on_or_after(start) if rule else None
         if day is not None and day <= end:

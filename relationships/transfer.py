@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import Ids, ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Color, Text
@@ -48,12 +48,26 @@ class TypeSection(Section):
     def shape(self) -> TypeShape:
         return TypeShape()
 
+    def units(self, records: list[Any]) -> Iterator[list[int]]:
+        """Each with its inverse."""
+        places = {record.get("id"): place for place, record in enumerate(records) if isinstance(record, dict)}
+        taken: set[int] = set()
+        for place, record in enumerate(records):
+            inverse = places.get(str(record.get("inverseId"))) if isinstance(record, dict) else None
+            unit = [one for one in dict.fromkeys([place, inverse]) if one is not None and one not in taken]
+            taken.update(unit)
+            if unit:
+                yield unit
+
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(RelationshipType, items)
-        if items:
-            _make_way(run, {row.pk for row in known.values()})
-        active = RelationshipType.objects.owned_by(run.owner).active().select_related("inverse")
-        rows = _TypeRows(known, {row.name: row for row in active})
+        ids = run.known(RelationshipType, items)
+        present = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
+        if _makes_way(run, ids):
+            present = present.none()
+        names = [item.data["name"] for item in items]
+        named = run.index(self.name, {row.name: row for row in present.active().filter(name__in=names)})
+        by_id = present.in_bulk(list(ids.found.values()))
+        rows = _TypeRows(ids, {source: by_id[key] for source, key in ids.found.items()}, named)
         by_source = {str(item.source_id): item for item in items}
         for item in items:
             if item.status:
@@ -66,14 +80,16 @@ class TypeSection(Section):
                 run.failed(item, "Its inverse did not come in, or does not name it as its own.")
             else:
                 _write_ends(run, item, inverse, rows)
-        RelationshipType.objects.bulk_create(rows.new)
-        RelationshipType.unscoped.bulk_update(rows.joined, ["inverse"])
+        run.insert(RelationshipType, rows.new)
+        if not run.dry:
+            RelationshipType.unscoped.bulk_update(rows.joined, ["inverse"])
 
 
 @dataclass
 class _TypeRows:
     """The types of the account, by the record's id and by name, and what the import makes of them."""
 
+    ids: Ids
     known: dict[UUID, RelationshipType]
     named: dict[str, RelationshipType]
     new: list[RelationshipType] = field(default_factory=list)
@@ -90,32 +106,49 @@ def _write_ends(run: ImportRun, item: Item, inverse: Item | None, rows: _TypeRow
     found = [rows.find(end) for end in ends]
     for end, other, row in zip(ends, reversed(ends), found, strict=True):
         if row and (row.inverse or inverse is None):
-            run.skipped(end, row)
-            if other is not end:
-                run.skipped(other, row.inverse)
+            run.skipped(end, row.pk, ref=row)
+            if row.inverse and other is not end:
+                run.skipped(other, row.inverse.pk, ref=row.inverse)
             return
-    there = [row or _row(run, end) for end, row in zip(ends, found, strict=True)]
+    there = [row or _row(run, end, rows) for end, row in zip(ends, found, strict=True)]
     for end, row, partner, was_there in zip(ends, there, reversed(there), found, strict=True):
         row.inverse = partner if inverse else None
-        (run.skipped if was_there else run.imported)(end, row)
+        (run.skipped if was_there else run.imported)(end, row.pk, ref=row)
         (rows.joined if was_there else rows.new).append(row)
         if not row.is_deleted:
             rows.named[row.name] = row
 
 
-def _row(run: ImportRun, item: Item) -> RelationshipType:
+def _row(run: ImportRun, item: Item, rows: _TypeRows) -> RelationshipType:
     values = {column: item.data[column] for column in ("name", "label", "color")}
-    return RelationshipType(pk=run.new_id(item.source_id), owner=run.owner, **values, **times_of(item.data, run.now))
+    key = rows.ids.free[item.source_id]
+    return RelationshipType(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))
 
 
-def _make_way(run: ImportRun, keep: set[UUID]) -> None:
-    """An account that has nobody yet holds the types it was born with: those of the document take their place."""
+def _makes_way(run: ImportRun, ids: Ids) -> bool:
+    """Whether the types of the account are gone now, but for those of earlier batches.
+
+    An account that has nobody yet holds the types it was born with: those of the document take their place.
+    """
+    made = run.single(_MadeWay)
+    if TypeSection.name in run.begun:
+        return made.way and run.dry
     rows = RelationshipType.objects.owned_by(run.owner)
     born_with = {name for name, _, _ in DEFAULT_TYPES}
-    if Person.objects.owned_by(run.owner).exists() or keep:
-        return
-    if set(rows.values_list("name", flat=True)) <= born_with:
+    made.way = (
+        not Person.objects.owned_by(run.owner).exists()
+        and not ids.found
+        and set(rows.values_list("name", flat=True)) <= born_with
+    )
+    if made.way and not run.dry:
         rows.delete()
+    return made.way
+
+
+class _MadeWay:
+    """Whether this run did, or a dry one would have."""
+
+    way = False
 
 
 class RelationshipShape(Times):
@@ -151,64 +184,54 @@ class RelationshipSection(Section):
         return RelationshipShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(Relationship, items)
-        active = Relationship.objects.owned_by(run.owner).active()
-        taken = {_triple(row): row for row in active}
+        ids = run.known(Relationship, items)
+        people = {run.find("people", item.data["personId"]) for item in items} - {None}
+        active = Relationship.objects.owned_by(run.owner).active().filter(person__in=people)
+        taken = run.index(self.name, {tuple(triple): pk for pk, *triple in active.values_list("pk", *_TRIPLE)})
         new: list[Relationship] = []
         for item in items:
             person = run.find("people", item.data["personId"])
             related = run.find("people", item.data["relatedPersonId"])
             kind = run.find("relationshipTypes", item.data.get("relationshipTypeId"))
-            if found := known.get(item.source_id):
+            if found := ids.found.get(item.source_id):
                 run.skipped(item, found)
             elif person is None or related is None or person == related:
                 run.failed(item, "It does not name two people who came in.")
             elif kind and kind.inverse is None:
                 run.failed(item, "Its type has no inverse.")
-            elif not item.data.get("deleted_at") and (found := taken.get((person.pk, related.pk, kind and kind.pk))):
+            elif not item.data.get("deleted_at") and (found := taken.get((person, related, kind and kind.pk))):
                 run.skipped(item, found)
             else:
-                pair = _pair(run, item, person, related, kind)
+                pair = _pair(run, item, ids.free[item.source_id], (person, related), kind)
                 new += pair
-                run.imported(item, pair[0])
                 kinds = [item.data.get("relationshipTypeId")]
-                item.reason = run.lost(relationshipTypeId=("relationshipTypes", kinds))
+                run.imported(item, pair[0].pk, run.lost(relationshipTypeId=("relationshipTypes", kinds)))
                 if not pair[0].is_deleted:
-                    taken |= {_triple(row): row for row in pair}
-        Relationship.objects.bulk_create(new, batch_size=500)
-        _revive_used_types(run)
+                    taken |= {tuple(getattr(row, column) for column in _TRIPLE): row.pk for row in pair}
+        run.insert(Relationship, new)
+        if not run.dry:
+            revive_types(run.owner.pk, {row.relationship_type_id for row in new if not row.is_deleted}, run.now)
 
 
-def _revive_used_types(run: ImportRun) -> None:
-    """What came in active takes its type out of the trash."""
-    people = Person.objects.owned_by(run.owner).active().filter(relationship_to_user__deleted_at__isnull=False)
-    ties = Relationship.objects.owned_by(run.owner).active().filter(relationship_type__deleted_at__isnull=False)
-    used = {*people.values_list("relationship_to_user", flat=True), *ties.values_list("relationship_type", flat=True)}
-    revive_types(run.owner.pk, used, run.now)
+_TRIPLE = ("person_id", "related_person_id", "relationship_type_id")
 
 
 def _pair(
-    run: ImportRun, item: Item, person: Person, related: Person, kind: RelationshipType | None
+    run: ImportRun, item: Item, key: UUID, people: tuple[UUID, UUID], kind: RelationshipType | None
 ) -> list[Relationship]:
     values = {"owner": run.owner, "notes": item.data.get("notes"), **times_of(item.data, run.now)}
-    row = Relationship(
-        pk=run.new_id(item.source_id), person=person, related_person=related, relationship_type=kind, **values
-    )
+    row = Relationship(pk=key, person_id=people[0], related_person_id=people[1], relationship_type=kind, **values)
     # Newer than its counterpart, whatever the clock says: the older of a pair is the one that reads as it was put.
     back = Relationship(
         pk=max(new_id(), UUID(int=row.pk.int + 1)),
-        person=related,
-        related_person=person,
+        person_id=people[1],
+        related_person_id=people[0],
         relationship_type=kind and kind.inverse,
         inverse=row,
         **values,
     )
     row.inverse = back
     return [row, back]
-
-
-def _triple(row: Relationship) -> tuple[UUID, UUID, UUID | None]:
-    return row.person_id, row.related_person_id, row.relationship_type_id
 
 
 def register_transfer() -> None:

@@ -2,7 +2,9 @@
 
 from accounts.lifecycle import on_account_created
 from people.aspects import register_aspect
+from people.counts import register_counted
 from relationships.aspect import RelationshipsAspect
+from relationships.counts import COUNTED_RELATIONSHIPS
 from relationships.defaults import make_default_types
 from relationships.transfer import register_transfer
 from relationships.trash import register_trash
@@ -11,6 +13,7 @@ from relationships.trash import register_trash
 def wire() -> None:
     """Register everything; once, when all models are loaded."""
     on_account_created(make_default_types)
+    register_counted(COUNTED_RELATIONSHIPS)
     register_aspect(RelationshipsAspect())
     register_trash()
     register_transfer()

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
@@ -13,10 +15,17 @@ PASSWORD = "Correct-Horse-7"
 
 
 def make_user(email: str, **fields: Any) -> User:
-    """An account as registration leaves it, its e-mail verified."""
+    """An account as registration leaves it."""
     user = User.objects.create_user(email, PASSWORD, **{"name": email.partition("@")[0], **fields})
     with account_write(user):
         start_account(user)
+    return user
+
+
+def prove(user: User) -> User:
+    """Have the account's address proven by its owner."""
+    user.proven_email, user.claimed_at = user.email, timezone.now()
+    user.save(update_fields=["proven_email", "claimed_at"])
     return user
 
 

@@ -43,6 +43,11 @@ class Mailbox:
         """The token in the link of the last mail."""
         return token_in(self.last())
 
+    def tokens(self, address: str, page: str) -> list[str]:
+        """The tokens of the links to `page` that were mailed to `address`, oldest first."""
+        mails = zip(self.recipients, self.messages, strict=True)
+        return [token_in(mail) for to, mail in mails if to == [address] and f"/account/{page}?" in text_of(mail)]
+
     def wait_for(self, count: int, seconds: float = 20) -> None:
         """Wait until so many mails have come in."""
         deadline = time.monotonic() + seconds

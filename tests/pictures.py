@@ -8,8 +8,11 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from PIL import Image
+from pillow_heif import register_heif_opener
 
 from tests.client import Client
+
+register_heif_opener()
 
 
 def picture(kind: str = "JPEG", size: tuple[int, int] = (40, 30), mode: str = "RGB", **options: Any) -> bytes:

@@ -4,6 +4,7 @@ from accounts.models.account_mail import AccountMail, MailKind
 from accounts.models.account_session import AccountSession
 from accounts.models.api_token import ApiToken
 from accounts.models.doomed_file import DoomedFile
+from accounts.models.email_change import EmailChange
 from accounts.models.known_device import KnownDevice
 from accounts.models.oidc_identity import OidcIdentity
 from accounts.models.registration_turn import RegistrationTurn
@@ -15,6 +16,7 @@ __all__ = [
     "AccountSession",
     "ApiToken",
     "DoomedFile",
+    "EmailChange",
     "KnownDevice",
     "MailKind",
     "OidcIdentity",

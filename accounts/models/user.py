@@ -5,8 +5,10 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models.functions import Lower
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.lifecycle import start_account
@@ -23,16 +25,59 @@ class Plan(models.TextChoices):
 class UserManager(BaseUserManager["User"]):
     """Accounts by e-mail, without regard to case."""
 
+    @classmethod
+    def normalize_email(cls, email: str | None) -> str:
+        """The address with its domain in the one form that stands for all (IDNA: case, Unicode forms, `xn--`).
+
+        It is the domain that mails go to.
+        """
+        local, at, domain = (email or "").rpartition("@")
+        try:
+            domain = domain.encode("idna").decode("ascii").lower().encode("ascii").decode("idna")
+        except UnicodeError:
+            domain = domain.lower()  # no mail reaches it
+        return f"{local}{at}{domain}"
+
     def fold(self, email: str) -> str:
         """The spelling by which two addresses are the same."""
         return self.normalize_email(email).lower()
 
     def with_email(self, email: str) -> "models.QuerySet[User]":
-        """The account with this address, without regard to case, by the unique index."""
-        return self.alias(folded=Lower("email")).filter(folded=self.fold(email))
+        """The accounts that have proven the address or claim it: the one that has proven it first, then those that
+        have proven none, the one used last before the others, then those that have proven another.
+        """
+        proven = self._is_proven(email)
+        return self.filter(models.Q(self._is_claimed(email)) | models.Q(proven)).order_by(
+            models.Case(models.When(proven, then=0), models.When(proven_email=None, then=1), default=2),
+            models.F("last_login").desc(nulls_last=True),
+            "-created_at",
+            "-pk",
+        )
+
+    def with_proven_email(self, email: str) -> "models.QuerySet[User]":
+        """The one account that has proven the address, or none."""
+        return self.filter(self._is_proven(email))
+
+    def claiming(self, email: str) -> "models.QuerySet[User]":
+        """The accounts that say they have the address and have not proven it, in the order of `with_email`."""
+        unproven = models.Q(proven_email=None) | ~models.Q(self._is_proven(email))
+        return self.with_email(email).filter(unproven)
+
+    def _is_claimed(self, email: str) -> "Exact[str]":
+        return Exact(Lower("email"), self.fold(email))
+
+    def _is_proven(self, email: str) -> "Exact[str]":
+        return Exact(Lower("proven_email"), self.fold(email))
+
+    def recoverable_by(self, email: str) -> "User | None":
+        """The account that who has the mailbox may recover: that which has proven the address, else one that claims it
+        and has proven no other.
+        """
+        user = self.with_email(email).first()
+        return user if user and self.fold(user.recovery_email) == self.fold(email) else None
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.with_email(username or "").get()
+        return self.with_proven_email(username or "").get()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Insert an account. What a new account starts with is made by accounts.services.registration."""
@@ -42,21 +87,31 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """An operator's account, whole: the command line vouches for its address."""
-        operator = {"is_staff": True, "is_superuser": True, "email_verified_at": timezone.now()}
+        """An operator's account, whole: the command line vouches for its address. Raises ValidationError."""
+        address = self.normalize_email(email)
+        is_mandatory = settings.EMAIL_VERIFICATION == "mandatory"
+        if (self.with_proven_email(address) if is_mandatory else self.with_email(address)).exists():
+            raise ValidationError("Another account has this address.")
+        vouched = {"proven_email": address, "claimed_at": timezone.now()}
         with transaction.atomic():
-            user = self.create_user(email, password, **operator, **fields)
+            user = self.create_user(address, password, is_staff=True, is_superuser=True, **vouched, **fields)
             with account_write(user):
                 start_account(user)
         return user
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing)."""
+    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing).
+
+    `email` is what its owner typed last; any number of accounts may claim an address. `proven_email` is the one whose
+    mails were seen to reach who holds the account, no other account's. `claimed_at` is when that was seen together with
+    the account's password, a session of it or a reset: before, whoever made it may be somebody else (docs/accounts.md).
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    email = models.EmailField(max_length=254, unique=True)
-    email_verified_at = models.DateTimeField(null=True, blank=True)
+    email = models.EmailField(max_length=254)
+    proven_email = models.EmailField(max_length=254, null=True, blank=True)  # noqa: DJ001 - many have proven none
+    claimed_at = models.DateTimeField(null=True, blank=True)
     name = models.CharField(max_length=100)
     surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     nickname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above
@@ -92,14 +147,31 @@ class User(AbstractBaseUser, PermissionsMixin):
     objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique_without_case")]
+        constraints = [
+            models.UniqueConstraint(Lower("proven_email"), name="user_proven_email_unique"),
+            models.CheckConstraint(
+                condition=models.Q(claimed_at__isnull=True) | models.Q(proven_email__isnull=False),
+                name="user_claimed_has_proven_email",
+            ),
+        ]
         indexes = [
+            models.Index(Lower("email"), name="user_email_without_case"),
             models.Index(fields=["id"], name="user_reminders_stale", condition=models.Q(reminders_stale=True)),
         ]
 
     @property
     def email_verified(self) -> bool:
-        return self.email_verified_at is not None
+        """Whether the address that is shown is the one that was proven."""
+        return self.proven_email is not None and User.objects.fold(self.email) == User.objects.fold(self.proven_email)
+
+    @property
+    def recovery_email(self) -> str:
+        """Where the account's mails go, and whose mailbox resets it: the proven address where there is one."""
+        return self.proven_email or self.email
+
+    @property
+    def is_claimed(self) -> bool:
+        return self.claimed_at is not None
 
     @property
     def effective_plan(self) -> str:

@@ -4,10 +4,9 @@ Authlib builds the requests and checks the claims; the door (contacts_project.ke
 """
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oidc.core import CodeIDToken
@@ -21,23 +20,15 @@ from rest_framework import status
 
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.provider import Provider, load_keys, load_provider
+from accounts.oidc.sealing import FlowError, Sealed
 from contacts_project.kernel.api.errors import ApiError
-from contacts_project.kernel.crypto import keyring
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 
 CALLBACK_PATH = "/api/auth/oidc/callback"
-FLOW_SECONDS = 600
 _SCOPE = "openid email profile"
 # Only signatures that the provider alone can make: none of the HMAC kinds, and not `none`.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"]
 _LEEWAY_SECONDS = 60
-
-
-class FlowError(ApiError):
-    """The callback does not belong to a sign-in that this browser began."""
-
-    code = "invalid_state"
-    message = "This sign-in has expired, or was begun elsewhere. Start it again."
 
 
 class ProviderRefusedError(ApiError):
@@ -49,25 +40,23 @@ class ProviderRefusedError(ApiError):
 
 
 @dataclass(frozen=True)
-class Flow:
-    """What the callback is checked against (RFC 6749 10.12, RFC 7636, OpenID Connect Core 3.1.2.1)."""
+class Flow(Sealed):
+    """What the callback is checked against (RFC 6749 10.12, RFC 7636, OpenID Connect Core 3.1.2.1).
+
+    Sealed, since who has the verifier can redeem the code.
+    """
 
     state: str
     nonce: str
     verifier: str
     next_path: str
-    started_at: float
-
-    def seal(self) -> str:
-        """The cookie's value: encrypted, since who has the verifier can redeem the code."""
-        return keyring.encrypt(orjson.dumps(asdict(self)).decode())
 
 
 def begin(next_path: str) -> tuple[str, Flow]:
     """Where to send the browser, and what to remember. Raises ProviderUnreachableError."""
     provider = load_provider()
     state, nonce, verifier = (get_random_string(48) for _ in range(3))
-    flow = Flow(state, nonce, verifier, next_path, started_at=time.time())
+    flow = Flow(time.time(), state, nonce, verifier, next_path)
     with _session(provider) as session:
         url, _ = session.create_authorization_url(
             provider.authorization_endpoint, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
@@ -75,13 +64,10 @@ def begin(next_path: str) -> tuple[str, Flow]:
     return url, flow
 
 
-def unseal(cookie: str, state: str) -> Flow:
+def resume(cookie: str, state: str) -> Flow:
     """The sign-in that this browser began and the provider answers. Raises FlowError."""
-    try:
-        flow = Flow(**orjson.loads(keyring.decrypt(cookie)))
-    except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
-        raise FlowError from None
-    if time.time() - flow.started_at > FLOW_SECONDS or not constant_time_compare(flow.state, state):
+    flow = Flow.unseal(cookie)
+    if not constant_time_compare(flow.state, state):
         raise FlowError
     return flow
 
@@ -98,7 +84,8 @@ def finish(flow: Flow, code: str) -> dict[str, Any]:
             raise ProviderRefusedError from error
         claims = _checked_claims(provider, token, flow.nonce)
         if "email" not in claims and provider.userinfo_endpoint:
-            claims = {**_userinfo(session, provider.userinfo_endpoint, claims["sub"]), **claims}
+            # Only an ID token says how the user was authenticated.
+            claims = {**_userinfo(session, provider.userinfo_endpoint, claims["sub"]), "amr": None, **claims}
     return claims
 
 

@@ -2,7 +2,9 @@
 
 import datetime as dt
 
-from accounts.models import ApiToken, User
+from rest_framework.exceptions import NotAuthenticated
+
+from accounts.models import AccountSession, ApiToken, User
 from accounts.models.api_token import new_token, token_digest
 from contacts_project.kernel.ownership.writing import account_write
 
@@ -10,11 +12,17 @@ PREFIX_LENGTH = 12
 
 
 def create_api_token(
-    *, owner: User, name: str, scope: str, expires_at: dt.datetime | None = None
+    *, owner: User, session_key: str | None, name: str, scope: str, expires_at: dt.datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """Make a token; returns its row and the text, which is stored nowhere."""
+    """Make a token for who holds this session; returns its row and the text, which is stored nowhere.
+
+    Raises NotAuthenticated where the session has ended since the request came in: a reset ends all tokens there are,
+    and none may come after it.
+    """
     text = new_token()
     with account_write(owner):
+        if not AccountSession.objects.owned_by(owner).filter(session_key=session_key).exists():
+            raise NotAuthenticated("This session has ended. Sign in again.")
         row = ApiToken.objects.create(
             owner=owner,
             name=name,

@@ -1,17 +1,32 @@
-"""An account comes to the owner of its address, which nobody had proven before."""
+"""Cutting off whoever else may have had access to an account."""
+
+import datetime as dt
 
 from accounts.lifecycle import release_account
-from accounts.models import ApiToken, OidcIdentity, User
+from accounts.models import ApiToken, EmailChange, OidcIdentity, RecoveryCode, TotpDevice, User
+from accounts.services.known_devices import forget_devices
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.ownership.writing import account_write
 
 
-def shut_out_maker(user: User) -> None:
-    """End what whoever made the account may have left: sessions, tokens, sign-ins by a provider, and ways of being
-    told of it (apps above, by `on_account_claimed`). The account's data stay.
-    """
+def end_access(user: User) -> None:
+    """End every session and API token of the account, and forget the browsers that it was signed in to from."""
     with account_write(user):
+        forget_devices(user)
         end_sessions(user=user)
         ApiToken.objects.owned_by(user).delete()
-        OidcIdentity.objects.owned_by(user).delete()
+
+
+def shut_out_others(user: User, *, since: dt.datetime | None = None) -> None:
+    """Leave the account to who proves now that it is theirs, alone: sessions and tokens end, other apps switch off what
+    tells of it (`on_account_claimed`), second factor, sign-ins by a provider and links that take a change of address
+    back go. Of these three only what was made or changed `since` then, where that is given.
+
+    The account's data stay, and so does its password, which the caller replaces.
+    """
+    with account_write(user):
+        end_access(user)
+        for model in (TotpDevice, RecoveryCode, OidcIdentity, EmailChange):
+            rows = model.objects.owned_by(user)
+            (rows.filter(updated_at__gte=since) if since else rows).delete()
         release_account(user)

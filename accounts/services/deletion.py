@@ -31,7 +31,9 @@ def delete_account(*, user: User) -> None:
     with account_write(user):
         DoomedFile.objects.bulk_create(DoomedFile(path=path) for path in files_of(user))
         end_sessions(user=user)
-        AccountMail.objects.filter(address__iexact=user.email).delete()
+        for address in {user.email, user.recovery_email}:
+            if not User.objects.with_email(address).exclude(pk=user.pk).exists():
+                AccountMail.objects.filter(address__iexact=address).delete()
         User.objects.get(pk=user.pk).delete()
         transaction.on_commit(partial(delete_doomed_files), robust=True)
 

@@ -1,4 +1,4 @@
-"""Sends the mails about the account: to verify an address, to set a new password."""
+"""Sends the mails about the account: to verify an address, to set a new password, to take a change back."""
 
 import datetime as dt
 import logging
@@ -10,8 +10,8 @@ from django.db.models import F
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from accounts.link_tokens import Purpose, make_token
-from accounts.mail_texts import MailText, text_of
+from accounts.link_tokens import Purpose, make_take_back_token, make_token
+from accounts.mail_texts import Letter, text_of
 from accounts.models import AccountMail, MailKind, User
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.errors import RateLimitedError
@@ -21,8 +21,9 @@ log = logging.getLogger(__name__)
 # A mail under way is nobody else's for so long; then it counts as lost and is sent again.
 _LEASE = dt.timedelta(minutes=5)
 _PAUSES = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
-# Strangers can ask for mails to any address: no mailbox gets more than this.
-_PER_MAILBOX = Budget("account-mail", 10, 3600)
+# Strangers can ask for mails to any address: no mailbox gets more of a kind than this. Kinds are counted apart, so that
+# asking for one keeps nobody from getting another: a link for a new password, or the news that an address was changed.
+_PER_MAILBOX = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
 
 
 def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
@@ -30,7 +31,7 @@ def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
     mine = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
     if not mine.update(next_try_at=now + _LEASE, tries=F("tries") + 1):
         return False
-    mail = AccountMail.objects.select_related("owner").get(pk=mail_id)
+    mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
     message = _message(mail)
     if message is None:
         mail.delete()
@@ -61,33 +62,50 @@ def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
 
 def _message(mail: AccountMail) -> EmailMultiAlternatives | None:
     """The mail in its reader's language; None where there is nobody, or nothing to tell."""
-    user = mail.owner or User.objects.with_email(mail.address).first()
-    if user is None or not user.is_active or User.objects.fold(user.email) != User.objects.fold(mail.address):
-        return None
-    kind = MailKind(mail.kind)
-    if kind is MailKind.TAKEN and not user.email_verified:
-        kind = MailKind.VERIFY  # whoever registers again has most likely lost the first mail
-    if kind is MailKind.VERIFY and user.email_verified:
+    letter = _letter(mail)
+    if letter is None or not letter.user.is_active:
         return None
     try:
-        _PER_MAILBOX.draw(User.objects.fold(user.email))
+        _PER_MAILBOX[letter.kind].draw(User.objects.fold(letter.address))
     except RateLimitedError:
         return None
-    with translation.override(user.language):
-        return _compose(user, text_of(kind, user), _link(kind, user))
+    with translation.override(letter.user.language):
+        return _compose(letter)
 
 
-def _link(kind: MailKind, user: User) -> str:
-    if kind is MailKind.VERIFY:
-        return f"{settings.BASE_URL}/account/verify-email?token={make_token(user, Purpose.VERIFY)}"
-    return f"{settings.BASE_URL}/account/reset-password?token={make_token(user, Purpose.RESET)}"
+def _letter(mail: AccountMail) -> Letter | None:
+    """What a mail that was ordered is by now, by who has its address."""
+    if mail.change:
+        return Letter(MailKind.CHANGED, mail.change.owner, mail.change.old_email, mail.change)
+    if mail.kind == MailKind.RESET:
+        user = User.objects.recoverable_by(mail.address)
+        return Letter(MailKind.RESET, user, user.recovery_email) if user else None
+    holder = User.objects.with_proven_email(mail.address).first()
+    if mail.owner is None:  # asked for by its address alone
+        user = None if holder else User.objects.claiming(mail.address).first()
+        return Letter(MailKind.VERIFY, user, user.email) if user else None
+    if holder == mail.owner or User.objects.fold(mail.owner.email) != User.objects.fold(mail.address):
+        return None
+    if holder:
+        return Letter(MailKind.TAKEN, holder, holder.recovery_email)
+    return Letter(MailKind.VERIFY, mail.owner, mail.owner.email)
 
 
-def _compose(user: User, text: MailText, link: str) -> EmailMultiAlternatives:
-    context = {"text": text, "link": link, "language": user.language}
+def _link(letter: Letter) -> str:
+    if letter.change:
+        page, token = "take-back", make_take_back_token(letter.change)
+    elif letter.kind is MailKind.VERIFY:
+        page, token = "verify-email", make_token(letter.user, Purpose.VERIFY)
+    else:
+        page, token = "reset-password", make_token(letter.user, Purpose.RESET)
+    return f"{settings.BASE_URL}/account/{page}?token={token}"
+
+
+def _compose(letter: Letter) -> EmailMultiAlternatives:
+    text = text_of(letter)
+    context = {"text": text, "link": _link(letter), "language": letter.user.language}
     plain = render_to_string("email/account.txt", context)
-    message = EmailMultiAlternatives(
-        text.subject, plain, None, [user.email], headers={"Auto-Submitted": "auto-generated"}
-    )
+    headers = {"Auto-Submitted": "auto-generated"}
+    message = EmailMultiAlternatives(text.subject, plain, None, [letter.address], headers=headers)
     message.attach_alternative(render_to_string("email/account.html", context), "text/html")
     return message

@@ -4,12 +4,12 @@ from functools import partial
 
 from django.db import transaction
 
-from accounts.models import AccountMail, MailKind, User
+from accounts.models import AccountMail, EmailChange, MailKind, User
 from accounts.tasks import send_account_mail
 
 
-def order_mail(*, kind: MailKind, address: str, user: User | None = None) -> None:
+def order_mail(*, kind: MailKind, address: str, user: User | None = None, change: EmailChange | None = None) -> None:
     """Have a mail sent to `address`, soon. The same work whether or not anybody has the address."""
-    mail = AccountMail.objects.create(kind=kind, address=address, owner=user)
+    mail = AccountMail.objects.create(kind=kind, address=address, owner=user, change=change)
     # Should the broker not answer, the sweep finds the row.
     transaction.on_commit(partial(send_account_mail.delay, str(mail.pk)), robust=True)

@@ -4,23 +4,24 @@ import datetime as dt
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from rest_framework import serializers
 
 from accounts.api.serializers.fields import AccountEmail, time_zones
 from accounts.languages import best_language
-from accounts.models import OidcIdentity, User
+from accounts.models import OidcIdentity, RegistrationTurn, User
 from accounts.oidc.flow import ProviderRefusedError
-from accounts.services.claiming import shut_out_maker
+from accounts.oidc.sealing import FlowError
+from accounts.services.addresses import address_write, prove_email
+from accounts.services.claiming import shut_out_others
 from accounts.services.registration import register_account
-from accounts.services.second_factor import stop_totp
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
-from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.fields import Text
 from contacts_project.kernel.ownership.writing import account_write
 
 
 def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    """The account to sign in to.
+    """The account to sign in to. The subject is linked to it by `link_account`, once the sign-in is complete.
 
     Raises EmailUnverifiedError where the provider does not vouch for the address: an account is found by its address
     only when it does. Raises RegistrationClosedError where a new one may not be made.
@@ -29,15 +30,22 @@ def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetim
     if not isinstance(subject, str) or len(issuer) > 255 or len(subject) > 255:
         raise ProviderRefusedError
     identity = OidcIdentity.unscoped.rows().select_related("owner").filter(issuer=issuer, subject=subject).first()
-    if identity is None:
-        user = _by_verified_address(claims, accept_language, now)
-        with account_write(user):
-            OidcIdentity.unscoped.rows().get_or_create(issuer=issuer, subject=subject, defaults={"owner": user})
-    else:
-        user = identity.owner
+    user = identity.owner if identity else _by_verified_address(claims, accept_language, now)
     if not user.is_active:
         raise InvalidCredentialsError
     return user
+
+
+def link_account(*, user: User, issuer: str, subject: str) -> None:
+    """Let the provider's subject sign in to the account from now on. Raises FlowError where it has another one."""
+    linked = OidcIdentity.unscoped.rows().filter(issuer=issuer, subject=subject)
+    owners = linked.values_list("owner_id", flat=True)
+    if not owners:
+        with account_write(user):
+            OidcIdentity.unscoped.rows().get_or_create(issuer=issuer, subject=subject, defaults={"owner": user})
+            owners = linked.values_list("owner_id", flat=True)
+    if list(owners) != [user.pk]:
+        raise FlowError
 
 
 def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
@@ -45,34 +53,27 @@ def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.d
     verified = claims.get("email_verified")
     if not email or not (verified is True or verified == "true"):  # some providers send it as a text
         raise EmailUnverifiedError("The sign-in provider has not verified your e-mail address.")
-    if user := User.objects.with_email(email).first():
-        return _take_over(user, now)
-    try:
-        registration = register_account(email=email, password=None, **_profile(claims, accept_language, email, now))
-    except FieldError:  # somebody was quicker
-        registration = None
-    if registration and registration.is_real:
-        return registration.user
-    return _take_over(User.objects.with_email(email).get(), now)
+    with transaction.atomic():
+        RegistrationTurn.take()
+        user = User.objects.recoverable_by(email)
+        if user is None:
+            return register_account(
+                email=email, password=None, vouched_at=now, **_profile(claims, accept_language, email)
+            )
+        return user if user.is_claimed else _claim(user, email, now)
 
 
-def _take_over(user: User, now: dt.datetime) -> User:
-    """Make an account its address's owner's. Where the address had not been verified, somebody else may have made the
-    account: then nothing of theirs opens it any more.
-    """
-    if user.email_verified:
-        return user
-    with account_write(user):
-        user = User.objects.get(pk=user.pk)
-        user.set_unusable_password()
-        user.email_verified_at = now
-        user.save(update_fields=["password", "email_verified_at", "updated_at"])
-        stop_totp(user=user)
-        shut_out_maker(user)
-    return user
+def _claim(user: User, email: str, now: dt.datetime) -> User:
+    """Make an account that nobody has claimed its address's owner's: nothing of who made it opens it any more."""
+    with address_write(user) as stored:
+        shut_out_others(stored)
+        stored.set_unusable_password()
+        stored.email = stored.recovery_email
+        prove_email(stored, email, claims=True, now=now)
+    return stored
 
 
-def _profile(claims: dict[str, Any], accept_language: str, email: str, now: dt.datetime) -> dict[str, Any]:
+def _profile(claims: dict[str, Any], accept_language: str, email: str) -> dict[str, Any]:
     """What a new account takes over from its provider."""
     given, family = _name(claims.get("given_name")), _name(claims.get("family_name"))
     locale, zone = claims.get("locale"), claims.get("zoneinfo")
@@ -81,7 +82,6 @@ def _profile(claims: dict[str, Any], accept_language: str, email: str, now: dt.d
         "surname": family if given else None,
         "language": best_language(locale.replace("_", "-") if isinstance(locale, str) else accept_language),
         "time_zone": zone if isinstance(zone, str) and zone in time_zones() else settings.ACCOUNT_TIME_ZONE,
-        "email_verified_at": now,
     }
 
 

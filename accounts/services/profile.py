@@ -2,30 +2,57 @@
 
 from typing import Any
 
-from accounts.models import MailKind, RegistrationTurn, User
+from accounts.models import EmailChange, MailKind, User
+from accounts.models.email_change import password_mark
+from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
+from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.ownership.writing import account_write
+
+# Each sends a mail to an address that somebody typed.
+_CHANGES = Budget("email-change", 20, 3600)
 
 
 def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]:
-    """Store names and address; returns the account and whether its address is another one now, to be verified.
+    """Store names and address; returns the account and whether its address is another one now.
 
-    The same address in another spelling is no change. Raises FieldError for an address that is taken.
+    That one is to be proven: until then, whatever the account had proven before keeps its rights, and gets a mail that
+    can take the change back. The same address in another spelling is no change. An address that others have is a
+    FieldError, but not where verification is mandatory: there nobody is told who has one. Raises RateLimitedError.
     """
     email = User.objects.normalize_email(email)
-    with account_write(user):
-        RegistrationTurn.take()
-        fresh = User.objects.get(pk=user.pk)
-        if User.objects.with_email(email).exclude(pk=user.pk).exists():
-            raise FieldError("email", "Another account has this address.")
-        changed = User.objects.fold(email) != User.objects.fold(fresh.email)
-        if changed:
-            fresh.email_verified_at = None
-        fresh.email = email
+    with address_write(user) as stored:
+        changed = not _is_same(email, stored.email)
+        stored.email = email
         for name, value in names.items():
-            setattr(fresh, name, value)
-        if changed:
-            order_mail(kind=MailKind.VERIFY, address=email, user=fresh)
-        fresh.save(update_fields=["email", "email_verified_at", *names, "updated_at"])
-    return fresh, changed
+            setattr(stored, name, value)
+        if stored.email_verified:
+            stored.proven_email = email  # as it is spelled now
+        elif changed:
+            _check_free(stored)
+            _CHANGES.draw(str(stored.pk))
+            _order_mails(stored)
+        stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
+    return stored, changed
+
+
+def _check_free(user: User) -> None:
+    if not verification_is_mandatory() and User.objects.with_email(user.email).exclude(pk=user.pk).exists():
+        raise FieldError("email", "Another account has this address.")
+
+
+def _is_same(one: str, other: str) -> bool:
+    return User.objects.fold(one) == User.objects.fold(other)
+
+
+def _order_mails(user: User) -> None:
+    """To the new address, to prove it; to the proven one, to take the change back."""
+    order_mail(kind=MailKind.VERIFY, address=user.email, user=user)
+    if user.proven_email:
+        change = EmailChange.objects.create(
+            owner=user,
+            old_email=user.proven_email,
+            new_email=user.email,
+            password_mark=password_mark(user.password),
+        )
+        order_mail(kind=MailKind.CHANGED, address=change.old_email, user=user, change=change)

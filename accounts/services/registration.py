@@ -1,21 +1,26 @@
 """A new account."""
 
-from dataclasses import dataclass
+import datetime as dt
+from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.http import HttpRequest
 from rest_framework import status
 
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationTurn, User
+from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
+from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import ApiError, FieldError
-from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.ownership.writing import account_write
 
 DEMO_EMAIL = "demo@example.org"
+REGISTRATIONS = Budget("registration", 60, 3600)
 
 
 class RegistrationClosedError(ApiError):
@@ -24,14 +29,6 @@ class RegistrationClosedError(ApiError):
     status_code = status.HTTP_403_FORBIDDEN
     code = "registration_closed"
     message = "This service takes no new accounts. Its operator can invite you."
-
-
-@dataclass(frozen=True)
-class Registration:
-    """What came of it. `is_real` is False where the address was taken, which the answer must not tell."""
-
-    user: User
-    is_real: bool
 
 
 def awaits_operator() -> bool:
@@ -46,15 +43,12 @@ def registration_is_open() -> bool:
     return bool(settings.REGISTRATION == "open")
 
 
-def verification_is_mandatory() -> bool:
-    return bool(settings.EMAIL_VERIFICATION == "mandatory")
-
-
-def register_account(*, email: str, password: str | None, **fields: Any) -> Registration:
+def register_account(*, email: str, password: str | None, vouched_at: dt.datetime | None = None, **fields: Any) -> User:
     """Make an account with all that an account starts with, in one transaction.
 
-    The first account of the instance becomes its operator. A taken address is a FieldError; where verification is
-    mandatory it is not told: the same work is done for a decoy, which is rolled back. Raises RegistrationClosedError.
+    The first account of the instance becomes its operator. Where verification is mandatory an address that others have
+    is as good as any: it is theirs who open its mail, and an address that is proven only gets another mail. Elsewhere
+    it is a FieldError. `vouched_at`: a provider vouches for the address, now. Raises RegistrationClosedError.
     """
     if not registration_is_open():
         raise RegistrationClosedError
@@ -63,25 +57,24 @@ def register_account(*, email: str, password: str | None, **fields: Any) -> Regi
         RegistrationTurn.take()
         if not registration_is_open():
             raise RegistrationClosedError
-        is_taken = User.objects.with_email(email).exists()
-        if is_taken and not verification_is_mandatory():
+        if not (vouched_at or verification_is_mandatory()) and User.objects.with_email(email).exists():
             raise FieldError("email", "There is an account with this address. Sign in, or reset the password.")
         is_first = awaits_operator()
-        user = User(
-            email=f"{new_id()}@decoy.invalid" if is_taken else User.objects.normalize_email(email),
-            password=hashed,
-            is_staff=is_first,
-            is_superuser=is_first,
-            **fields,
-        )
+        address = User.objects.normalize_email(email)
+        user = User(email=address, password=hashed, is_staff=is_first, is_superuser=is_first, **fields)
         user.save(force_insert=True)
         with account_write(user):
             start_account(user)
-        if is_taken:
-            transaction.set_rollback(True)
-        elif not user.email_verified:
-            order_mail(kind=MailKind.VERIFY, address=user.email, user=user)
-    if is_taken:
-        user.email = User.objects.normalize_email(email)
-        order_mail(kind=MailKind.TAKEN, address=user.email)
-    return Registration(user, is_real=not is_taken)
+            if vouched_at:
+                prove_email(user, address, claims=True, now=vouched_at)
+            else:
+                order_mail(kind=MailKind.VERIFY, address=address, user=user)
+    return user
+
+
+def count_registration(request: HttpRequest) -> None:
+    """Count one of a client's registrations; this machine's own are not counted. Raises RateLimitedError."""
+    address = client_address(request)
+    if address and ip_address(address).is_loopback and not settings.TRUSTED_PROXY_COUNT:
+        return
+    REGISTRATIONS.draw(address_block(address))

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from rest_framework import status
 
 from accounts.models import User
+from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
-from accounts.services.registration import verification_is_mandatory
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
@@ -49,12 +49,11 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
     account before share one of their own instead, so that strangers who fail on purpose do not keep the owner out.
     For an unknown address a hash is computed as for a known one.
     """
-    user = User.objects.with_email(email).first()
-    attempt = draw_attempt(request, user, email)
-    right = check_password(password, user.password if user else UNUSABLE_HASH)
-    if user is None or not right or not user.is_active:
+    attempt = draw_attempt(request, User.objects.with_email(email).first(), email)
+    user = _opened_by(email, password)
+    if user is None or not user.is_active:
         raise InvalidCredentialsError
-    if verification_is_mandatory() and not user.email_verified:
+    if verification_is_mandatory() and User.objects.fold(user.proven_email or "") != User.objects.fold(email):
         attempt.give_back()
         raise EmailUnverifiedError
     if has_second_factor(user):
@@ -65,6 +64,18 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
             raise InvalidCredentialsError
     attempt.give_back()
     return user
+
+
+def _opened_by(email: str, password: str) -> User | None:
+    """The account that has proven the address, else the first that claims it, whichever has this password.
+
+    A wrong password costs two hashes for any address, so that the time tells of neither.
+    """
+    for users in (User.objects.with_proven_email(email), User.objects.claiming(email)):
+        user = users.first()
+        if check_password(password, user.password if user else UNUSABLE_HASH):
+            return user
+    return None
 
 
 def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "Attempt":

@@ -1,134 +1,44 @@
-"""Reads the document into an account: all records are checked first, then written in one transaction."""
+"""Reads the document into an account, some hundred records at a time: each batch is checked, then written at once."""
 
 import datetime as dt
-from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import DatabaseError
 from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.exporting import FORMAT, VERSION
-from accounts.transfer.ids import derived_id
+from accounts.transfer.receipt import Receipt, messages_of
+from accounts.transfer.run import ERROR, ImportRun, Item
 from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import FieldError, validation_body
 from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
 
-NO_ID = UUID(int=0)
-_LOOKED_UP_AT_ONCE = 200
-# Ids that a record may get here, one after the other where the first is taken: never seen to be, but possible.
-_ATTEMPTS = 3
-IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
+log = logging.getLogger(__name__)
 
-
-@dataclass(eq=False)
-class Item:
-    """One record: `data` is what its section's shape made of it; `status` is set once it is known."""
-
-    section: str
-    index: int
-    raw: Any
-    source_id: UUID = NO_ID
-    data: dict[str, Any] = field(default_factory=dict)
-    status: str = ""
-    new_id: UUID | None = None
-    reason: str = ""
-
-    def answer(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
-        if self.source_id != NO_ID:
-            answer["id"] = str(self.source_id)
-        if self.new_id:
-            answer["newId"] = str(self.new_id)
-        if self.reason:
-            answer["reason"] = self.reason
-        return answer
-
-
-class ImportRun:
-    """An import under way: whose it is, and what each id of the document stands for in the account."""
-
-    def __init__(self, owner: User, now: dt.datetime, *, dry: bool) -> None:
-        self.owner, self.now, self.dry = owner, now, dry
-        self.rows: dict[str, dict[UUID, Any]] = defaultdict(dict)
-        self._free: dict[UUID, UUID] = {}
-
-    def known(self, model: type[models.Model], items: list[Item]) -> dict[UUID, Any]:
-        """The rows that the records are already, by the record's id: it was exported here, or imported before."""
-        return self.place(model, [item.source_id for item in items])
-
-    def place(self, model: type[models.Model], sources: list[UUID]) -> dict[UUID, Any]:
-        """The account's rows that stand for `sources`; for the others, new_id now has an id that is free."""
-        found: dict[UUID, Any] = {}
-        for start in range(0, len(sources), _LOOKED_UP_AT_ONCE):
-            batch = sources[start : start + _LOOKED_UP_AT_ONCE]
-            candidates = {source: [source, *self._derived(source)] for source in batch}
-            wanted = [key for keys in candidates.values() for key in keys]
-            # Also other accounts' rows: only to see that an id is taken.
-            present = model._base_manager.in_bulk(wanted)
-            for source, keys in candidates.items():
-                mine = [present[key] for key in keys if key in present and self._is_mine(present[key])]
-                if mine:
-                    found[source] = mine[0]
-                self._free[source] = next(key for key in keys[1:] if key not in present or self._is_mine(present[key]))
-        return found
-
-    def new_id(self, source: UUID) -> UUID:
-        """The id that the record gets here; known or place was asked before."""
-        return self._free[source]
-
-    def _derived(self, source: UUID) -> list[UUID]:
-        return [derived_id(self.owner.pk, source, attempt) for attempt in range(_ATTEMPTS)]
-
-    def _is_mine(self, row: Any) -> bool:
-        return bool(row.owner_id == self.owner.pk)
-
-    def find(self, section: str, source: Any) -> Any:
-        """The row that the document calls `source` in `section`; None when it did not come in."""
-        key = parse_id(source)
-        return self.rows[section].get(key) if key else None
-
-    def lost(self, **references: tuple[str, list[Any]]) -> str:
-        """What a record points at that did not come in, in words: by field, the section and the ids. `""`: nothing."""
-        counts = {
-            name: sum(source is not None and self.find(section, source) is None for source in sources)
-            for name, (section, sources) in references.items()
-        }
-        told = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-        return told and f"Without what did not come in: {told}"
-
-    def imported(self, item: Item, row: Any) -> None:
-        self._settle(item, IMPORTED, row)
-
-    def skipped(self, item: Item, row: Any, reason: str = "It is there already.") -> None:
-        self._settle(item, SKIPPED, row, reason)
-
-    def failed(self, item: Item, reason: str) -> None:
-        item.status, item.reason = ERROR, reason
-
-    def _settle(self, item: Item, status: str, row: Any, reason: str = "") -> None:
-        item.status, item.new_id, item.reason = status, row.pk, reason
-        self.rows[item.section][item.source_id] = row
+_BATCH = 200
+NOT_TRIED = "Not tried: the service was busy, or a part of it away. Import the document again: it goes on from here."
 
 
 def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool = False) -> dict[str, Any]:
     """Put the document's records into the account; returns the receipt. `dry`: only say what would become of them.
 
-    What is there already stays as it is, so that a second run changes nothing. A record that cannot be read or stored
-    is told in the receipt and does not stop the others. Raises FieldError for what is no such document at all.
+    What is there already stays as it is, so that a second run changes nothing, and one after a crash goes on where the
+    first was. A record that cannot be read or stored is told in the receipt and does not stop the others. Raises
+    FieldError for what is no such document at all; what is_unavailable says so of, where nothing was written.
     """
-    parts = [(section, _read(section, document)) for section in _checked(document)]
-    with account_write(owner):
-        run = ImportRun(owner, now, dry=dry)
-        for section, items in parts:
-            section.write(run, [item for item in items if not item.status])
-        if dry:
-            transaction.set_rollback(True)
-    return _receipt([item for _, items in parts for item in items])
+    under_way = _Import(ImportRun(owner, now, dry=dry))
+    for section in _checked(document):
+        under_way.take(section, document[section.name])
+    return under_way.receipt.answer()
 
 
 def _checked(document: Any) -> list[Section]:
@@ -144,17 +54,86 @@ def _checked(document: Any) -> list[Section]:
     return present
 
 
-def _read(section: Section, document: Mapping[str, Any]) -> list[Item]:
-    shape = section.shape()
-    items = [Item(section.name, index, raw) for index, raw in enumerate(document[section.name])]
-    seen: set[UUID] = set()
-    for item in items:
+class _Import:
+    """One document."""
+
+    def __init__(self, run: ImportRun) -> None:
+        self.run, self.receipt = run, Receipt()
+        self.writer = BatchWriter(run.owner)
+
+    def take(self, section: Section, records: list[Any]) -> None:
+        """Read and write one section."""
+        shape, seen = section.shape(), set[UUID]()
+        results: list[dict[str, Any]] = []
+        messages: list[tuple[int, str]] = []
+        for batch in _batches(section.units(records)):
+            units = [[_read(section.name, shape, index, records[index], seen) for index in unit] for unit in batch]
+            self._store(section, [valid for unit in units if (valid := [item for item in unit if not item.status])])
+            for item in chain.from_iterable(units):
+                results.append(item.answer())
+                messages += messages_of(item)
+            time.sleep(0.001)  # reading is computing: without a pause a thread hands over only when it is made to
+        self.receipt.add_section(results, messages)
+
+    def _store(self, section: Section, units: list[list[Item]]) -> None:
+        """Write what was read, unit by unit where the database refuses one of them."""
+        items = list(chain.from_iterable(units))
+        if not items:
+            return
         try:
-            item.source_id = _source_id(item.raw, seen)
-            item.data = shape.run_validation(item.raw)
-        except serializers.ValidationError as error:
-            item.status, item.reason = ERROR, validation_body(error.detail)["error"]
-    return items
+            with self.writer.attempt():
+                self._write(section, items)
+        except StoppedError:
+            self._fail(items, NOT_TRIED)
+        except DatabaseError as error:
+            if is_unavailable(error):
+                raise
+            self._divide(section, units, error)
+
+    def _write(self, section: Section, items: list[Item]) -> None:
+        section.prepare(self.run, items)
+        if self.run.dry:
+            section.write(self.run, items)
+        else:
+            with self.writer.batch(), account_write(self.run.owner):
+                section.write(self.run, items)
+        self.run.keep(items)
+
+    def _divide(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
+        if len(units) > 1:
+            for unit in units:
+                self._store(section, [unit])
+        else:
+            log.error("a record of an import was refused", exc_info=error)
+            self._fail(units[0], "This record could not be stored.")
+
+    def _fail(self, items: list[Item], reason: str) -> None:
+        for item in items:
+            item.left_out = []
+            self.run.failed(item, reason)
+
+
+def _batches(units: Iterator[list[int]]) -> Iterator[list[list[int]]]:
+    """Some hundred records at a time, whole units."""
+    batch: list[list[int]] = []
+    for unit in units:
+        batch.append(unit)
+        if len(batch) >= _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _read(section: str, shape: "serializers.Serializer[Any]", index: int, raw: Any, seen: set[UUID]) -> Item:
+    """The record as its section's shape has it, or failed."""
+    item = Item(section, index)
+    try:
+        item.source_id = _source_id(raw, seen)
+        item.data = shape.run_validation(raw)
+    except serializers.ValidationError as error:
+        item.settle(ERROR, None, validation_body(error.detail)["error"])
+    return item
 
 
 def _source_id(raw: Any, seen: set[UUID]) -> UUID:
@@ -167,18 +146,3 @@ def _source_id(raw: Any, seen: set[UUID]) -> UUID:
         raise serializers.ValidationError({"id": ["Another record has this id."]})
     seen.add(key)
     return key
-
-
-def _receipt(items: list[Item]) -> dict[str, Any]:
-    counts = Counter(item.status for item in items)
-    return {
-        "success": not counts[ERROR],
-        "imported": counts[IMPORTED],
-        "updated": counts[UPDATED],
-        "skipped": counts[SKIPPED],
-        "errors": counts[ERROR],
-        "errorMessages": [
-            f"{item.section}, record {item.index + 1}: {item.reason}" for item in items if item.status == ERROR
-        ],
-        "results": [item.answer() for item in items],
-    }

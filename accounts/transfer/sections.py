@@ -9,7 +9,7 @@ from rest_framework import serializers
 from accounts.models import User
 
 if TYPE_CHECKING:
-    from accounts.transfer.importing import ImportRun, Item
+    from accounts.transfer.run import ImportRun, Item
 
 
 class Section:
@@ -31,8 +31,19 @@ class Section:
         """What a record must be, but for what it points at."""
         raise NotImplementedError
 
+    def units(self, records: list[Any]) -> Iterator[list[int]]:
+        """Which records, as they came, are written together or not at all: by their places."""
+        return ([place] for place in range(len(records)))
+
+    def prepare(self, run: "ImportRun", items: list["Item"]) -> None:
+        """What takes time, or a file, before the account is locked; once for each batch."""
+
     def write(self, run: "ImportRun", items: list["Item"]) -> None:
-        """Store the valid records inside the account's turn, and say of each what became of it."""
+        """Store a batch of valid records with the account locked, and say of each what became of it.
+
+        Other requests write between the batches: what is counted or looked up is so anew in each. In a dry run nothing
+        is locked, and `run.insert` and `run.index` remember what would be there.
+        """
         raise NotImplementedError
 
 

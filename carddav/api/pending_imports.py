@@ -12,6 +12,7 @@ from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
 
@@ -67,5 +68,6 @@ class UploadView(APIView):
     @extend_schema(operation_id="uploadVCards", request=FILE_BODY, responses=RECEIPT, tags=["vCard"])
     def post(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
-        outcomes = upload_cards(owner=caller(request), cards=cards_of(request), now=timezone.now())
-        return Response(receipt(outcomes))
+        with IMPORTS.take():
+            outcomes = upload_cards(owner=caller(request), cards=cards_of(request), now=timezone.now())
+            return Response(receipt(outcomes))

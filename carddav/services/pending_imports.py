@@ -7,9 +7,10 @@ from itertools import islice
 
 from accounts.models import User
 from carddav.models import PendingImport
+from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
-from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
+from people.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.vcard import CardResult
 
 _BATCH = 200
@@ -22,8 +23,14 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
     """
     stream = iter(cards)
     uids: set[str] = set()
+    writer = BatchWriter(owner)
     while batch := list(islice(stream, _BATCH)):
-        yield from _Batch(owner, batch, now, uids).store()
+        try:
+            with writer.attempt(), writer.batch(), account_write(owner):
+                outcomes = _Batch(owner, batch, now, uids).store()
+        except StoppedError:
+            outcomes = [Outcome(card.index, card.name, ERROR, reason=NOT_TRIED) for card in batch]
+        yield from outcomes
 
 
 class _Batch:
@@ -35,17 +42,16 @@ class _Batch:
         self.replaced: list[PendingImport] = []
 
     def store(self) -> list[Outcome]:
-        with account_write(self.owner):
-            uids = {card.card.uid for card in self.cards if card.card and card.card.uid}
-            pending = PendingImport.objects.owned_by(self.owner)
-            self.by_uid = {row.uid: row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
-            digests = [_digest(card.text) for card in self.cards]
-            self.digests = set(pending.filter(digest__in=digests).values_list("digest", flat=True))
-            people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
-            self.contacts = dict(people.values_list("uid", "pk"))
-            outcomes = [self._store(card) for card in self.cards]
-            PendingImport.objects.bulk_create(self.made)
-            pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
+        uids = {card.card.uid for card in self.cards if card.card and card.card.uid}
+        pending = PendingImport.objects.owned_by(self.owner)
+        self.by_uid = {row.uid: row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
+        digests = [_digest(card.text) for card in self.cards]
+        self.digests = set(pending.filter(digest__in=digests).values_list("digest", flat=True))
+        people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
+        self.contacts = dict(people.values_list("uid", "pk"))
+        outcomes = [self._store(card) for card in self.cards]
+        PendingImport.objects.bulk_create(self.made)
+        pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
         return outcomes
 
     def _store(self, result: CardResult) -> Outcome:

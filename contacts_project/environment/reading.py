@@ -1,9 +1,11 @@
 """Reads the environment and .env by the table of settings. The first wrong value stops whatever is being started."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 
@@ -28,7 +30,7 @@ def read(variables: Mapping[str, str]) -> dict[str, Any]:
             values[setting.name] = setting.kind.parse(told) if told else setting.kind.unset
         except ValueError:
             raise WrongSettingError(wrong(setting.name, text)) from None
-    if values["SESSION_SAMESITE"] == "None" and not values["BASE_URL"].startswith("https://"):
+    if values["SESSION_SAMESITE"] == "None" and urlsplit(values["BASE_URL"]).scheme != "https":
         allowed = "Lax or Strict, unless BASE_URL begins with https://: browsers refuse it over plain http"
         raise WrongSettingError(wrong("SESSION_SAMESITE", "None", allowed))
     return values
@@ -76,6 +78,15 @@ def read_file(path: Path) -> None:
                 "Allowed: NAME=value, without spaces before the name and around the =."
             )
     environ.Env.read_env(path)
+
+
+def misspelt_names(path: Path) -> Iterator[tuple[str, str]]:
+    """Each name of the file that is no setting, but nearly: with the one that is meant."""
+    names = [setting.name for setting in SETTINGS]
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for name in [found[1] for line in lines if (found := _LINE.fullmatch(line))]:
+        if name not in names and (meant := get_close_matches(name, names, 1, 0.8)):
+            yield name, meant[0]
 
 
 def _shown_line(line: str) -> str:

@@ -182,7 +182,13 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
     ),
     "Mail": (
         Setting("EMAIL_URL", servers.MAIL, "console", "the server that takes our mail", holds_password=True),
-        Setting("DEFAULT_FROM_EMAIL", kinds.SENDER, "", "sender", unset="`contacts@` and the host of `BASE_URL`"),
+        Setting(
+            "DEFAULT_FROM_EMAIL",
+            kinds.SENDER,
+            "",
+            "sender of all mails",
+            unset="`Contact network <contacts@...>`, at the host of `BASE_URL`",
+        ),
     ),
     "Reminders and retention": (
         Setting("REMINDER_CATCH_UP_DAYS", whole_number(0), "3", "how late a reminder that was missed is still sent"),

@@ -1,4 +1,4 @@
-"""HTML pages: all extend templates/page.html, and none of them is kept by caches."""
+"""HTML pages: all extend templates/page.html."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,6 @@ def render_page(
     with translation.override(language):
         html = render_to_string(template, {"language": language, **context}, request=request)
     response = HttpResponse(html, status=status)
-    response["Cache-Control"] = "no-store"
     # Addresses of pages hold tokens. Not `no-referrer`: with it browsers post our forms with `Origin: null`, which the
     # CSRF check refuses.
     response["Referrer-Policy"] = "same-origin"

@@ -16,6 +16,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 # Rows of a table, of one account in it, and of what a foreign key to a person or a unique prefix leaves.
 TABLE_ROWS, ACCOUNT_ROWS, ROWS_OF_ONE = 1_000_000, 10_000, 5
+# Of so many rows one stands in an index with a condition of its own, such as those with a reminder.
+SELECTIVE_SHARE = 100
 # Foreign keys that stand in many rows: members of a group, relationships of a type.
 MANY = {"group_id": 500, "relationship_type_id": 2_000, "relationship_to_user_id": 2_000, "template_id": 2_000}
 
@@ -37,13 +39,22 @@ def install_statistics(*, using: str = "default", plan: Any = None, **kwargs: An
 
 def _rows(connection: BaseDatabaseWrapper, table: str, model: type[models.Model]) -> Iterator[tuple[str, str, str]]:
     """(table, index, numbers) of each index: rows in all, then rows with the same first column, first two, ..."""
+    selective = {index.name for index in model._meta.indexes if _is_selective(index)}
     with connection.cursor() as cursor:
         cursor.execute(f'PRAGMA index_list("{table}")')
         indexes = [(name, bool(is_unique)) for _, name, is_unique, *_ in cursor.fetchall()]
         for name, is_unique in indexes:
             cursor.execute(f'PRAGMA index_info("{name}")')
             columns = [column for _, _, column in cursor.fetchall()]
-            yield table, name, " ".join(map(str, _estimates(columns, is_unique, model)))
+            share = SELECTIVE_SHARE if name in selective else 1
+            numbers = [max(number // share, 1) for number in _estimates(columns, is_unique, model)]
+            yield table, name, " ".join(map(str, numbers))
+
+
+def _is_selective(index: models.Index) -> bool:
+    """Whether it holds few rows: its condition says more than that they are not deleted."""
+    conditions: Any = index.condition.children if index.condition else []
+    return any(name != "deleted_at" for name, _ in conditions)
 
 
 def _estimates(columns: list[str | None], is_unique: bool, model: type[models.Model]) -> Iterator[int]:

@@ -12,10 +12,11 @@ from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 from django.template.defaultfilters import filesizeformat
 
-from contacts_project.data_folder import readable_by_others
+from contacts_project.data_folder import everything_in, readable_by_others
+from contacts_project.environment import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
-from contacts_project.kernel.ownership.triggers import missing_triggers
+from contacts_project.kernel.triggers import missing_triggers
 from contacts_project.operation.health import (
     LEAST_FREE_BYTES,
     check_broker,
@@ -30,7 +31,7 @@ PLENTY_BYTES = 1024**3
 
 @register(TAG, deploy=True)
 def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The database, its migrations and owner triggers, the broker."""
+    """The database, its migrations and triggers, the broker."""
     if not check_database().fit:
         return [Error("The database does not answer.", hint="Look at DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
@@ -38,7 +39,7 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
         found.append(Error("Migrations wait to be applied.", hint=hint, id="doctor.E002"))
     elif missing := missing_triggers():
-        text = f"Owner triggers are missing: {', '.join(missing)}."
+        text = f"Triggers of the database are missing: {', '.join(missing)}."
         found.append(Error(text, hint="Run manage.py install_triggers.", id="doctor.E003"))
     if not check_broker().fit:
         found.append(Error("The broker does not answer.", hint="Look at REDIS_URL, or at DATA_DIR.", id="doctor.E004"))
@@ -68,7 +69,7 @@ def _exposures() -> Iterator[CheckMessage]:
 @register(TAG, deploy=True)
 def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Nobody but the service's user can read what the instance keeps, or what it is set up by."""
-    files = [settings.DATA_DIR, *settings.DATA_DIR.rglob("*"), settings.BASE_DIR / ".env"]
+    files = [*everything_in(settings.DATA_DIR), settings.BASE_DIR / ".env"]
     if connection.vendor == "sqlite":
         name = settings.DATABASES["default"]["NAME"]
         files += [Path(f"{name}{suffix}") for suffix in ("", "-wal", "-shm")]
@@ -76,7 +77,18 @@ def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if not found:
         return []
     text = f"Other users of this machine can read {found[0]}" + (f" and {len(found) - 1} more." if found[1:] else ".")
-    return [Error(text, hint=f"As the owner: chmod -R go= {settings.DATA_DIR} {found[0]}", id="doctor.E012")]
+    hint = f"As the owner: chmod go= {' '.join(map(str, found[:5]))}"
+    return [Error(text, hint=hint, id="doctor.E012")]
+
+
+@register(TAG, deploy=True)
+def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """A name in .env that is nearly one of ours sets nothing; others are for other programs."""
+    file = settings.BASE_DIR / ".env"
+    return [
+        Caution(f"{name} in {file} is no setting.", hint=f"Is {meant} meant?", id="doctor.W016")
+        for name, meant in misspelt_names(file)
+    ]
 
 
 @register(TAG, deploy=True)

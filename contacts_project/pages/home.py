@@ -1,5 +1,6 @@
 """The page at `/`: what this is, how it is, and how to begin."""
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
+from accounts.date_formats import day_in_words
+from accounts.models import User
 from accounts.readers import language_of, reader_of
-from accounts.services.registration import awaits_operator, registration_is_open, verification_is_mandatory
+from accounts.services.addresses import verification_is_mandatory
+from accounts.services.registration import awaits_operator, registration_is_open
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
+from people.links import person_url
+from people.occasions import days_until_in_words, event_in_words
+from people.schedule import calendar_of
+from people.upcoming import upcoming_events
+
+_DAYS_AHEAD, _EVENTS_SHOWN = 14, 8
 
 
 @dataclass(frozen=True)
@@ -37,11 +47,36 @@ def home_page(request: HttpRequest) -> HttpResponse:
             "reader": reader,
             "fit": fit,
             "parts": [_part(name, shown) for name, shown in checks.items()],
+            "coming_up": _coming_up(reader) if reader else [],
             "sign_up": _sign_up() if is_readable else [_("Nobody can sign up while the database is away.")],
             "base_url": settings.BASE_URL,
             "version": settings.VERSION,
         }
     return render_page(request, "pages/home.html", context, language=language, status=200 if fit else 503)
+
+
+@dataclass(frozen=True)
+class Coming:
+    """One event of the reader's next two weeks."""
+
+    name: str
+    url: str
+    what: str
+    when: str
+
+
+def _coming_up(reader: User) -> list[Coming]:
+    today = calendar_of(reader).today(timezone.now())
+    events = upcoming_events(reader, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
+    return [
+        Coming(
+            event["personName"],
+            person_url(event["personId"]),
+            event_in_words(event),
+            f"{day_in_words(dt.date.fromisoformat(event['date']), reader)} · {days_until_in_words(event['daysUntil'])}",
+        )
+        for event in events
+    ]
 
 
 def _part(name: str, shown: Any) -> Part:
@@ -52,8 +87,9 @@ def _part(name: str, shown: Any) -> Part:
         "database": (_("Database"), _("answers"), _("does not answer, or cannot be written to")),
         "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
         "broker": (_("Task queue"), _("takes tasks"), _("does not answer")),
+        "disk": (_("Disk"), _("has room"), _("is nearly full")),
     }
-    label, good, bad = words.get(name, (name, _("works"), _("does not work")))
+    label, good, bad = words[name]
     return Part(label, good if state == "ok" else bad, state == "ok")
 
 
@@ -74,7 +110,7 @@ def _sign_up() -> list[str]:
         return [_("Closed: this service takes no new accounts.")]
     said = []
     if awaits_operator():
-        said.append(_("Nobody has an account yet. The first one becomes the operator’s."))
+        said.append(_("There is no operator yet: who makes the first account becomes it."))
     if settings.REGISTRATION == "open":
         said.append(_("Open: whoever reaches this page can make an account."))
     if verification_is_mandatory():

@@ -46,5 +46,5 @@ def _page(request: Request, *, acts: bool) -> HttpResponse:
             unsubscribe(owner, subject)
     except BadTokenError as error:
         raise UnknownTokenError from error
-    context = {"subject": subject.value, "email": owner.email, "done": acts}
+    context = {"subject": subject.value, "email": owner.recovery_email, "done": acts}
     return render_page(None, "unsubscribe/page.html", context, language=owner.language)

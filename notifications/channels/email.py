@@ -2,6 +2,7 @@
 
 import smtplib
 import socket
+from email.utils import parseaddr
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -31,14 +32,14 @@ class _Message(EmailMultiAlternatives):
 
 
 class EmailChannel(Channel):
-    """Writes to the account's address."""
+    """Writes to the address that the account has proven, or to the one it claims while it has proven none."""
 
     name = "email"
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def targets(self, owner: User) -> list[Target]:
         """The account's one address."""
-        return [Target(self.name, EMAIL_KEY, owner.email, off=_why_off(owner))]
+        return [Target(self.name, EMAIL_KEY, owner.recovery_email, off=_why_off(owner))]
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Hand the message to the mail server."""
@@ -65,17 +66,17 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
     }
-    message = _Message(wording.title, text, None, [owner.email], headers=headers)
+    message = _Message(wording.title, text, None, [owner.recovery_email], headers=headers)
     message.attach_alternative(html, "text/html")
     return message
 
 
 def _domain() -> str:
-    return settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
 
 
 def _why_off(owner: User) -> str | None:
-    if settings.EMAIL_VERIFICATION == "mandatory" and owner.email_verified_at is None:
+    if settings.EMAIL_VERIFICATION == "mandatory" and owner.proven_email is None:
         return "email_unverified"
     return None if owner.email_reminders_enabled else "email_disabled"
 

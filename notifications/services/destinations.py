@@ -16,6 +16,7 @@ from contacts_project.kernel.api.errors import ApiError, PlanLimitError
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
 from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.waiting import waiting
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.channels.ntfy import find_server, topic_of
@@ -85,9 +86,10 @@ def create_destination(
     destination = Destination(owner=owner, type=type_, label=label)
     _check_plan(owner, destination)
     check_url(type_, url)
-    CREATIONS.draw(str(owner.pk))
-    _check_room(owner, url)
-    destination.point_to(url, ask_network(type_, url))
+    with waiting():  # first of all: who is refused because too many wait draws on no budget
+        CREATIONS.draw(str(owner.pk))
+        _check_room(owner, url)
+        destination.point_to(url, ask_network(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
     destination.secret = secret or token
     with account_write(owner):
@@ -136,12 +138,13 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     _check_plan(owner, destination)
     if destination.lacks_secret:
         raise SecretMissingError
-    with transaction.atomic():  # neither is drawn on when the other is used up
-        TESTS_OF_ONE.draw(str(destination.pk))
-        OUTBOUND.draw(str(owner.pk))
-    ends_at = now + dt.timedelta(days=1)
-    notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
-    return channels()[destination.type.lower()].send(str(destination.pk), notice)
+    with waiting():
+        with transaction.atomic():  # neither is drawn on when the other is used up
+            TESTS_OF_ONE.draw(str(destination.pk))
+            OUTBOUND.draw(str(owner.pk))
+        ends_at = now + dt.timedelta(days=1)
+        notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
+        return channels()[destination.type.lower()].send(str(destination.pk), notice)
 
 
 def check_url(type_: DestinationType, url: str) -> None:
@@ -186,9 +189,10 @@ def _refusal(error: OutboundError) -> UrlRefusedError:
 def _check_new_url(destination: Destination, url: str) -> str:
     type_ = DestinationType(destination.type)
     check_url(type_, url)
-    OUTBOUND.draw(str(destination.owner_id))
-    _check_duplicate(destination.owner, url, besides=destination)
-    return ask_network(type_, url)
+    with waiting():
+        OUTBOUND.draw(str(destination.owner_id))
+        _check_duplicate(destination.owner, url, besides=destination)
+        return ask_network(type_, url)
 
 
 def _apply(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:

@@ -16,7 +16,7 @@ from contacts_project.kernel.api.fields import Color, OwnedField, OwnedListField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope
-from people.group_answers import group_answer, listed_groups
+from people.group_answers import group_answer, group_answers, listed_groups
 from people.models import Group
 from people.services import group_lifecycle as service
 from people.services.groups import add_member, remove_member
@@ -66,6 +66,7 @@ class MemberAddSerializer(serializers.Serializer[Any]):
 
 
 _ONE = envelope("GroupAnswer", group=GroupWithPeopleSerializer())
+_BARE = envelope("GroupMemberAdded", group=GroupSerializer())
 _LIST = envelope("GroupsAnswer", groups=GroupSerializer(many=True))
 _MESSAGE = envelope("GroupDeleted", message=serializers.CharField())
 _SUCCESS = envelope("GroupRemoved", success=serializers.BooleanField())
@@ -135,13 +136,14 @@ class GroupViewSet(ViewSet):
         service.remove_group(group=self.any(group_id))
         return Response({"success": True})
 
-    @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _BARE})
     def add_member(self, request: Request, group_id: str) -> Response:
         """Put a person in the group; one that is in it already stays so."""
         group = self.active(group_id)
         person = self.body(MemberAddSerializer)["personId"]
         add_member(group=group, person=person, now=timezone.now())
-        return self.answer(group)
+        rows = Group.objects.owned_by(request.user).filter(pk=group.pk)
+        return Response({"group": group_answers(rows)[0]})
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})
     def remove_member(self, request: Request, group_id: str, person_id: str) -> Response:

@@ -33,7 +33,7 @@ from people.aspects import aspects
 from people.models import Person
 from people.names import fold
 from people.photos import delete_files
-from people.projection import person_answers, project, project_all, search_records, streamed
+from people.projection import person_answers, project, project_all, search_records, streamed, whole_person
 from people.services import people as service
 
 MAX_FOUND = 20
@@ -112,10 +112,10 @@ class PersonViewSet(ViewSet):
         if key is None:
             raise Http404
         rows = Person.objects.owned_by(owner).active().filter(pk=key)
-        found = project(owner, rows, everything=True)
-        if not found:
+        found = whole_person(owner, rows)
+        if found is None:
             raise Http404
-        return Response({"person": found[0]})
+        return Response({"person": found})
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
     def update(self, request: Request, person_id: str) -> Response:

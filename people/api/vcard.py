@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import FieldError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
 from people.services.vcard_export import export_cards
@@ -29,7 +30,8 @@ class ImportView(APIView):
     def post(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
         owner = caller(request)
-        outcomes = list(import_cards(owner=owner, cards=cards_of(request), now=timezone.now()))
+        with IMPORTS.take():
+            outcomes = list(import_cards(owner=owner, cards=cards_of(request), now=timezone.now()))
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
             raise PlanLimitError(f"Your plan allows {owner.plan_limit('people')} people.")
         return Response(receipt(outcomes))

@@ -190,7 +190,11 @@ def _born_alike(owner: User, born: Birthday | None) -> Candidates:
     """The active people with a birthday on the same day of the year."""
     if born is None:
         return {}
-    same_day = {"date__month": born.date.month, "date__day": born.date.day}
-    rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY, person__deleted_at=None, **same_day)
+    same_day = born.date.month * 100 + born.date.day
+    rows = (
+        ImportantDate.objects.owned_by(owner)
+        .active()
+        .filter(type=BIRTHDAY, person__deleted_at=None, month_day=same_day)
+    )
     found = rows.values_list(IdText("person_id"), *_OF_PERSON)
     return {key: (created_at, NameParts(*parts)) for key, created_at, *parts in found}

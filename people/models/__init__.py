@@ -1,5 +1,6 @@
 """People and what hangs on them. A person is a document with an index: see docs/people.md."""
 
+from people.models.account_count import AccountCount
 from people.models.custom_field import CustomFieldTemplate, CustomFieldValue
 from people.models.dismissal import DuplicateDismissal
 from people.models.geocoding import GeocodedAddress, GeocoderTurn
@@ -10,6 +11,7 @@ from people.models.merge_record import MergeRecord
 from people.models.person import Person
 
 __all__ = [
+    "AccountCount",
     "CustomFieldTemplate",
     "CustomFieldValue",
     "DuplicateDismissal",

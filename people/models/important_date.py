@@ -1,9 +1,24 @@
 """Important dates of people, with their reminder."""
 
+from typing import Any
+
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 from people.models.person import Person
+
+
+class MonthDay(models.Func):
+    """Month and day of a date as one number, 1210 for 10 December: what comes round every year, in order."""
+
+    arity = 1
+    output_field = models.SmallIntegerField()
+    template = "CAST(substr(%(expressions)s, 6, 2) || substr(%(expressions)s, 9, 2) AS integer)"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        template = "CAST(EXTRACT(MONTH FROM %(expressions)s) * 100 + EXTRACT(DAY FROM %(expressions)s) AS smallint)"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
 class ImportantDate(TrashModel):
@@ -17,6 +32,9 @@ class ImportantDate(TrashModel):
     type = models.CharField(max_length=11, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     title = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above
     date = models.DateField()
+    month_day = models.GeneratedField(
+        expression=MonthDay("date"), output_field=models.SmallIntegerField(), db_persist=True
+    )
     year_unknown = models.BooleanField(default=False)
     reminder_enabled = models.BooleanField(default=False)
     reminder_type = models.CharField(max_length=9, null=True, blank=True)  # noqa: DJ001 - as above
@@ -40,6 +58,15 @@ class ImportantDate(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "person"], name="important_date_owner"),
+            models.Index(
+                fields=["owner", "month_day"], name="important_date_of_year", condition=models.Q(deleted_at=None)
+            ),
+            models.Index(fields=["owner", "date"], name="important_date_ahead", condition=models.Q(deleted_at=None)),
+            models.Index(
+                fields=["owner"],
+                name="important_date_own_rule",
+                condition=models.Q(deleted_at=None, type=None, reminder_enabled=True),
+            ),
             models.Index(
                 fields=["next_due_at"],
                 name="important_date_due",

@@ -117,6 +117,11 @@ class Person(TrashModel):
             models.Index(fields=["owner", "deleted_at"], name="person_trash"),
             models.Index(fields=["owner", "uid"], name="person_uid"),
             models.Index(
+                fields=["owner", "contact_due_on"],
+                name="person_contact_reminder",
+                condition=models.Q(deleted_at=None, contact_due_on__isnull=False),
+            ),
+            models.Index(
                 fields=["contact_due_at"],
                 name="person_contact_due",
                 condition=models.Q(contact_due_at__isnull=False),

@@ -1,8 +1,8 @@
 """People as every answer shows them: one assembly for lists, for everybody, and for one."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from orjson import Fragment, dumps
@@ -12,7 +12,7 @@ from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import DayText, JsonMembers, Raw
-from people.projection.related import Groups, Ids, groups_of, lists_of, types_of
+from people.projection.related import Groups, Kind, beside_few, groups_of, lists_of, type_summary, types_of
 
 # People in a piece of a streamed answer.
 CHUNK = 25
@@ -52,19 +52,24 @@ _DETAILS = JsonMembers(
 
 def person_answers(owner: User, person_ids: Collection[UUID]) -> list[Fragment]:
     """People with everything, in the order asked for, in or out of the trash."""
-    rows = Person.objects.owned_by(owner).filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS)
-    assemble = _assembler(owner, person_ids, details=True, everything=True)
-    found = {row[0]: Fragment(assemble(row)) for row in rows}
+    found = {
+        answer.key: answer.json for answer in _whole(owner, Person.objects.owned_by(owner).filter(pk__in=person_ids))
+    }
     return [found[key.hex] for key in person_ids if key.hex in found]
 
 
-def project(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> list[Fragment]:
-    """The answers for a queryset of few people, in its order.
+def whole_person(owner: User, rows: Any) -> Fragment | None:
+    """The person of a queryset that has one row at most, with everything. Three statements."""
+    for answer in _whole(owner, rows):
+        return answer.json
+    return None
 
-    `details` adds the multi-value fields, `everything` dates, relationships and custom values.
-    """
+
+def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
+    """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
     found = list(rows.values_list(*_COLUMNS, *([_DETAILS] if details else [])))
-    assemble = _assembler(owner, [UUID(row[0]) for row in found], details=details, everything=everything)
+    types, groups = types_of(owner), groups_of(owner, [UUID(row[0]) for row in found])
+    assemble = _assembler(owner, types, groups, {}, details=details)
     return [Fragment(assemble(row)) for row in found]
 
 
@@ -73,15 +78,42 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
 
     What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
     """
-    assemble = _assembler(owner, None, details=details, everything=everything)
+    lists = lists_of(owner) if everything else {}
+    assemble = _assembler(owner, types_of(owner), groups_of(owner, None), lists, details=details)
     columns = (*_COLUMNS, *([_DETAILS] if details else []))
     return map(assemble, rows.values_list(*columns).iterator(chunk_size=FETCH))
 
 
-def _assembler(owner: User, ids: Ids, *, details: bool, everything: bool) -> Callable[[Any], bytes]:
+class _Answer(NamedTuple):
+    key: str
+    json: Fragment
+
+
+# What a person is to the user, read with the person itself.
+_TYPE: tuple[Any, ...] = tuple(f"relationship_to_user__{name}" for name in ("name", "label", "color", "deleted_at"))
+
+
+def _whole(owner: User, rows: Any) -> Iterator[_Answer]:
+    """Few people with everything: one statement for themselves, one for what is theirs, one for relationships."""
+    found = list(rows.values_list(*_COLUMNS, _DETAILS, *_TYPE))
+    if not found:
+        return
+    types = {row[15]: type_summary(row[15], *row[26:29]) for row in found if row[15] and row[29] is None}
+    groups, lists = beside_few(owner, [UUID(row[0]) for row in found])
+    assemble = _assembler(owner, types, groups, lists, details=True)
+    for row in found:
+        yield _Answer(row[0], Fragment(assemble(row)))
+
+
+def _assembler(
+    owner: User,
+    types: Mapping[str, Kind],
+    groups: Mapping[str, Groups],
+    lists: Mapping[str, Mapping[str, str]],
+    *,
+    details: bool,
+) -> Callable[[Any], bytes]:
     """A function that makes an answer of a row."""
-    types, groups = types_of(owner), groups_of(owner, ids)
-    lists = lists_of(owner, ids) if everything else {}
     order, form = owner.name_order, owner.name_display_format
 
     def assemble(row: Any) -> bytes:

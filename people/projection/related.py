@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, Value
+from django.db.models import F, TextField, Value
+from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
@@ -22,11 +23,6 @@ Ids = Collection[UUID] | None
 """Ids of the people meant; None means everyone's."""
 
 NOTHING = Fragment(b"[]")
-
-
-def _of(model: Any, owner: User, ids: Ids) -> Any:
-    rows = model.objects.owned_by(owner)
-    return rows if ids is None else rows.filter(person_id__in=ids)
 
 
 class Kind(NamedTuple):
@@ -43,9 +39,13 @@ def types_of(owner: User) -> dict[str, Kind]:
     rows = model.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "label", "color")
     kinds = {}
     for key, name, label, color in rows:
-        summary = {"id": id_text(key), "name": name, "label": label, "color": color}
-        kinds[key] = Kind(id_text(key), Fragment(dumps(summary)), label)
+        kinds[key] = type_summary(key, name, label, color)
     return kinds
+
+
+def type_summary(key: str, name: str, label: str, color: str) -> Kind:
+    summary = {"id": id_text(key), "name": name, "label": label, "color": color}
+    return Kind(id_text(key), Fragment(dumps(summary)), label)
 
 
 class Groups(NamedTuple):
@@ -58,13 +58,17 @@ class Groups(NamedTuple):
 
 def groups_of(owner: User, ids: Ids) -> dict[str, Groups]:
     """The active groups of each person who has any."""
-    rows = Group.objects.owned_by(owner).active().order_by("name_key", "id").values_list(IdKey("id"), "name", "color")
-    groups = {key: {"id": id_text(key), "name": name, "color": color} for key, name, color in rows}
+    rows = Group.objects.owned_by(owner).active().values_list("name_key", IdKey("id"), "name", "color")
+    # Sorted here: databases collate differently.
+    groups = {key: {"id": id_text(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
     if not groups:
         return {}
     shared: dict[str, Groups] = {}
     found = {}
-    members = _of(Membership, owner, ids).values("person_id").values_list(IdKey("person_id"), KeyList("group_id"))
+    memberships = Membership.objects.owned_by(owner)
+    if ids is not None:
+        memberships = memberships.filter(person_id__in=ids)
+    members = memberships.values("person_id").values_list(IdKey("person_id"), KeyList("group_id"))
     for person, keys in members:
         if keys not in shared:
             own = set(keys.split(","))
@@ -97,34 +101,42 @@ _DATE = JsonObject(
 )
 
 
-def important_dates_of(owner: User, ids: Ids) -> dict[str, str]:
+def important_dates_of(owner: User) -> dict[str, str]:
     """The active dates of each person, in the order they were added; as people.date_answers shows one."""
-    rows = _of(ImportantDate, owner, ids).active().order_by("created_at", "id")
-    # Ids are cheaper to write here than in SQLite.
-    return _listed(
-        (person, f'{{"id":"{id_text(key)}","personId":"{id_text(person)}",{rest[1:]}')
-        for person, key, rest in rows.values_list(IdKey("person_id"), IdKey("id"), _DATE).iterator()
-    )
+    rows = ImportantDate.objects.owned_by(owner).active().order_by("created_at", "id")
+    columns = rows.values_list(IdKey("person_id"), IdKey("id"), _DATE).iterator()
+    return _listed((person, _date_json(person, key, rest)) for person, key, rest in columns)
 
 
-def custom_field_values_of(owner: User, ids: Ids) -> dict[str, str]:
+def _date_json(person: str, key: str, rest: str) -> str:
+    """Ids are cheaper to write here than in SQLite."""
+    return f'{{"id":"{id_text(key)}","personId":"{id_text(person)}",{rest[1:]}'
+
+
+def custom_field_values_of(owner: User) -> dict[str, str]:
     """The values of each person whose template is active, in the order of the templates."""
-    templates = {}
     columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "slug", "type")
-    for key, name, slug, kind in columns:
-        template = ascii_json({"id": id_text(key), "name": name, "slug": slug, "type": kind})
-        templates[key] = f'"templateId":"{id_text(key)}","template":{template}'
+    templates = {key: _template_json(key, *rest) for key, *rest in columns}
     if not templates:
         return {}
-    rows = _of(CustomFieldValue, owner, ids).filter(template__deleted_at=None)
+    rows = CustomFieldValue.objects.owned_by(owner).filter(template__deleted_at=None)
     rows = rows.order_by("template__position", "template_id")
-    columns = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator()
-    # Ids, and what is JSON already: nothing is left to escape.
+    found = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator()
     return _listed(
-        (person, f'{{"id":"{id_text(key)}",{templates[template]},"value":{value}}}')
-        for person, key, template, value in columns
+        (person, _value_json(key, templates[template], value))
+        for person, key, template, value in found
         if template in templates
     )
+
+
+def _template_json(key: str, name: str, slug: str, kind: str) -> str:
+    template = ascii_json({"id": id_text(key), "name": name, "slug": slug, "type": kind})
+    return f'"templateId":"{id_text(key)}","template":{template}'
+
+
+def _value_json(key: str, template: str, value: str) -> str:
+    """Ids, and what is JSON already: nothing is left to escape."""
+    return f'{{"id":"{id_text(key)}",{template},"value":{value}}}'
 
 
 def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -136,11 +148,88 @@ def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-def lists_of(owner: User, ids: Ids) -> dict[str, Mapping[str, str]]:
+def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
     """The lists of an answer that shows everything: by the name of each, the JSON of its entries by person."""
-    above = {aspect.name: aspect.rows(owner, ids) for aspect in aspects() if aspect.name}
+    above = {aspect.name: aspect.rows(owner, None) for aspect in aspects() if aspect.name}
     return {
-        "importantDates": important_dates_of(owner, ids),
+        "importantDates": important_dates_of(owner),
         **above,
-        "customFieldValues": custom_field_values_of(owner, ids),
+        "customFieldValues": custom_field_values_of(owner),
     }
+
+
+def beside_few(owner: User, ids: Collection[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
+    """Groups and lists of few people, as groups_of and lists_of give those of all: one statement, and one for each app
+    above.
+    """
+    found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
+    for row in map(_Row._make, _own_rows(owner, ids)):
+        found[row.source].setdefault(row.person, []).append(row)
+    above = {aspect.name: aspect.rows(owner, ids) for aspect in aspects() if aspect.name}
+    groups = {
+        person: _groups([{"id": id_text(row.key), "name": row.name, "color": row.color} for row in sorted(rows)])
+        for person, rows in found[GROUP].items()
+    }
+    dates = {
+        person: ",".join(_date_json(person, row.key, row.json) for row in sorted(rows))
+        for person, rows in found[DATE].items()
+    }
+    values = {
+        person: ",".join(
+            _value_json(row.key, _template_json(row.of, row.name, row.slug, row.type), row.json) for row in sorted(rows)
+        )
+        for person, rows in found[VALUE].items()
+    }
+    return groups, {"importantDates": dates, **above, "customFieldValues": values}
+
+
+GROUP, DATE, VALUE = "group", "date", "value"
+
+
+class _Row(NamedTuple):
+    """A row of what is a person's own, of one of three tables; they sort as the lists show them."""
+
+    source: str
+    person: str
+    place: int
+    first: str
+    of: str
+    key: str
+    name: str
+    color: str
+    slug: str
+    type: str
+    json: str
+
+
+def _own_rows(owner: User, ids: Collection[UUID]) -> Any:
+    """Memberships, dates and custom values of people as rows of one shape, in one statement."""
+    groups = Membership.objects.owned_by(owner).filter(person_id__in=ids, group__deleted_at=None)
+    dates = ImportantDate.objects.owned_by(owner).filter(person_id__in=ids).active()
+    values = CustomFieldValue.objects.owned_by(owner).filter(person_id__in=ids, template__deleted_at=None)
+    of_groups = _columns(
+        GROUP, first="group__name_key", key=IdKey("group_id"), name="group__name", color="group__color"
+    )
+    of_dates = _columns(DATE, first=Cast("created_at", TextField()), key=IdKey("id"), json=_DATE)
+    of_values = _columns(
+        VALUE,
+        place="template__position",
+        of=IdKey("template_id"),
+        key=IdKey("id"),
+        name="template__name",
+        slug="template__slug",
+        type="template__type",
+        json=Raw("value"),
+    )
+    rows = groups.values_list(*of_groups)
+    return rows.union(dates.values_list(*of_dates), values.values_list(*of_values), all=True)
+
+
+def _columns(source: str, **columns: Any) -> list[Any]:
+    """The columns of _Row, empty where none is named."""
+    fixed = {"source": _text(source), "person": IdKey("person_id"), "place": Value(0)}
+    return [(fixed | columns).get(field, _text("")) for field in _Row._fields]
+
+
+def _text(value: str) -> Value:
+    return Value(value, output_field=TextField())

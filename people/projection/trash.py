@@ -7,9 +7,12 @@ from orjson import Fragment
 from accounts.models import User
 from people.projection.people import project, project_all
 
+# Above that, what stands beside all people of the account is read: lists of so many ids cost more.
+FEW = 500
+
 
 def deleted_people(owner: User, rows: Any) -> list[Fragment]:
-    """People without their multi-value fields. Of a page, only what belongs to its people is read."""
-    if rows.query.is_sliced:
+    """People without their multi-value fields. Of few, only what belongs to them is read."""
+    if rows.query.is_sliced or rows.count() <= FEW:
         return project(owner, rows, details=False)
     return [Fragment(person) for person in project_all(owner, rows, details=False)]

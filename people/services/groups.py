@@ -60,7 +60,8 @@ def memberships_of(group: Group) -> Any:
 def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
     """Put own people, active now, in the group."""
     people = Person.objects.owned_by(group.owner_id).active().filter(pk__in=person_ids)
-    new = set(people.values_list("pk", flat=True)) - set(memberships_of(group).values_list("person_id", flat=True))
+    present = memberships_of(group).filter(person__in=person_ids).values_list("person_id", flat=True)
+    new = set(people.values_list("pk", flat=True)) - set(present)
     Membership.objects.bulk_create(
         Membership(owner_id=group.owner_id, person_id=key, group=group) for key in person_ids if key in new
     )

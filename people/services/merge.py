@@ -27,7 +27,7 @@ from people.merging import belongings, card_lines, documents, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
 from people.services.people import announce_change, set_name_keys
-from people.services.plan import check_plan, count_reminders
+from people.services.plan import check_plan, reminders_in_plan
 from people.signals import people_deleted
 
 __all__ = [
@@ -60,7 +60,7 @@ def merge_people(
     with account_write(owner):
         primary, secondary = _active(owner, primary_id, "primaryId"), _active(owner, secondary_id, "secondaryId")
         _check_type(overrides.get("relationship_to_user"))
-        reminders = count_reminders(owner)
+        reminders = reminders_in_plan(owner)
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
             "documents": documents.merge_documents(primary, secondary),
@@ -74,7 +74,7 @@ def merge_people(
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
         _save(primary, image["scalars"], now)
         _to_trash(secondary, now)
-        if count_reminders(owner) > reminders:
+        if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record = MergeRecord.objects.create(
             owner=owner, primary=primary, secondary=secondary, image=image, created_at=now
@@ -98,9 +98,9 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
             raise AlreadyUndoneError
         primary, secondary = _merged(record)
         check_plan(owner, "people")
-        reminders = count_reminders(owner)
+        reminders = reminders_in_plan(owner)
         _put_back(primary, secondary, record.image, now)
-        if count_reminders(owner) > reminders:
+        if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record.undone_at = now
         record.save()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import PlanLimitError
+from people import counts
 from people.models import CustomFieldTemplate, Group, ImportantDate, Person
 
 
@@ -14,8 +15,13 @@ def count_reminders(owner: User) -> int:
     return int(dates.count() + people.count())
 
 
+def reminders_in_plan(owner: User) -> int:
+    """How many reminders count against the account's plan; 0 where the plan has no limit of them."""
+    return 0 if owner.plan_limit("reminders") is None else count_reminders(owner)
+
+
 _COUNTS: dict[str, Callable[[User], int]] = {
-    "people": lambda owner: Person.objects.owned_by(owner).active().count(),
+    "people": lambda owner: counts.count_of(owner.pk, counts.PEOPLE),
     "groups": lambda owner: Group.objects.owned_by(owner).active().count(),
     "reminders": count_reminders,
     "templates": lambda owner: CustomFieldTemplate.objects.owned_by(owner).active().count(),

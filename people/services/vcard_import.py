@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from django.db import DatabaseError
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_pause, account_write
-from people.images import PictureRefusedError, as_stored
+from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.ownership.writing import account_write
+from people.images import PictureRefusedError, PixelBudget, as_stored
 from people.models import Person
-from people.photos import content_hash
-from people.receipts import ERROR, SKIPPED, Outcome
+from people.photos import content_hash, store_photo
+from people.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
 from people.services.card_groups import GroupPlan
 from people.services.groups import put_members
 from people.services.vcard_batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
@@ -58,6 +60,8 @@ class _Session:
     def __init__(self, owner: User, now: dt.datetime) -> None:
         self.owner, self.now = owner, now
         self.seen: frozenset[str] = frozenset()
+        self.pixels = PixelBudget()
+        self.writer = BatchWriter(owner)
         self.group_items: list[Item] = []
 
     def read(self, result: CardResult) -> Item | Outcome:
@@ -65,7 +69,7 @@ class _Session:
             return Outcome(result.index, result.name, ERROR, reason=result.error)
         item = Item(result, result.card, reasons=list(result.warnings))
         if result.card.photo and not result.card.is_group:
-            item.picture = _picture(result.card.photo, item.reasons)
+            item.picture = _picture(result.card.photo, self.pixels, item.reasons)
             item.card = without_photo(item.card, is_taken=item.picture is not None)
         return item
 
@@ -73,18 +77,26 @@ class _Session:
         if not items:
             return []
         try:
-            return self._store(items)
-        except DatabaseError:
+            with self.writer.attempt():
+                return self._store(items)
+        except StoppedError:
+            return [_failed(item, NOT_TRIED) for item in items]
+        except DatabaseError as error:
+            if is_unavailable(error):
+                raise
             log.exception("a batch of a vCard import failed")
         if len(items) == 1:
-            result = items[0].result
-            return [Outcome(result.index, result.name, ERROR, reason="this card could not be stored")]
+            return [_failed(items[0], "this card could not be stored")]
         return [outcome for item in items for outcome in self.store([item])]
 
     def _store(self, items: list[Item]) -> list[Outcome]:
         fresh = [Item(item.result, item.card, item.picture, list(item.reasons)) for item in items]
+        for item in items:
+            if item.picture:
+                # Before the account is locked: writing may wait for the disk. Again inside, where it is only compared.
+                store_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
         batch = Batch(self.owner, fresh, self.seen, self.now)
-        with account_pause(self.owner):
+        with self.writer.batch():
             batch.plan()
             if batch.has_changes:
                 with account_write(self.owner):
@@ -94,10 +106,17 @@ class _Session:
 
     def join(self, item: Item) -> Outcome:
         """A group card: its members become members of the group of its name. It is never a person."""
+        try:
+            with self.writer.attempt():
+                return self._join(item)
+        except StoppedError:
+            return _failed(item, NOT_TRIED)
+
+    def _join(self, item: Item) -> Outcome:
         uids = {spelling for member in item.card.members for spelling in uid_spellings(member)}
         groups = GroupPlan(self.owner)
         reason = f"a group, not a person; it has {len(item.card.members)} members"
-        with account_pause(self.owner):
+        with self.writer.batch():
             groups.load([item.card.name])
             people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
             named = people.exclude(memberships__group__in=groups.existing())
@@ -110,10 +129,14 @@ class _Session:
         return Outcome(item.result.index, item.result.name, SKIPPED, reason=reason)
 
 
-def _picture(data: bytes, reasons: list[str]) -> Picture | None:
+def _failed(item: Item, reason: str) -> Outcome:
+    return Outcome(item.result.index, item.result.name, ERROR, reason=reason)
+
+
+def _picture(data: bytes, budget: PixelBudget, reasons: list[str]) -> Picture | None:
     """The photo as it is stored. Its own hash counts too: an export holds what is stored already."""
     try:
-        jpeg = as_stored(data)
+        jpeg = as_stored(data, budget)
     except PictureRefusedError as refusal:
         reasons.append(f"the photo was left out: {refusal}")
         return None

@@ -11,11 +11,11 @@ from accounts.api.serializers.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from accounts.transfer.importing import UPDATED, ImportRun, Item
+from accounts.transfer.run import SKIPPED, UPDATED, ImportRun, Item
 from accounts.transfer.sections import Section
 from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
 from people.photos import delete_files
-from people.transfer.pictures import Picture, exported, stored
+from people.transfer.pictures import Picture, exported, prepare_photo, refusals, stored
 
 
 class AccountShape(serializers.Serializer[Any]):
@@ -52,16 +52,19 @@ class AccountSection(Section):
     def shape(self) -> AccountShape:
         return AccountShape()
 
+    def prepare(self, run: ImportRun, items: list[Item]) -> None:
+        for item in items:
+            prepare_photo(run, item)
+
     def write(self, run: ImportRun, items: list[Item]) -> None:
         for item in items:
             before = User.objects.get(pk=run.owner.pk)
-            values = dict(item.data)
-            photo = stored(run, values.pop("photo", None))
-            if photo:
+            values = {column: value for column, value in item.data.items() if not column.startswith("photo")}
+            if photo := stored(run, item.data.get("photo")):
                 values["photo"] = photo
-                delete_files([before.photo])
             changed = any(getattr(before, column) != value for column, value in values.items())
-            after = change_preferences(user=run.owner, values=values)
-            run.skipped(item, after, "Nothing differs.")
-            if changed:
-                item.status, item.reason = UPDATED, ""
+            item.settle(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
+            item.left_out = refusals(item)
+            if not run.dry:
+                delete_files([before.photo] if photo else [])
+                change_preferences(user=run.owner, values=values)

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Text
+from contacts_project.kernel.api.ids import new_id
 from people.models import DuplicateDismissal
+
+_PAIR = ("first_id", "second_id")
 
 
 class DismissalShape(Times):
@@ -34,23 +37,22 @@ class DismissalSection(Section):
         return DismissalShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        run.known(DuplicateDismissal, items)
-        pairs = {(row.first_id, row.second_id): row for row in DuplicateDismissal.objects.owned_by(run.owner)}
+        ids = run.known(DuplicateDismissal, items)
+        couples = {item: {run.find("people", item.data[key]) for key in ("personAId", "personBId")} for item in items}
+        rows = DuplicateDismissal.objects.owned_by(run.owner).filter(first__in=set().union(*couples.values()) - {None})
+        pairs = run.index(self.name, {(first, second): pk for pk, first, second in rows.values_list("pk", *_PAIR)})
         new = []
-        for item in items:
-            both = {run.find("people", item.data[key]) for key in ("personAId", "personBId")}
+        for item, both in couples.items():
             if None in both or len(both) != 2:
                 run.failed(item, "It does not name two people who came in.")
                 continue
-            first, second = sorted(both, key=lambda person: person.pk)
-            if found := pairs.get((first.pk, second.pk)):
+            first, second = pair = tuple(sorted(both))
+            if found := pairs.get(pair):
                 run.skipped(item, found)
                 continue
+            free = ids.free.get(item.source_id) or new_id()  # the record's own row may have another pair by now
             made = times_of(item.data, run.now)["created_at"]
-            row = DuplicateDismissal(
-                pk=run.new_id(item.source_id), owner=run.owner, first=first, second=second, created_at=made
-            )
-            pairs[first.pk, second.pk] = row
-            new.append(row)
-            run.imported(item, row)
-        DuplicateDismissal.objects.bulk_create(new)
+            new.append(DuplicateDismissal(pk=free, owner=run.owner, first_id=first, second_id=second, created_at=made))
+            pairs[pair] = free
+            run.imported(item, free)
+        run.insert(DuplicateDismissal, new)

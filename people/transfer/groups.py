@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Color, Text
@@ -39,22 +39,24 @@ class GroupSection(Section):
         return GroupShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(Group, items)
-        named = {group.name_key: group for group in Group.objects.owned_by(run.owner).active()}
-        room, new = Room(run.owner, "groups"), []
+        ids = run.known(Group, items)
+        keys = {group_key(item.data["name"]) for item in items}
+        active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)
+        named = run.index(self.name, dict(active.values_list("name_key", "pk")))
+        room, new = Room(run, "groups"), []
         for item in items:
             key, times = group_key(item.data["name"]), times_of(item.data, run.now)
-            active = times["deleted_at"] is None
-            found = known.get(item.source_id) or (named.get(key) if active else None)
+            is_active = times["deleted_at"] is None
+            found = ids.found.get(item.source_id) or (named.get(key) if is_active else None)
             if found:
                 run.skipped(item, found)
-            elif active and not room.take():
+            elif is_active and not room.take():
                 run.failed(item, room.message)
             else:
                 values = {column: item.data.get(column) for column in ("name", "description", "color")}
-                group = Group(pk=run.new_id(item.source_id), owner=run.owner, name_key=key, **values, **times)
+                group = Group(pk=ids.free[item.source_id], owner=run.owner, name_key=key, **values, **times)
                 new.append(group)
-                run.imported(item, group)
-                if active:
-                    named[key] = group
-        Group.objects.bulk_create(new)
+                run.imported(item, group.pk)
+                if is_active:
+                    named[key] = group.pk
+        run.insert(Group, new)

@@ -2,19 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
 from people import schedule
+from people.aspects import aspects
 from people.custom_values import ValueRefusedError, read_value
 from people.documents import settle
 from people.geocoding.copying import note_addresses
@@ -23,11 +23,25 @@ from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.people import announce_change, set_name_keys
 from people.transfer.people_out import export_people
 from people.transfer.person_shape import PersonShape
-from people.transfer.pictures import stored
+from people.transfer.pictures import prepare_photo, refusals, stored
 from people.transfer.room import Room
 
-_BATCH = 500
-_NESTED = {"groupIds", "customFieldValues", "importantDates", "relationshipToUserId", "photo", "card_lines"}
+_NESTED = {
+    "groupIds",
+    "customFieldValues",
+    "importantDates",
+    "relationshipToUserId",
+    "photo",
+    "photo_refused",
+    "card_lines",
+}
+_NO_REMINDER: dict[str, Any] = {
+    "reminder_enabled": False,
+    "reminder_type": None,
+    "reminder_interval": None,
+    "reminder_interval_unit": None,
+    "reminder_lead_days": None,
+}
 _CONTACT_DEFAULTS = {"contact_reminder_interval": 1, "contact_reminder_interval_unit": "MONTHS"}
 
 
@@ -43,68 +57,91 @@ class PeopleSection(Section):
     def shape(self) -> PersonShape:
         return PersonShape()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        writer = _Writer(run)
-        remaining = iter(items)
-        while batch := list(islice(remaining, _BATCH)):
-            writer.write(batch)
-
-
-class _Writer:
-    """Writes people in batches, each in a handful of statements."""
-
-    def __init__(self, run: ImportRun) -> None:
-        self.run = run
-        self.clock = schedule.calendar_of(run.owner)
-        self.free_dates: set[UUID] = set()
-        self.people, self.reminders = Room(run.owner, "people"), Room(run.owner, "reminders")
-
-    def write(self, items: list[Item]) -> None:
-        known = self.run.known(Person, items)
-        self._place_dates(items)
-        rows: dict[type[Any], list[Any]] = defaultdict(list)
+    def prepare(self, run: ImportRun, items: list[Item]) -> None:
+        found = run.known(Person, items).found
         for item in items:
-            if found := known.get(item.source_id):
+            if item.source_id not in found:
+                prepare_photo(run, item)
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        _Batch(run, items).write()
+
+
+class _Batch:
+    """Some hundred people, in a handful of statements."""
+
+    def __init__(self, run: ImportRun, items: list[Item]) -> None:
+        self.run, self.items = run, items
+        self.clock = schedule.calendar_of(run.owner)
+        self.ids = run.known(Person, items)
+        self.free_dates = self._place_dates().free
+        self.people, self.reminders = Room(run, "people"), Room(run, "reminders")
+        self.rows: dict[type[Any], list[Any]] = defaultdict(list)
+
+    def write(self) -> None:
+        for item in self.items:
+            if found := self.ids.found.get(item.source_id):
                 self.run.skipped(item, found)
-            elif self._fits(item):
-                self._add(item, rows)
-        note_addresses(self.run.owner, rows[Person])
+            elif item.data.get("deleted_at") or self.people.take():
+                self._add(item)
+            else:
+                self.run.failed(item, self.people.message)
+        if not self.run.dry:
+            self._insert()
+
+    def _insert(self) -> None:
+        people = self.rows[Person]
+        active = [person for person in people if not person.is_deleted]
+        note_addresses(self.run.owner, people)
         for model in (Person, ImportantDate, Membership, CustomFieldValue):
-            model._default_manager.bulk_create(rows[model], batch_size=_BATCH)
-        refresh_lookup(self.run.owner.pk, rows[Person])
-        announce_change(self.run.owner.pk, [person.pk for person in rows[Person] if not person.is_deleted])
+            self.run.insert(model, self.rows[model])
+        refresh_lookup(self.run.owner.pk, people)
+        for person in active:
+            if person.relationship_to_user and person.relationship_to_user.is_deleted:
+                for aspect in aspects():  # brings its type out of the trash
+                    aspect.restored(person, self.run.now)
+        announce_change(self.run.owner.pk, [person.pk for person in active])
 
-    def _place_dates(self, items: list[Item]) -> None:
-        dates = (date for item in items for date in item.data.get("importantDates", []))
-        sources = {key for date in dates if (key := parse_id(date["id"]))}
-        self.free_dates |= sources - self.run.place(ImportantDate, list(sources)).keys()
+    def _place_dates(self) -> Ids:
+        dates = (date for item in self.items for date in item.data.get("importantDates", []))
+        return self.run.place(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
 
-    def _fits(self, item: Item) -> bool:
-        """Whether the plan has room; deleted records need none."""
-        if item.data.get("deleted_at"):
-            return True
-        reminders = sum(
-            date["reminder_enabled"] and not date.get("deleted_at") for date in item.data.get("importantDates", [])
-        ) + bool(item.data.get("contact_reminder_enabled"))
-        if not self.people.has(1):
-            self.run.failed(item, self.people.message)
-        elif not self.reminders.take(reminders):
-            self.run.failed(item, self.reminders.message)
-        else:
-            return self.people.take()
-        return False
-
-    def _add(self, item: Item, rows: dict[type[Any], list[Any]]) -> None:
+    def _add(self, item: Item) -> None:
         person = self._person(item)
         dates = list(self._dates(person, item))
         person.card_lines = _lines(item.data, person, dates)
-        rows[Person].append(person)
-        rows[ImportantDate] += dates
-        rows[Membership] += self._memberships(person, item)
+        left_out = self._bound_contact_reminder(person)
+        self.rows[Person].append(person)
+        for date in dates:
+            left_out += self._bound_reminder(person, date)
+            self.rows[ImportantDate].append(date)
+        self.rows[Membership] += self._memberships(person, item)
         values, refused = self._values(person, item)
-        rows[CustomFieldValue] += values
-        self.run.imported(item, person)
-        item.reason = "; ".join(filter(None, [self._lost(item), *refused]))
+        self.rows[CustomFieldValue] += values
+        self.run.imported(item, person.pk, "; ".join(filter(None, [self._lost(item), *refused])))
+        item.left_out = [*refusals(item), *left_out]
+
+    def _bound_contact_reminder(self, person: Person) -> list[str]:
+        """Switch it off where the plan has no room for it; says so."""
+        if not person.contact_reminder_enabled or person.is_deleted:
+            return []
+        if not self.reminders.take():
+            person.contact_reminder_enabled = False
+            return [f"{person.name}: the contact reminder is switched off: {self.reminders.message}"]
+        schedule.plan_contact(person, self.clock, self.run.now)
+        return []
+
+    def _bound_reminder(self, person: Person, date: ImportantDate) -> list[str]:
+        if date.is_deleted:
+            return []
+        left_out = []
+        if date.reminder_enabled and not person.is_deleted and not self.reminders.take():
+            for column, value in _NO_REMINDER.items():
+                setattr(date, column, value)
+            told = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
+            left_out.append(f"{person.name}: {told}")
+        schedule.plan_date(date, self.clock, self.run.now)
+        return left_out
 
     def _lost(self, item: Item) -> str:
         data = item.data
@@ -121,7 +158,7 @@ class _Writer:
         data, run = item.data, self.run
         columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.DOCUMENTS}
         columns |= times_of(data, run.now)
-        person = Person(pk=run.new_id(item.source_id), owner=run.owner, **columns)
+        person = Person(pk=self.ids.free[item.source_id], owner=run.owner, **columns)
         for field in Person.DOCUMENTS:
             setattr(person, field, settle(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
@@ -131,30 +168,19 @@ class _Writer:
                 setattr(person, column, getattr(person, column) or default)
         set_name_keys(person)
         person.revision = 1
-        if not person.is_deleted:
-            schedule.plan_contact(person, self.clock, run.now)
         return person
 
     def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:
         for data in item.data.get("importantDates", []):
             columns = {key: value for key, value in data.items() if key != "id"} | times_of(data, self.run.now)
-            date = ImportantDate(pk=self._date_id(data["id"]), owner=self.run.owner, person=person, **columns)
-            if not date.is_deleted:
-                schedule.plan_date(date, self.clock, self.run.now)
-            yield date
-
-    def _date_id(self, text: str) -> UUID:
-        """The date's derived id, for the first date that claims it."""
-        source = parse_id(text)
-        if source is None or source not in self.free_dates:
-            return new_id()
-        self.free_dates.remove(source)
-        return self.run.new_id(source)
+            # The derived id is for the first date that claims it.
+            free = self.free_dates.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
+            yield ImportantDate(pk=free, owner=self.run.owner, person=person, **columns)
 
     def _memberships(self, person: Person, item: Item) -> Iterator[Membership]:
         found = {self.run.find("groups", source) for source in item.data.get("groupIds", [])} - {None}
-        for group in sorted(found, key=lambda group: group.pk):
-            yield Membership(owner=self.run.owner, person=person, group=group)
+        for group_id in sorted(found):
+            yield Membership(owner=self.run.owner, person=person, group_id=group_id)
 
     def _values(self, person: Person, item: Item) -> tuple[list[CustomFieldValue], list[str]]:
         """The values that fit their fields, and what is wrong with the others."""
@@ -174,7 +200,7 @@ class _Writer:
                 continue
             if value is not None:
                 values[template.pk] = CustomFieldValue(
-                    owner=self.run.owner, person=person, template=template, value=value
+                    owner=self.run.owner, person=person, template_id=template.pk, value=value
                 )
         return list(values.values()), refused
 

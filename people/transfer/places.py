@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Choice, Number, Text
@@ -48,24 +48,26 @@ class PlaceSection(Section):
         return PlaceShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(GeocodedAddress, items)
-        texts = {row.key: row for row in GeocodedAddress.objects.owned_by(run.owner)}
+        ids = run.known(GeocodedAddress, items)
+        keys = {address_key(item.data["text"]) for item in items}
+        rows = GeocodedAddress.objects.owned_by(run.owner).filter(key__in=keys)
+        texts = run.index(self.name, dict(rows.values_list("key", "pk")))
         new = []
         for item in items:
             key = address_key(item.data["text"])
-            if found := known.get(item.source_id) or texts.get(key):
+            if found := ids.found.get(item.source_id) or texts.get(key):
                 run.skipped(item, found)
                 continue
             values = {column: item.data.get(column) for column in ("text", "state", "latitude", "longitude")}
             row = GeocodedAddress(
-                pk=run.new_id(item.source_id),
+                pk=ids.free[item.source_id],
                 owner=run.owner,
                 key=key,
                 next_try_at=run.now,
                 created_at=times_of(item.data, run.now)["created_at"],
                 **values,
             )
-            texts[key] = row
+            texts[key] = row.pk
             new.append(row)
-            run.imported(item, row)
-        GeocodedAddress.objects.bulk_create(new, batch_size=500)
+            run.imported(item, row.pk)
+        run.insert(GeocodedAddress, new)

@@ -1,25 +1,26 @@
 """How much of something the account's plan still has room for."""
 
-from accounts.models import User
+from accounts.transfer.run import ImportRun
 from people.services.plan import count_of
 
 
 class Room:
-    """Counted once inside the account's turn, then drawn on record by record."""
+    """Counted once a batch with the account locked, then drawn on record by record."""
 
-    def __init__(self, owner: User, kind: str) -> None:
-        limit = owner.plan_limit(kind)
-        self.left = None if limit is None else limit - count_of(owner, kind)
+    def __init__(self, run: ImportRun, kind: str) -> None:
+        self.run, self.kind = run, kind
+        limit = run.owner.plan_limit(kind)
+        self.left = None if limit is None else limit - count_of(run.owner, kind)
+        if self.left is not None and run.dry:
+            self.left -= run.drawn[kind]  # by earlier batches, of which nothing was written that could be counted
         self.message = f"Your plan allows {limit} {kind}."
 
-    def has(self, number: int) -> bool:
-        return self.left is None or number <= self.left
-
-    def take(self, number: int = 1) -> bool:
-        """Take that much, if it is there; nothing otherwise."""
+    def take(self) -> bool:
+        """Take one, if there is room."""
         if self.left is None:
             return True
-        if number > self.left:
+        if self.left <= 0:
             return False
-        self.left -= number
+        self.left -= 1
+        self.run.drawn[self.kind] += 1
         return True

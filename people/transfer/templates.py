@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.importing import ImportRun, Item
+from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Choice, Text, Whole
@@ -52,22 +52,24 @@ class TemplateSection(Section):
         return TemplateShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        known = run.known(CustomFieldTemplate, items)
-        slugs = {row.slug: row for row in CustomFieldTemplate.objects.owned_by(run.owner)}
-        room, new = Room(run.owner, "templates"), []
+        ids = run.known(CustomFieldTemplate, items)
+        rows = CustomFieldTemplate.objects.owned_by(run.owner)
+        by_id = rows.in_bulk(list(ids.found.values()))
+        slugs = run.index(self.name, {row.slug: row for row in rows.filter(slug__in=[i.data["slug"] for i in items])})
+        room, new = Room(run, "templates"), []
         for item in items:
             data, times = item.data, times_of(item.data, run.now)
-            found = known.get(item.source_id) or slugs.get(data["slug"])
+            found = by_id.get(ids.found.get(item.source_id)) or slugs.get(data["slug"])
             if found and found.type != data["type"]:
                 run.failed(item, f"There is a field of type {found.type} with this slug.")
             elif found:
-                run.skipped(item, found)
+                run.skipped(item, found.pk, ref=found)
             elif times["deleted_at"] is None and not room.take():
                 run.failed(item, room.message)
             else:
                 values = {column: data[column] for column in ("name", "slug", "type", "options", "position")}
-                row = CustomFieldTemplate(pk=run.new_id(item.source_id), owner=run.owner, **values, **times)
+                row = CustomFieldTemplate(pk=ids.free[item.source_id], owner=run.owner, **values, **times)
                 new.append(row)
                 slugs[row.slug] = row
-                run.imported(item, row)
-        CustomFieldTemplate.objects.bulk_create(new)
+                run.imported(item, row.pk, ref=row)
+        run.insert(CustomFieldTemplate, new)

@@ -7,6 +7,7 @@ import time_machine
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, KnownDevice, User
+from accounts.services import known_devices
 from tests.builders import PASSWORD
 from tests.client import Client
 
@@ -76,14 +77,17 @@ def test_marks_that_somebody_gathers_are_guessed_with_as_one(alice: User) -> Non
     assert statuses == [401] * 10 + [429]
 
 
-def test_a_browser_keeps_its_mark_and_an_account_a_bounded_number(browser: Client, alice: User) -> None:
+def test_a_browser_keeps_its_mark_and_an_account_a_bounded_number(
+    browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_devices, "MAX_DEVICES", 3)
     login(browser, alice)
     mark = browser.cookies["known_device"].value
-    for _ in range(20):
+    for _ in range(3):
         login(Client(), alice)
     login(browser, alice)
-    assert KnownDevice.unscoped.rows().count() == 20
-    assert browser.cookies["known_device"].value != mark  # the oldest of 21 had gone
+    assert KnownDevice.unscoped.rows().count() == 3
+    assert browser.cookies["known_device"].value != mark  # the oldest of four had gone
     mark = browser.cookies["known_device"].value
     login(browser, alice)
     assert browser.cookies["known_device"].value == mark

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from accounts.models import User
-from tests.builders import PASSWORD
+from tests.builders import PASSWORD, prove
 from tests.client import Client, client_of
 
 NEW = "Better-Horse-8"
@@ -35,7 +35,7 @@ def test_what_was_read_may_be_sent_back(api: Client) -> None:
 
 
 def test_another_address_is_unverified(api: Client, alice: User) -> None:
-    User.objects.filter(pk=alice.pk).update(email_verified_at=alice.created_at)
+    prove(alice)
     assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
     same = api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "ALICE@example.org"})
     assert (same["emailChanged"], same["user"]["emailVerified"]) == (False, True)

@@ -10,11 +10,13 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from accounts.link_tokens import Purpose, make_token
-from accounts.models import RecoveryCode, TotpDevice, User
+from accounts.link_tokens import Purpose, make_take_back_token, make_token
+from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
 from accounts.services.second_factor import _digest, spend_code
-from tests.builders import PASSWORD, make_user
-from tests.client import Client
+from tests.accounts.test_oidc import sign_in
+from tests.builders import PASSWORD, make_user, prove
+from tests.client import Client, client_of
+from tests.oidc_provider import Provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,6 +77,30 @@ def test_a_code_opens_once() -> None:
     assert sorted(at_once(*spend)) == [False, False, True]
 
 
+def test_guesses_at_once_are_no_more_than_ten() -> None:
+    make_user("ada@example.org")
+
+    def guess(number: int) -> int:
+        body = {"email": "ada@example.org", "password": "Wrong-Horse-7"}
+        return int(Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{number}").status_code)
+
+    statuses = at_once(*(lambda number=number: guess(number) for number in range(14)))
+    assert sorted(statuses) == [401] * 10 + [429] * 4
+
+
+def test_a_code_finishes_one_sign_in_through_the_provider(provider: Provider) -> None:
+    user = prove(make_user("ada@example.org"))
+    secret = pyotp.random_base32()
+    TotpDevice.objects.create(owner=user, secret=secret, confirmed_at=timezone.now())
+    browsers = [Client() for _ in range(3)]
+    for browser in browsers:
+        sign_in(browser, provider)
+    body = {"code": pyotp.TOTP(secret).now()}
+    path = "/api/auth/oidc/second-factor"
+    calls = [lambda browser=browser: browser.call("POST", path, body).status_code for browser in browsers]
+    assert sorted(at_once(*calls)) == [200, 401, 401]
+
+
 def test_an_account_is_deleted_once() -> None:
     user = make_user("ada@example.org")
     clients = [Client(), Client()]
@@ -84,3 +110,82 @@ def test_an_account_is_deleted_once() -> None:
     calls = [lambda client=client: client.call("DELETE", "/api/user/delete", body).status_code for client in clients]
     assert sorted(at_once(*calls)) in ([200, 401], [200, 200])
     assert not User.objects.exists()
+
+
+def verify(account: User, signed_in: bool = False) -> Callable[[], int]:
+    """A call that opens the account's verification link now; `signed_in`: in a session that began before."""
+    client, token = Client(), make_token(account, Purpose.VERIFY)
+    if signed_in:
+        client.force_login(account)
+    return lambda: int(client.call("POST", "/api/auth/verify-email", {"token": token}).status_code)
+
+
+def change(account: User, email: str) -> Callable[[], int]:
+    client, body = client_of(account), {"name": "Ada", "email": email}
+    return lambda: int(client.call("PUT", "/api/user/profile", body).status_code)
+
+
+def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None:
+    settings.EMAIL_VERIFICATION = "mandatory"
+    prove(make_user("own@example.org"))
+    claims = [make_user("ada@example.org") for _ in range(2)]
+    moving = User.objects.get(email="own@example.org")
+    change(moving, "ada@example.org")()
+    moving.refresh_from_db()
+    statuses = at_once(*(verify(account) for account in claims), verify(moving, signed_in=True))
+    assert min(statuses) == 200
+    assert all(status in {400, 401} for status in sorted(statuses)[1:])
+    holder = User.objects.get(proven_email="ada@example.org")
+    assert not User.objects.filter(email="ada@example.org").exclude(pk=holder.pk).exists()
+
+
+def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
+    """The thief has a session and the new mailbox, the owner the old one."""
+    owner = prove(make_user("ada@example.org"))
+    change(owner, "thief@example.net")()
+    owner.refresh_from_db()
+    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    statuses = at_once(
+        verify(owner, signed_in=True),
+        lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
+    )
+    assert statuses in ([200, 400], [401, 200])
+    owner.refresh_from_db()
+    assert owner.proven_email == ("thief@example.net" if statuses[0] == 200 else "ada@example.org")
+
+
+def test_taking_back_wins_over_the_proof_that_comes_with_it() -> None:
+    owner = prove(make_user("ada@example.org"))
+    change(owner, "thief@example.net")()
+    owner.refresh_from_db()
+    body = {"token": make_take_back_token(EmailChange.objects.owned_by(owner).get())}
+    statuses = at_once(
+        verify(owner, signed_in=True),
+        lambda: Client().call("POST", "/api/auth/take-back-email", body).status_code,
+    )
+    assert statuses in ([200, 200], [400, 200], [401, 200])
+    owner.refresh_from_db()
+    assert (owner.email, owner.proven_email) == ("ada@example.org", "ada@example.org")
+    assert not AccountSession.unscoped.exists()
+
+
+@pytest.mark.parametrize(("verification", "expected"), [("optional", 1), ("mandatory", 2)])
+def test_registering_and_changing_to_an_address_at_once(settings: Any, verification: str, expected: int) -> None:
+    settings.EMAIL_VERIFICATION = verification
+    account = make_user("ada@example.org")
+    statuses = at_once(change(account, "new@example.org"), lambda: register("New@example.org"))
+    assert sum(status in {200, 201} for status in statuses) == expected
+    assert User.objects.with_email("new@example.org").count() == expected
+
+
+def test_a_reset_leaves_no_token_that_was_asked_for_before_it() -> None:
+    owner = prove(make_user("ada@example.org"))
+    browser = Client()
+    browser.force_login(owner)
+    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    statuses = at_once(
+        lambda: browser.call("POST", "/api/user/api-tokens", {"name": "x"}).status_code,
+        lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
+    )
+    assert statuses in ([201, 200], [401, 200])
+    assert not ApiToken.unscoped.exists()

@@ -4,9 +4,11 @@ import datetime as dt
 import itertools
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from accounts.transfer import importing
 from contacts_project.kernel.api.ids import new_id
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
@@ -116,17 +118,25 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(autouse=True)
+def _batches_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "_BATCH", 2)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # nobody else wants the lock
+
+
 def fresh() -> Client:
     return client_of(make_user(f"account{next(_accounts)}@example.org", language="fr-FR"))
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(document=documents())
 def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:
     first, second = fresh(), fresh()
+    foretold = first.ok("POST", "/api/user/import/validate", document)
     receipt = first.ok("POST", "/api/user/import", document)
+    assert foretold == receipt
     assert receipt["errors"] == 0, receipt["errorMessages"]
     assert receipt["imported"] == sum(len(document[key]) for key in document if isinstance(document[key], list))
     original = exported(first)

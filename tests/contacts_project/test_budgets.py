@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.tasks import purge_budgets
+from contacts_project.kernel.api import budgets
 from contacts_project.kernel.api.budgets import Budget, BudgetUse
 from contacts_project.kernel.api.errors import RateLimitedError
 
@@ -49,7 +50,7 @@ def test_no_window_holds_more_and_a_draw_given_back_does_not_count() -> None:
 @pytest.mark.django_db
 def test_others_do_not_push_a_count_out() -> None:
     assert draws(THREE, "owner", 4)[-1] > 0
-    for number in range(400):
+    for number in range(200):
         THREE.draw(f"flood {number}")
     assert draws(THREE, "owner")[0] > 0
 
@@ -64,9 +65,10 @@ def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
 
 
 @pytest.mark.django_db
-def test_what_counts_no_more_is_purged() -> None:
+def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgets, "_PURGED_AT_ONCE", 4)
     with time_machine.travel(NOON, tick=False) as clock:
-        for number in range(501):
+        for number in range(9):
             THREE.draw(f"old {number}")
         clock.shift(40)
         draws(THREE, "new", 3)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from contacts_project.environment import WrongSettingError, page, read, read_file
+from contacts_project.data_folder import everything_in, make_private
+from contacts_project.environment import WrongSettingError, misspelt_names, page, read, read_file
 from contacts_project.environment.table import SETTINGS
 
 APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
@@ -128,7 +129,8 @@ def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line:
     [
         ["manage.py", "doctor"],
         ["-m", "celery", "-A", "contacts_project", "worker"],
-        ["-c", "import contacts_project.wsgi"],
+        ["-m", "contacts_project.server"],
+        ["-m", "contacts_project.background"],
     ],
 )
 def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[str]) -> None:
@@ -150,14 +152,38 @@ def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
     """The one beside manage.py is made where DATA_DIR is forgotten."""
     shutil.copytree(settings.BASE_DIR / "contacts_project", tmp_path / "contacts_project")
     first, again = (run(["-c", "import contacts_project.settings"], {"DATA_DIR": ""}, tmp_path) for _ in range(2))
-    assert first.stderr == f"Made the data folder {tmp_path}/data. An instance that lies elsewhere needs DATA_DIR.\n"
+    assert first.stderr == f"Made the data folder {tmp_path}/data. If your instance lies elsewhere, set DATA_DIR.\n"
     assert (again.stderr, (tmp_path / "data").stat().st_mode & 0o777) == ("", 0o700)
 
 
-def test_a_command_on_an_empty_database_names_the_folder(tmp_path: Path) -> None:
-    told = stopped(["manage.py", "deliver_reminders"], DATA_DIR=str(tmp_path))
-    assert told.startswith(f"The database of the data folder {tmp_path} is empty. Set DATA_DIR")
-    assert told.count("\n") == 1
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("", "The database is empty. Set DATA_DIR (now {}) or DATABASE_URL"),
+        ("postgres://me:s3cret@127.0.0.1:1/contacts", "The database does not answer: "),
+    ],
+)
+def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: str, told: str) -> None:
+    line = stopped(["manage.py", "deliver_reminders"], DATA_DIR=str(tmp_path), DATABASE_URL=url)
+    assert line.startswith(told.format(tmp_path))
+    assert line.count("\n") == 1
+    assert "s3cret" not in line
+
+
+def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) -> None:
+    """DATA_DIR=/tmp must not close /tmp."""
+    paths = [tmp_path, tmp_path / "foreign", tmp_path / "keys.json"]
+    for path in paths:
+        path.touch()
+        path.chmod(0o755)
+    make_private(everything_in(tmp_path))
+    assert [path.stat().st_mode & 0o777 for path in paths] == [0o755, 0o755, 0o700]
+
+
+def test_a_name_that_is_nearly_a_setting_is_found(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("REGISTRATIN=closed\nPORT=8000\nPOSTGRES_PASSWORD=x\n")
+    assert list(misspelt_names(file)) == [("REGISTRATIN", "REGISTRATION")]
 
 
 def test_settings_follow_the_variables(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from contacts_project.kernel.ownership.models import UnscopedQueryError
-from contacts_project.kernel.ownership.triggers import missing_triggers, owned_links
+from contacts_project.kernel.ownership.triggers import owner_triggers
+from contacts_project.kernel.triggers import missing_triggers
 from people.models import Group, Membership, Person
 
 
@@ -31,7 +32,7 @@ def test_a_query_without_an_owner_is_refused() -> None:
 
 
 def test_every_link_between_owned_tables_has_its_trigger(db: None) -> None:
-    assert list(owned_links())
+    assert list(owner_triggers())
     assert missing_triggers() == []
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.preferences import change_preferences
+from contacts_project.operation.health import check_health
 from contacts_project.pages import home
 from people.models import Person
 from tests.builders import make_person, make_user
@@ -131,6 +133,15 @@ def test_strangers_are_asked_to_sign_in_first(db: None, alice: User) -> None:
             assert (response.status_code, response["Location"]) == (302, f"/account/sign-in?next=%2Fpeople%2F{key}")
 
 
+def test_a_link_from_another_site_opens_with_a_strict_cookie_too(db: None, settings: Any) -> None:
+    """Browsers hold such a cookie back until a page of ours leads on; only then is nobody signed in."""
+    settings.SESSION_COOKIE_SAMESITE = "Strict"
+    page = Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="cross-site")
+    assert (page.status_code, page.has_header("Location")) == (200, False)
+    assert f'content="0; url=/people/{UNKNOWN}"' in text_of(page)
+    assert Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="same-origin").status_code == 302
+
+
 def test_its_cost_does_not_grow(
     browser: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:
@@ -169,7 +180,7 @@ def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None
     for text in (
         "Everything works.",
         "ran 7 seconds ago",
-        "Nobody has an account yet.",
+        "There is no operator yet",
         "Open: whoever",
         'href="/api/docs"',
     ):
@@ -182,8 +193,15 @@ def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None
     assert "n’accepte pas de nouveaux comptes" in html
 
 
-def test_the_home_page_knows_its_reader(browser: Client, is_fit: None) -> None:
-    html = text_of(browser.get("/"))
+def test_the_home_page_has_words_for_every_part(db: None) -> None:
+    assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
+
+
+def test_the_home_page_knows_its_reader(browser: Client, is_fit: None, ada: str) -> None:
+    with time_machine.travel(NOW, tick=False):
+        html = text_of(browser.get("/"))
+    assert f'/people/{ada}">Ada&lt;b&gt; &quot;Countess&quot; Lovelace</a>' in html
+    assert "Birthday · turns 38<small>Wednesday, 9 December · in 14 days</small>" in html
     assert "<span>Alice</span>" in html
     assert 'action="/account/sign-out"' in html
     assert 'href="/account/sign-in"' not in html
@@ -197,7 +215,7 @@ def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pyt
     response = browser.get("/")
     html = text_of(response)
     assert response.status_code == 503
-    for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "does not work"):
+    for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "is nearly full"):
         assert text in html
 
 

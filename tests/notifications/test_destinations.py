@@ -2,6 +2,7 @@
 
 import datetime as dt
 import socket
+from contextlib import AbstractContextManager
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.waiting import TooManyWaitError, step_aside
 from notifications.models import Destination
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
@@ -417,3 +419,26 @@ class TestPlans:
         api.ok("put", mine, {"enabled": False})
         api.ok("put", mine, {"enabled": True}, status=403)
         api.ok("delete", mine)
+
+
+def test_who_is_refused_because_too_many_wait_draws_on_no_budget(api: Client) -> None:
+    made = create(api)["endpoint"]["id"]
+
+    def full() -> AbstractContextManager[None]:
+        raise TooManyWaitError
+
+    token = step_aside.set(full)
+    try:
+        for _ in range(11):  # more than any budget holds
+            for method, path, body in (
+                ("POST", "", webhook(url="https://127.0.0.1/other")),
+                ("POST", f"/{made}/test", None),
+                ("PUT", f"/{made}", {"url": "https://127.0.0.1/new"}),
+            ):
+                answer = api.call(method, f"/api/notifications/endpoints{path}", body)
+                assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+                assert int(answer["Retry-After"]) > 0
+    finally:
+        step_aside.reset(token)
+    assert api.ok("POST", f"/api/notifications/endpoints/{made}/test")["ok"] is False
+    create(api, url="https://127.0.0.1/other")

@@ -4,15 +4,15 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.email import EMAIL_KEY
 from notifications.notices import Notice, NoticeKind
+from tests.builders import prove
 from tests.client import Client
 from tests.loopback import closed_port, raw_server
-from tests.notifications.notices import make_notice
+from tests.notifications.notices import EVENT, make_notice
 from tests.notifications.smtp import Mailbox
 
 LINK = "http://127.0.0.1:8000/api/unsubscribe?token="
@@ -27,15 +27,16 @@ def part(message: EmailMessage, kind: str) -> str:
     body = message.get_body((kind,))
     assert body is not None
     text: str = body.get_content()
-    return text
+    return text.replace("\r\n", "\n")
 
 
 def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
     message = sent(mailbox, make_notice(alice, personName="<Ada> & Co"))
     assert message["To"] == "alice@example.org"
+    assert message["From"] == "Contact network <contacts@127.0.0.1>"
     assert message["Subject"] == "Birthday: <Ada> & Co"
     text, html = part(message, "plain"), part(message, "html")
-    for line in ("It is today, 2026-12-10.", "http://127.0.0.1:8000/people/"):
+    for line in ("It is today, Thursday, 10 December (2026-12-10).", "http://127.0.0.1:8000/people/"):
         assert line in text
         assert line in html
     assert "Birthday: <Ada> & Co" in text
@@ -73,7 +74,12 @@ def test_digest_is_a_mail_with_a_way_out_of_its_own(alice: User, mailbox: Mailbo
     digest = sent(mailbox, make_notice(alice, NoticeKind.DIGEST))
     reminder = sent(mailbox, make_notice(alice))
     assert digest["Subject"] == "1 event in the coming week"
-    assert "weekly digest" in part(digest, "plain")
+    text, html = part(digest, "plain"), part(digest, "html")
+    assert "weekly digest" in text
+    assert "Thursday, 10 December (2026-12-10)\n- Ada Lovelace: Birthday · turns 211\n  http://" in text
+    for shown in ("Thursday, 10 December", "Birthday · turns 211", f'/people/{EVENT["personId"]}"'):
+        assert shown in html
+    assert (text.count("Ada Lovelace"), html.count("Ada Lovelace")) == (1, 1)
     assert digest["List-Unsubscribe"] != reminder["List-Unsubscribe"]
 
 
@@ -116,9 +122,8 @@ def test_target_is_the_address_unless_switched_off(api: Client, alice: User, set
     assert off() == ["email_disabled"]
     api.ok("put", "/api/notifications/email", {"enabled": True})
     settings.EMAIL_VERIFICATION = "mandatory"
-    User.objects.filter(pk=alice.pk).update(email_verified_at=None)
     assert off() == ["email_unverified"]
-    User.objects.filter(pk=alice.pk).update(email_verified_at=timezone.now())
+    prove(alice)
     assert off() == [None]
 
 

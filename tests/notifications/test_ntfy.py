@@ -32,7 +32,7 @@ def test_message_goes_as_json_to_the_servers_root(alice: User, topic: str, ntfy:
     assert orjson.loads(request.body) == {
         "topic": "birth-days",
         "title": "Birthday: Ada Lovelace",
-        "message": "It is today, 2026-12-10.\nAda Lovelace turns 211.",
+        "message": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",
         "click": "http://127.0.0.1:8000/people/01900000-0000-7000-8000-000000000001",
         "tags": ["birthday"],
         "sequence_id": str(notice.id),

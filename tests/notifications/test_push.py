@@ -57,7 +57,7 @@ def test_device_reads_the_message(alice: User, device: Device, key: str, receive
     (request,) = receiver.received
     assert device.read(request) == {
         "title": "Birthday: Ada Lovelace",
-        "body": "It is today, 2026-12-10.\nAda Lovelace turns 211.",
+        "body": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",
         "url": "http://127.0.0.1:8000/people/01900000-0000-7000-8000-000000000001",
         "tag": str(notice.id),
     }

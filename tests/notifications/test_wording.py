@@ -13,23 +13,34 @@ from tests.notifications.notices import CONTENTS, EVENT, make_notice
 @pytest.mark.parametrize(
     ("content", "title", "lines"),
     [
-        ({}, "Birthday: Ada Lovelace", ("It is today, 2026-12-10.", "Ada Lovelace turns 211.")),
-        ({"daysUntil": 1, "turns": None}, "Birthday: Ada Lovelace", ("It is tomorrow, 2026-12-10.",)),
-        ({"daysUntil": 7, "turns": 0}, "Birthday: Ada Lovelace", ("It is in 7 days, on 2026-12-10.",)),
+        ({}, "Birthday: Ada Lovelace", ("It is today, Thursday, 10 December (2026-12-10).", "Ada Lovelace turns 211.")),
+        (
+            {"daysUntil": 1, "turns": None},
+            "Birthday: Ada Lovelace",
+            ("It is tomorrow, Thursday, 10 December (2026-12-10).",),
+        ),
+        (
+            {"daysUntil": 7, "turns": 0},
+            "Birthday: Ada Lovelace",
+            ("It is in 7 days, on Thursday, 10 December (2026-12-10).",),
+        ),
         (
             {"daysUntil": -2, "late": True, "turns": None},
             "Birthday: Ada Lovelace",
-            ("It was on 2026-12-10.", "This reminder comes late: it could not be sent in time."),
+            (
+                "It was on Thursday, 10 December (2026-12-10).",
+                "This reminder comes late: it could not be sent in time.",
+            ),
         ),
         (
             {"type": None, "title": "First met", "turns": 1},
             "First met: Ada Lovelace",
-            ("It is today, 2026-12-10.", "1 year."),
+            ("It is today, Thursday, 10 December (2026-12-10).", "1 year."),
         ),
         (
             {"type": "MEMORIAL", "turns": 3},
             "Memorial day: Ada Lovelace",
-            ("It is today, 2026-12-10.", "3 years."),
+            ("It is today, Thursday, 10 December (2026-12-10).", "3 years."),
         ),
     ],
 )
@@ -47,42 +58,80 @@ def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> Non
 
 @pytest.mark.parametrize(
     ("content", "line"),
-    [({}, "Your last contact was on 2026-04-03."), ({"lastContact": None}, "No contact has been noted yet.")],
+    [
+        ({}, "Your last contact was on Friday, 3 April (2026-04-03)."),
+        ({"lastContact": None}, "No contact has been noted yet."),
+    ],
 )
 def test_contact(alice: User, content: dict[str, Any], line: str) -> None:
     wording = word(make_notice(alice, NoticeKind.CONTACT, **content))
     assert (wording.title, wording.lines) == ("Get in touch with Ada Lovelace", (line,))
 
 
-def test_digest(alice: User) -> None:
+def test_digest_names_each_person_once_a_day(alice: User) -> None:
     contact = {**EVENT, "kind": "contact", "type": None, "turns": None}
-    wording = word(make_notice(alice, NoticeKind.DIGEST, events=[EVENT, contact]))
-    assert wording.title == "2 events in the coming week"
-    assert wording.lines == (
-        "2026-12-10: Birthday: Ada Lovelace. Ada Lovelace turns 211.",
-        "2026-12-10: Get in touch with Ada Lovelace.",
-    )
+    namesake = {**EVENT, "personId": "2", "type": None, "title": "First met", "turns": 1}
+    later = {**EVENT, "date": "2026-12-12", "type": "NAMEDAY", "turns": None}
+    wording = word(make_notice(alice, NoticeKind.DIGEST, events=[EVENT, namesake, contact, later]))
+    assert wording.title == "4 events in the coming week"
+    first, second = wording.days
+    assert (first.words, first.digits, first.number) == ("Thursday, 10 December", "2026-12-10", 10)
+    assert [(person.name, person.occasions) for person in first.people] == [
+        ("Ada Lovelace", ("Birthday · turns 211", "Get in touch")),
+        ("Ada Lovelace", ("First met · 1 year",)),
+    ]
+    assert first.people[0].url.endswith("/people/01900000-0000-7000-8000-000000000001")
+    assert (second.words, second.people[0].occasions) == ("Saturday, 12 December", ("Name day",))
 
 
 @pytest.mark.parametrize(
-    ("language", "title"),
+    ("language", "title", "line", "day"),
     [
-        ("en", "Birthday: Ada Lovelace"),
-        ("es-ES", "Cumpleaños: Ada Lovelace"),
-        ("ja-JP", "誕生日：Ada Lovelace"),
-        ("nb-NO", "Bursdag: Ada Lovelace"),
-        ("de-DE", "Geburtstag: Ada Lovelace"),
-        ("fr-FR", "Anniversaire : Ada Lovelace"),
+        (
+            "en",
+            "Birthday: Ada Lovelace",
+            "It is tomorrow, Thursday, 10 December (2026-12-10).",
+            "Thursday, 10 December",
+        ),
+        (
+            "es-ES",
+            "Cumpleaños: Ada Lovelace",
+            "Es mañana, jueves, 10 de diciembre (2026-12-10).",
+            "Jueves, 10 de diciembre",
+        ),
+        ("ja-JP", "誕生日：Ada Lovelace", "明日、12月10日(木)（2026-12-10）です。", "12月10日(木)"),
+        (
+            "nb-NO",
+            "Bursdag: Ada Lovelace",
+            "Det er i morgen, torsdag 10. desember (2026-12-10).",
+            "Torsdag 10. desember",
+        ),
+        (
+            "de-DE",
+            "Geburtstag: Ada Lovelace",
+            "Das ist morgen, Donnerstag, 10. Dezember (2026-12-10).",
+            "Donnerstag, 10. Dezember",
+        ),
+        ("fr-FR", "Anniversaire : Ada Lovelace", "C’est demain, jeudi 10 décembre (2026-12-10).", "Jeudi 10 décembre"),
     ],
 )
-def test_every_language(alice: User, language: str, title: str) -> None:
+def test_every_language(alice: User, language: str, title: str, line: str, day: str) -> None:
     alice.language = language
-    assert word(make_notice(alice)).title == title
-    for kind in CONTENTS:
+    wording = word(make_notice(alice, daysUntil=1))
+    assert (wording.title, wording.lines[0]) == (title, line)
+    assert word(make_notice(alice, NoticeKind.DIGEST)).days[0].words == day
+    for kind in set(CONTENTS) - {NoticeKind.DIGEST}:
         assert word(make_notice(alice, kind)).lines
 
 
-@pytest.mark.parametrize(("form", "day"), [("MDY", "12/10/2026"), ("DMY", "10/12/2026"), ("YMD", "2026-12-10")])
+@pytest.mark.parametrize(
+    ("form", "day"),
+    [
+        ("MDY", "Thursday, December 10 (12/10/2026)"),
+        ("DMY", "Thursday, 10 December (10/12/2026)"),
+        ("YMD", "Thursday, 10 December (2026-12-10)"),
+    ],
+)
 def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
     alice.date_format = form
     assert word(make_notice(alice)).lines[0] == f"It is today, {day}."

@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from people.images import PictureRefusedError, as_stored, convert_heif, make_photo
+from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.api.slots import Slots
+from people import images, pixels
+from people.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
 from tests.pictures import gif_header, opened, picture, png_header, webp_header
 
 
@@ -213,6 +216,45 @@ def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: byt
     except PictureRefusedError:
         return
     assert opened(photo).size == (256, 256)
+
+
+def test_a_heavy_picture_is_made_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pixels, "make_photo", None)  # not here
+    assert near(opened(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
+    with pytest.raises(PictureRefusedError, match="damaged"):
+        make_photo(png_header(5000, 4000))
+
+
+def test_what_ends_that_process_costs_the_picture_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(PictureRefusedError, match="damaged"):
+        make_photo(picture("PNG", (4001, 3000)))
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+def test_a_large_jpeg_is_heavy_only_where_it_cannot_be_reduced_as_it_is_read(progressive: bool) -> None:
+    size = pixels.measure(picture("JPEG", (4001, 3000), progressive=progressive))
+    assert (size.pixels, size.is_heavy) == (4001 * 3000, progressive)
+
+
+def test_one_heavy_picture_at_a_time_and_few_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "_heavy", Slots(1, waiting=0, seconds=0, message="busy"))
+    large = picture("PNG", (4001, 3000))
+    with images._heavy.take():
+        with pytest.raises(UnavailableError):
+            make_photo(large)
+        assert make_photo(picture())
+    assert make_photo(large)
+
+
+def test_the_pixels_of_one_request_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_PIXELS_IN_ALL", 1000)
+    budget = PixelBudget()
+    made = as_stored(picture("PNG", (30, 20)), budget)
+    with pytest.raises(PictureRefusedError, match="in all"):
+        as_stored(picture("PNG", (30, 20)), budget)
+    assert as_stored(made, budget) == made, "what is stored form already costs nothing"
+    assert as_stored(picture("PNG", (20, 20)), budget)
 
 
 def test_heif_is_converted_at_its_size_without_metadata() -> None:

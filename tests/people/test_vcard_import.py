@@ -1,11 +1,12 @@
 """The import of a vCard file over the API: what becomes of each card, and that a second run changes nothing."""
 
 import io
+import itertools
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import DataError
+from django.db import DataError, OperationalError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -265,6 +266,33 @@ def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monke
     answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["errorMessages"] == ["Card 2 (Bad): this card could not be stored"]
+
+
+def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.services.vcard_import._BATCH_CARDS", 2)
+    data = b"".join(vcard(f"FN:P{n}", f"UID:{n}") for n in range(5))
+    calls = itertools.count()
+
+    def go_away(*args: Any) -> None:
+        if next(calls) in gone:
+            raise OperationalError("server closed the connection")
+
+    monkeypatch.setattr("people.services.vcard_batch.announce_change", go_away)
+    gone = [0, 2]
+    assert send(api, data, 503)["code"] == "unavailable"
+    assert everything(api) == []
+    answer = send(api, data)
+    assert counts(answer) == (2, 0, 0, 3)
+    assert answer["errorMessages"][0].startswith("Card 3 (P2): not tried")
+    assert counts(send(api, data)) == (3, 0, 2, 0)
+
+
+def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.images.MAX_PIXELS_IN_ALL", 2 * 300 * 200)
+    answer = send(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
+    assert counts(answer) == (3, 0, 0, 0)
+    assert "megapixels" in answer["results"][2]["reason"]
+    assert [bool(person["photo"]) for person in everything(api)] == [False, True, True]
 
 
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:

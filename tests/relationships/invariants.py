@@ -3,6 +3,7 @@
 from typing import Any
 
 from accounts.models import User
+from people.counts import wrong_counts
 from people.models import Person
 from relationships.models import Relationship, RelationshipType
 
@@ -32,6 +33,7 @@ def check_invariants(owner: User) -> None:
     assert len(active) == len(set(active)), "the same relationship twice"
     names = [name for name, _, deleted_at in types.values() if not deleted_at]
     assert len(names) == len(set(names)), "two types of one name"
+    assert wrong_counts(owner.pk) == []
     lost = Person.objects.owned_by(owner).active().filter(relationship_to_user__deleted_at__isnull=False)
     assert not lost.exists(), "an active person of a deleted type"
 

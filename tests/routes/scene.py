@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.link_tokens import Purpose, make_token
-from accounts.models import AccountSession, ApiToken, User
+from accounts.link_tokens import Purpose, make_take_back_token, make_token
+from accounts.models import AccountSession, ApiToken, EmailChange, User
 from notifications.unsubscribing import Subject, unsubscribe_url
 from tests.builders import make_person
 from tests.client import Client, client_of
@@ -58,6 +58,8 @@ def _accounts(scene: Scene) -> None:
     scene.ids["api_token"] = str(token.pk)
     session = AccountSession.objects.create(owner=scene.owner, session_key="scene", last_used_at=timezone.now())
     scene.ids["verify_token"] = make_token(scene.owner, Purpose.VERIFY)
+    change = EmailChange.objects.create(owner=scene.owner, old_email="former@example.org", new_email=scene.owner.email)
+    scene.ids["take_back_token"] = make_take_back_token(change)
     scene.ids["reset_token"] = make_token(scene.owner, Purpose.RESET)
     scene.ids["session"] = str(session.pk)
 

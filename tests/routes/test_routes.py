@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
+from contacts_project.kernel.api.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
@@ -40,6 +41,7 @@ def standing(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
+        BudgetUse.objects.all().delete()
 
 
 @pytest.fixture
@@ -193,6 +195,7 @@ def test_owner(route: Route, scene: Scene) -> None:
     response = send(client, route, scene.ids)
     content = b"".join(response.streaming_content) if response.streaming else response.content
     assert response.status_code == route.owner, content
+    assert response["Cache-Control"] in {"no-store", "private, no-cache"}
     if (route.method, bare(route.path)) in operations():
         check_answer(route.method, route.path, response.status_code, response.get("Content-Type", ""), content)
 

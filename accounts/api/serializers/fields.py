@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from accounts.models import User
 from contacts_project.kernel.api.fields import Email, Text, check_text
 
 
@@ -13,7 +14,7 @@ class AccountEmail(Email):
     """The address that an account signs in with, and that mails reach as it stands.
 
     Its local part is ASCII, so that no look-alikes fold together, and no encoded word (RFC 2047), which mail headers
-    would decode to another address. Its domain has an ASCII form.
+    would decode to another address. Its domain has an ASCII form, and is stored in the one spelling of it.
     """
 
     def to_internal_value(self, data: Any) -> str | None:
@@ -27,7 +28,10 @@ class AccountEmail(Email):
             domain.encode("idna")
         except UnicodeError:
             raise serializers.ValidationError("This is not an e-mail address.") from None
-        return text
+        address = User.objects.normalize_email(text)
+        if len(address) > self.max_length:  # some letters have a longer form
+            raise serializers.ValidationError("This is not an e-mail address.")
+        return address
 
 
 class Secret(Text):

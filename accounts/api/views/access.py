@@ -21,8 +21,9 @@ from accounts.api.serializers.user import UserSerializer
 from accounts.api.views.open import OpenView
 from accounts.languages import best_language
 from accounts.models import User
+from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import remember_device
-from accounts.services.registration import register_account, verification_is_mandatory
+from accounts.services.registration import count_registration, register_account
 from accounts.services.sessions import start_session
 from accounts.services.signing_in import check_credentials
 from contacts_project.kernel.api.errors import FieldError
@@ -61,17 +62,18 @@ class RegisterView(OpenView):
         data: dict[str, Any] = body.validated_data
         profile = {key: data.get(key) for key in ("name", "surname", "nickname")}
         check_password_rules(data["password"], User(email=data["email"], **profile))
-        registration = register_account(
+        count_registration(request._request)
+        user = register_account(
             email=data["email"],
             password=data["password"],
             time_zone=data.get("timezone") or settings.ACCOUNT_TIME_ZONE,
             language=data.get("language") or best_language(request.headers.get("Accept-Language", "")),
             **profile,
         )
-        response = Response({"user": UserSerializer(registration.user).data}, status=status.HTTP_201_CREATED)
+        response = Response({"user": UserSerializer(user).data}, status=status.HTTP_201_CREATED)
         if not verification_is_mandatory():
-            start_session(request=request._request, user=registration.user)
-            remember_device(request._request, response, registration.user)
+            start_session(request=request._request, user=user)
+            remember_device(request._request, response, user)
         return response
 
 

@@ -42,7 +42,8 @@ class ApiTokenListView(APIView):
         """Make a token. Its text is in this answer and never again."""
         body = ApiTokenBodySerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        row, text = create_api_token(owner=caller(request), **body.validated_data)
+        key = request._request.session.session_key
+        row, text = create_api_token(owner=caller(request), session_key=key, **body.validated_data)
         answer = {"apiToken": {**ApiTokenSerializer(row).data, "token": text}}
         return Response(answer, status=status.HTTP_201_CREATED)
 

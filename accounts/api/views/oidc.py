@@ -1,8 +1,7 @@
 """Sign-in through the OpenID Connect provider, and what ways of signing in there are."""
 
-from typing import Any
+from typing import Any, cast
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django_ratelimit.core import get_usage
@@ -11,22 +10,41 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.serializers.user import UserSerializer
+from accounts.api.views.access import USER_ANSWER
 from accounts.api.views.open import OpenView
+from accounts.api.views.second_factor import CodeSerializer
+from accounts.cookies import set_cookie
 from accounts.next_paths import own_path
 from accounts.oidc import flow
+from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.services.oidc_accounts import account_for
+from accounts.oidc.sealing import SEALED_SECONDS
+from accounts.oidc_pages import CODE_PATH
+from accounts.readers import go_on
+from accounts.services.oidc_accounts import account_for, link_account
+from accounts.services.oidc_sign_in import (
+    FLOW_COOKIE,
+    FLOW_PATH,
+    PENDING_COOKIE,
+    PendingSignIn,
+    complete_sign_in,
+    finish_with_code,
+    remember_pending,
+)
 from accounts.services.registration import registration_is_open
-from accounts.services.sessions import start_session
+from accounts.services.second_factor import MfaRequiredError, has_second_factor
+from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.api.errors import RateLimitedError, answer_exception
 from contacts_project.kernel.api.schema import envelope
 
-COOKIE = "oidc_flow"
-COOKIE_PATH = "/api/auth/oidc/"
 DEFAULT_NEXT = "/api/docs"
+CODE_ENDPOINT = "/api/auth/oidc/second-factor"
 # Starts write nothing: a count in the cache, about right, is enough (docs/accounts.md, Budgets).
 _STARTS_OF_ONE_ADDRESS = "60/m"
+# Callbacks that the provider does not confirm: each costs it and us a request.
+_CALLBACKS = Budget("oidc-callback", 10, 15 * 60)
 
 
 class ProviderSerializer(serializers.Serializer[Any]):
@@ -65,15 +83,7 @@ class OidcStartView(OpenView):
         check_start_rate(request._request)
         url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
-        response.set_cookie(
-            COOKIE,
-            begun.seal(),
-            max_age=flow.FLOW_SECONDS,
-            path=COOKIE_PATH,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+        set_cookie(response, FLOW_COOKIE, begun.seal(), seconds=SEALED_SECONDS, path=FLOW_PATH)
         return response
 
 
@@ -85,20 +95,52 @@ class OidcCallbackView(OpenView):
         responses={302: None},
     )
     def get(self, request: Request) -> HttpResponse:
-        """Where the provider sends the browser back to: signs in, then goes on to `next`."""
+        """Where the provider sends the browser back to: signs in, then goes on to `next`.
+
+        Where the account has a second factor and the provider's `amr` shows none, a browser goes to a page that asks
+        for the code; any other client gets 401 `mfa_required` and sends it to POST /api/auth/oidc/second-factor.
+        """
         if not is_configured():
             raise Http404
-        begun = flow.unseal(request.COOKIES.get(COOKIE, ""), request.query_params.get("state", ""))
+        begun = flow.resume(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
         code = request.query_params.get("code")
         if not code:
             raise flow.ProviderRefusedError
+        address = address_block(client_address(request._request))
+        _CALLBACKS.draw(address)
         claims = flow.finish(begun, code)
+        _CALLBACKS.give_back(address)
         language = request.headers.get("Accept-Language", "")
         user = account_for(claims=claims, accept_language=language, now=timezone.now())
-        start_session(request=request._request, user=user)
-        response = HttpResponseRedirect(begun.next_path)
-        response.delete_cookie(COOKIE, path=COOKIE_PATH, samesite="Lax")
+        if has_second_factor(user) and not shows_second_factor(claims):
+            return _ask_code(request, PendingSignIn.of(user, claims, begun.next_path))
+        link_account(user=user, issuer=claims["iss"], subject=claims["sub"])
+        response = go_on(request._request, begun.next_path)
+        complete_sign_in(request._request, response, user)
         return response
+
+
+class OidcSecondFactorView(OpenView):
+    @extend_schema(operation_id="finishOidcWithCode", tags=["auth"], request=CodeSerializer, responses=USER_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
+        pending = PendingSignIn.unseal(request.COOKIES.get(PENDING_COOKIE, ""))
+        body = CodeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = finish_with_code(pending=pending, code=body.validated_data["code"], now=timezone.now())
+        response = Response({"user": UserSerializer(user).data})
+        complete_sign_in(request._request, response, user)
+        return response
+
+
+def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
+    if "text/html" in request.headers.get("Accept", ""):
+        response: HttpResponse = HttpResponseRedirect(CODE_PATH)
+    else:
+        error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
+        response = cast("Response", answer_exception(error, {}))
+    remember_pending(response, pending)
+    return response
 
 
 def check_start_rate(request: HttpRequest) -> None:

@@ -2,8 +2,20 @@
 
 from typing import Any
 
+from django.contrib.auth import get_user
 from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
 from rest_framework.views import APIView
+
+from accounts.models import User
+
+
+def session_user(request: Request) -> User | None:
+    """The account of the session behind a request to an open endpoint; beside a bearer header no session counts."""
+    if request.headers.get("Authorization"):
+        return None
+    user = get_user(request._request)
+    return user if isinstance(user, User) else None
 
 
 class OpenView(APIView):

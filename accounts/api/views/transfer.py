@@ -15,6 +15,7 @@ from accounts.api.callers import caller
 from accounts.transfer.exporting import export_document
 from accounts.transfer.importing import import_document
 from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.slots import IMPORTS
 
 
 class ResultSerializer(serializers.Serializer[Any]):
@@ -60,7 +61,8 @@ class ImportView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
-        return Response(import_document(owner=caller(request), document=request.data, now=timezone.now()))
+        with IMPORTS.take():
+            return Response(import_document(owner=caller(request), document=request.data, now=timezone.now()))
 
 
 class ImportValidationView(APIView):
@@ -74,5 +76,6 @@ class ImportValidationView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
-        receipt = import_document(owner=caller(request), document=request.data, now=timezone.now(), dry=True)
+        with IMPORTS.take():
+            receipt = import_document(owner=caller(request), document=request.data, now=timezone.now(), dry=True)
         return Response(receipt)

@@ -10,12 +10,12 @@ from rest_framework.response import Response
 
 from accounts.api.serializers.fields import AccountEmail, Secret
 from accounts.api.views.access import MESSAGE_ANSWER, check_password_rules
-from accounts.api.views.open import OpenView
+from accounts.api.views.open import OpenView, session_user
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.known_devices import remember_device
 from accounts.services.mail_orders import order_mail
-from accounts.services.verification import reset_password, verify_email
+from accounts.services.verification import reset_password, take_back_email, verify_email
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
 
@@ -29,6 +29,10 @@ class TokenSerializer(serializers.Serializer[Any]):
 
 class MailboxSerializer(serializers.Serializer[Any]):
     email = AccountEmail(required=True)
+
+
+class VerificationSerializer(TokenSerializer):
+    password = Secret(required=False, allow_null=True)
 
 
 class ResetSerializer(TokenSerializer):
@@ -51,11 +55,29 @@ def order(request: Request, kind: MailKind) -> None:
 
 
 class VerifyEmailView(OpenView):
-    @extend_schema(operation_id="verifyEmail", tags=["auth"], request=TokenSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="verifyEmail", tags=["auth"], request=VerificationSerializer, responses=MESSAGE_ANSWER)
     def post(self, request: Request) -> Response:
-        """Verify the address that this token was mailed to."""
-        verify_email(token=validated(TokenSerializer, request)["token"], now=timezone.now())
+        """Verify the address that this token was mailed to.
+
+        An account that has a verified address changes it in a session of the account, or with its `password`: else 401
+        `sign_in_required`, and the link stays good.
+        """
+        data = validated(VerificationSerializer, request)
+        verify_email(
+            token=data["token"],
+            signed_in=session_user(request),
+            password=data.get("password"),
+            now=timezone.now(),
+        )
         return Response({"message": "The e-mail address has been verified."})
+
+
+class TakeBackEmailView(OpenView):
+    @extend_schema(operation_id="takeBackEmail", tags=["auth"], request=TokenSerializer, responses=MESSAGE_ANSWER)
+    def post(self, request: Request) -> Response:
+        """Take a change of the account's address back, by the token mailed to the old one; everybody is signed out."""
+        take_back_email(token=validated(TokenSerializer, request)["token"], now=timezone.now())
+        return Response({"message": "The address is back, and all sessions have ended. A mail says how to go on."})
 
 
 class ResendVerificationView(OpenView):
@@ -79,7 +101,7 @@ class ForgotPasswordView(OpenView):
 class ResetPasswordView(OpenView):
     @extend_schema(operation_id="resetPassword", tags=["auth"], request=ResetSerializer, responses=MESSAGE_ANSWER)
     def post(self, request: Request) -> Response:
-        """Set a new password by a mailed token; all sessions of the account end."""
+        """Set a new password by a mailed token; all sessions, API tokens and known devices of the account end."""
         data = validated(ResetSerializer, request)
         check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
         user = reset_password(token=data["token"], password=data["password"], now=timezone.now())

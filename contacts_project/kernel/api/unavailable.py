@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 
+from contacts_project.kernel.waiting import TooManyWaitError
+
 # Of SQLite's errors those that have nothing to do with the statement (https://sqlite.org/rescode.html); the others,
 # such as "no such table", come as the same exception and are faults of ours.
 _SQLITE = {
@@ -28,7 +30,7 @@ def is_unavailable(error: BaseException) -> bool:
 
 
 def _is_one(error: BaseException) -> bool:
-    if isinstance(error, BrokerError):
+    if isinstance(error, BrokerError | TooManyWaitError):
         return True
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE  # the low byte; the rest refines it

@@ -34,6 +34,7 @@ from contacts_project.kernel.outbound.sockets import (
     Resolver,
 )
 from contacts_project.kernel.outbound.tls import tls_context
+from contacts_project.kernel.waiting import waiting
 
 DEADLINE_SECONDS = 10.0
 RESPONSE_BYTES = 64 * 1024
@@ -102,7 +103,7 @@ class DoorAdapter(HTTPAdapter):
         request.url = call.target.url
         token = CURRENT_CALL.set(call)
         try:
-            with _mapped_failures():
+            with waiting(), _mapped_failures():
                 response = super().send(request, stream=True, timeout=call.deadline.remaining())
                 _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
         finally:
@@ -124,7 +125,7 @@ class Door(requests.Session):
     def check(self, url: str) -> Target:
         """Judges the URL and every address of its host now, without connecting."""
         call = self.rules.call(url)
-        with _mapped_failures():
+        with waiting(), _mapped_failures():
             call.addresses()
         return call.target
 

@@ -16,6 +16,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
         found = [*run_checks(), *run_checks(tags=[checks.TAG], include_deployment_checks=True)]
+        found = [message for message in found if not message.is_silenced()]
         for message in sorted(found, key=lambda message: -message.level):
             word = "WRONG" if message.level >= ERROR else "CARE" if message.level >= WARNING else "NOTE"
             self.stdout.write(f"{word}  {message.msg}")

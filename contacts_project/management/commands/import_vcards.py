@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        owner = User.objects.filter(email__iexact=options["user"]).first()
+        owner = User.objects.with_email(options["user"]).first()
         if owner is None:
             raise CommandError(f"There is no account {options['user']}.")
         path: Path = options["file"]

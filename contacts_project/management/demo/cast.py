@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from people.names import fold
+
 HOUSEHOLD = 4
 
 _GIVEN_NAMES = """
@@ -70,17 +72,19 @@ def part(number: int, today: dt.date) -> Part:
     surname, city = family.choice(_SURNAMES), family.choice(_CITIES)
     street, is_child = f"{family.choice(_SURNAMES)}gata {family.randint(1, 90)}", place >= 2
     name = dice.choice(_GIVEN)
+    dates = [_birthday(dice, today, is_child=is_child)]
     data = {
         "name": name,
         "surname": surname,
         "nickname": name[:3] if dice.random() < 0.2 else None,
         "uid": uid_of(number),
         "addresses": [{"type": "home", "streetLine1": street, "locality": city[0], "country": city[1]}],
-        "important_dates": [_birthday(dice, today, is_child=is_child)],
-        "notes": dice.choice(_NOTES) if dice.random() < 0.3 else None,
+        "important_dates": dates,
+        "notes": dice.choice(_NOTES) if dice.random() < 0.5 else None,
     }
     if not is_child:
         data |= _adult(dice, number, name, surname, today)
+        dates.append(_wedding(family, today))
     if place == 0:
         near = [round(value + dice.uniform(-0.05, 0.05), 5) for value in city[2:]]
         data["locations"] = [{"type": "home", "latitude": near[0], "longitude": near[1], "label": street}]
@@ -90,7 +94,7 @@ def part(number: int, today: dt.date) -> Part:
         groups=sorted({dice.choice(GROUPS) for _ in range(dice.randint(0, 2))}),
         to_user=_to_user(dice, number),
         ties=_ties(dice, number),
-        has_photo=dice.random() < 0.4,
+        has_photo=dice.random() < 0.6,
         shirt=dice.choice(("S", "M", "L")) if dice.random() < 0.3 else None,
         is_vegetarian=dice.random() < 0.5 if dice.random() < 0.3 else None,
     )
@@ -99,13 +103,22 @@ def part(number: int, today: dt.date) -> Part:
 def _birthday(dice: random.Random, today: dt.date, *, is_child: bool) -> dict[str, Any]:
     years = dice.randint(1, 17) if is_child else dice.randint(25, 80)
     born = today - dt.timedelta(days=365 * years + dice.randint(0, 364))
-    unknown = dice.random() < 0.2
+    return _date(dice, "BIRTHDAY", born, year_unknown=dice.random() < 0.2)
+
+
+def _wedding(family: random.Random, today: dt.date) -> dict[str, Any]:
+    """The same for both: the family's dice throw it."""
+    married = today - dt.timedelta(days=365 * family.randint(1, 20) + family.randint(0, 364))
+    return _date(family, "ANNIVERSARY", married)
+
+
+def _date(dice: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> dict[str, Any]:
     reminded = dice.random() < 0.6
     return {
-        "type": "BIRTHDAY",
+        "type": type_,
         "title": None,
-        "date": born.replace(year=1604) if unknown else born,
-        "year_unknown": unknown,
+        "date": day.replace(year=1604) if year_unknown else day,
+        "year_unknown": year_unknown,
         "reminder_enabled": reminded,
         "reminder_type": "RECURRING" if reminded else None,
         "reminder_interval": 1 if reminded else None,
@@ -115,11 +128,11 @@ def _birthday(dice: random.Random, today: dt.date, *, is_child: bool) -> dict[st
 
 
 def _adult(dice: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
-    keeps_touch = dice.random() < 0.25
+    keeps_touch, digits = dice.random() < 0.25, f"{number:07d}"
     return {
-        "emails": [{"type": "home", "email": f"person{number}@demo.example"}],
-        "phone_numbers": [{"type": "mobile", "number": f"+47 4{number:07d}"}],
-        "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if dice.random() < 0.2 else [],
+        "emails": [{"type": "home", "email": f"{fold(name)}.{fold(surname)}{number}@demo.example"}],
+        "phone_numbers": [{"type": "mobile", "number": f"+47 4{digits[:2]} {digits[2:4]} {digits[4:]}"}],
+        "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if dice.random() < 0.5 else [],
         "organization": dice.choice(_COMPANIES) if dice.random() < 0.7 else None,
         "job_title": dice.choice(_JOBS),
         "last_contact": today - dt.timedelta(days=dice.randint(0, 120)),

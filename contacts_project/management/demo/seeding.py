@@ -32,11 +32,11 @@ _TEMPLATES: dict[str, dict[str, Any]] = {
 
 def make_account(password: str) -> tuple[User, bool]:
     """The demo account, and whether it is new: only then it gets the password."""
-    user = User.objects.with_email(DEMO_EMAIL).first()
+    user = User.objects.with_proven_email(DEMO_EMAIL).first()
     if user:
         return user, False
     now = timezone.now()
-    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", email_verified_at=now)
+    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", proven_email=DEMO_EMAIL, claimed_at=now)
     with account_write(user):
         start_account(user)
     return user, True
@@ -107,12 +107,12 @@ class Seeding:
 
 
 def _portrait(one: Part) -> bytes:
-    """A disc with initials, for want of a face."""
-    image = Image.new("RGB", (256, 256), "#ECEFF1")
-    draw = ImageDraw.Draw(image)
-    draw.ellipse((16, 16, 240, 240), fill=pick_color(one.uid))
+    """Initials on the person's colour, darker towards the foot, for want of a face."""
+    image = Image.new("RGB", (256, 256), pick_color(one.uid))
+    shade = Image.linear_gradient("L").point(lambda value: 40 + value // 3)
+    image.paste("#1a2230", mask=shade)
     initials = one.data["name"][0] + one.data["surname"][0]
-    draw.text((128, 128), initials, fill="white", anchor="mm", font=ImageFont.load_default(96))
+    ImageDraw.Draw(image).text((128, 128), initials, fill="white", anchor="mm", font=ImageFont.load_default(104))
     out = BytesIO()
     image.save(out, "PNG")
     return out.getvalue()

@@ -10,9 +10,10 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.schema import envelope
 from people import schedule
-from people.models import Group, Person
-from people.upcoming import upcoming_events
-from relationships.models import Relationship
+from people.counts import PEOPLE, count_of
+from people.models import Group
+from people.upcoming import count_upcoming
+from relationships.counts import RELATIONSHIPS
 
 DAYS = 30
 
@@ -35,12 +36,11 @@ class DashboardStatsView(APIView):
         """How many people, groups, relationships and upcoming events there are."""
         owner = caller(request)
         today = schedule.calendar_of(owner).today(timezone.now())
-        pairs = Relationship.objects.owned_by(owner).visible().one_of_each_pair()
         return Response(
             {
-                "peopleCount": Person.objects.owned_by(owner).active().count(),
+                "peopleCount": count_of(owner.pk, PEOPLE),
                 "groupsCount": Group.objects.owned_by(owner).active().count(),
-                "relationshipsCount": pairs.count(),
-                "upcomingEvents": len(upcoming_events(owner, start=today, days=DAYS)),
+                "relationshipsCount": count_of(owner.pk, RELATIONSHIPS) // 2,
+                "upcomingEvents": count_upcoming(owner, start=today, days=DAYS),
             }
         )

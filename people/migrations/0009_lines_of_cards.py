@@ -24,7 +24,7 @@ def keep_unheld_lines(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("people", "0007_uid_is_never_null")]
+    dependencies = [("people", "0008_counts_of_accounts")]
 
     operations = [
         migrations.RenameField("person", "vcard_extra", "card_lines"),

@@ -1,0 +1,41 @@
+"""What a sign-in remembers between two requests, as an encrypted cookie: starting one fills no table."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Self
+
+import orjson
+
+from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.crypto import keyring
+
+SEALED_SECONDS = 600
+
+
+class FlowError(ApiError):
+    """The request does not belong to a sign-in that this browser began."""
+
+    code = "invalid_state"
+    message = "This sign-in has expired, or was begun elsewhere. Start it again."
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """Base of what is remembered; good for ten minutes."""
+
+    started_at: float
+
+    def seal(self) -> str:
+        """The cookie's value."""
+        return keyring.encrypt(orjson.dumps(asdict(self)).decode())
+
+    @classmethod
+    def unseal(cls, cookie: str) -> Self:
+        """What this cookie holds. Raises FlowError."""
+        try:
+            found = cls(**orjson.loads(keyring.decrypt(cookie)))
+        except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
+            raise FlowError from None
+        if time.time() - found.started_at > SEALED_SECONDS:
+            raise FlowError
+        return found

@@ -1,0 +1,46 @@
+"""What a browser sees of a sign-in through the provider after it has come back from there."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from accounts.oidc.sealing import FlowError
+from accounts.readers import SIGN_IN_PATH, language_of
+from accounts.services.oidc_sign_in import PENDING_COOKIE, PendingSignIn, complete_sign_in, finish_with_code
+from accounts.sign_in_page import in_words
+from contacts_project.kernel.api.errors import ApiError, RateLimitedError
+from contacts_project.kernel.pages import render_page
+
+CODE_PATH = "/account/sign-in/code"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask_code(request: HttpRequest) -> HttpResponse:
+    """Ask for the code of the account's second factor; then go on. Without a sign-in that waits for it, start anew."""
+    try:
+        pending = PendingSignIn.unseal(request.COOKIES.get(PENDING_COOKIE, ""))
+        if request.method != "POST":
+            return _code_page(request)
+        user = finish_with_code(pending=pending, code=request.POST.get("code", "").strip(), now=timezone.now())
+    except FlowError:
+        return redirect(SIGN_IN_PATH)
+    except ApiError as error:
+        return _code_page(request, error)
+    response = redirect(pending.next_path)
+    complete_sign_in(request, response, user)
+    return response
+
+
+def _code_page(request: HttpRequest, error: ApiError | None = None) -> HttpResponse:
+    language = language_of(request, None)
+    with translation.override(language):
+        problem = in_words(error) if isinstance(error, RateLimitedError) else _("The code is wrong.") if error else ""
+    status = 429 if isinstance(error, RateLimitedError) else 401
+    response = render_page(request, "account/code.html", {"problem": problem}, language=language, status=status)
+    if isinstance(error, RateLimitedError):
+        response["Retry-After"] = str(error.retry_after)
+    else:
+        response["WWW-Authenticate"] = "Bearer"  # for Basic and Digest alone would the browser ask in its own window
+    return response

@@ -1,0 +1,67 @@
+"""The end of a sign-in through the provider: at once, or with the account's second factor."""
+
+import datetime as dt
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.crypto import constant_time_compare
+
+from accounts.cookies import drop_cookie, set_cookie
+from accounts.models import User
+from accounts.oidc.sealing import SEALED_SECONDS, FlowError, Sealed
+from accounts.services.known_devices import remember_device
+from accounts.services.oidc_accounts import link_account
+from accounts.services.second_factor import spend_code
+from accounts.services.sessions import start_session
+from accounts.services.signing_in import InvalidCredentialsError
+from contacts_project.kernel.api.budgets import Budget
+
+FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
+PENDING_COOKIE = "oidc_sign_in"
+# Drawn on only by those whom the provider has let through: no stranger uses it up.
+CODES = Budget("oidc-code", 10, 15 * 60)
+
+
+@dataclass(frozen=True)
+class PendingSignIn(Sealed):
+    """The provider has said whose account it is; the code is still to come."""
+
+    user_id: str
+    auth_hash: str  # a new password since then ends this sign-in
+    issuer: str
+    subject: str
+    next_path: str
+
+    @classmethod
+    def of(cls, user: User, claims: dict[str, Any], next_path: str) -> "PendingSignIn":
+        return cls(time.time(), str(user.pk), user.get_session_auth_hash(), claims["iss"], claims["sub"], next_path)
+
+
+def finish_with_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -> User:
+    """The account that the code opens, linked. Raises FlowError, InvalidCredentialsError, RateLimitedError."""
+    user = User.objects.filter(pk=pending.user_id, is_active=True).first()
+    if user is None or not constant_time_compare(user.get_session_auth_hash(), pending.auth_hash):
+        raise FlowError
+    CODES.draw(pending.user_id)
+    if not spend_code(user=user, code=code, now=now):
+        raise InvalidCredentialsError("The code is wrong.")
+    CODES.give_back(pending.user_id)
+    link_account(user=user, issuer=pending.issuer, subject=pending.subject)
+    return user
+
+
+def remember_pending(response: HttpResponseBase, pending: PendingSignIn) -> None:
+    """Have the browser come back with it, by the API or by our page."""
+    set_cookie(response, PENDING_COOKIE, pending.seal(), seconds=SEALED_SECONDS, path="/")
+    drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
+
+
+def complete_sign_in(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Sign the account in; what the browser held for the sign-in goes."""
+    start_session(request=request, user=user)
+    remember_device(request, response, user)
+    drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
+    drop_cookie(response, PENDING_COOKIE, path="/")

@@ -1,0 +1,79 @@
+"""`python -m contacts_project.background`: a Celery worker with threads, and the scheduler as one more of them.
+
+Celery's own `worker --beat` makes the scheduler a process, which outlives the worker on kill -9 and may swallow SIGTERM
+while it starts; as a thread it ends with the worker.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from celery import bootsteps
+from kombu.utils.imports import symbol_by_name
+
+from contacts_project.child import end_with_parent, set_up_django
+
+THREADS = 4
+log = logging.getLogger(__name__)
+
+
+class SchedulerThread(bootsteps.StartStopStep):
+    """Runs Celery's beat scheduler while the worker runs. If it fails the worker ends, and is started again."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, worker: Any, **kwargs: Any) -> None:
+        super().__init__(worker, **kwargs)
+        self.stopping = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def start(self, worker: Any) -> None:
+        self.thread = threading.Thread(target=self._run, args=(worker.app,), name="scheduler", daemon=True)
+        self.thread.start()
+
+    def stop(self, worker: Any) -> None:
+        self.stopping.set()
+        if self.thread:
+            self.thread.join(5)
+
+    def _run(self, app: Any) -> None:
+        try:
+            scheduler = symbol_by_name(app.conf.beat_scheduler)(app=app)
+            while not self.stopping.wait(max(0, scheduler.tick())):
+                if scheduler.should_sync():
+                    scheduler.sync()
+            scheduler.close()
+        except Exception:
+            log.exception("The scheduler failed")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m contacts_project.background", description=__doc__)
+    parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
+    options = parser.parse_args()
+    if options.parent is not None:
+        end_with_parent(options.parent)
+    set_up_django()
+    from contacts_project.celery import app  # noqa: PLC0415 - needs Django set up
+
+    app.steps["worker"].add(SchedulerThread)
+    worker = app.Worker(
+        pool_cls="threads",
+        concurrency=THREADS,
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

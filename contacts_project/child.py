@@ -1,0 +1,37 @@
+"""How a process that the supervisor starts begins, and how it ends with the supervisor."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+GRACE_SECONDS = 15
+
+
+def end_with_parent(pipe: int) -> None:
+    """Have a thread wait for the end of `pipe`, whose other end the parent alone holds open.
+
+    So a process ends when its parent is killed, also when it misses a signal while it starts.
+    """
+    threading.Thread(target=_wait, args=(pipe,), name="parent", daemon=True).start()
+
+
+def _wait(pipe: int) -> None:
+    while os.read(pipe, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def set_up_django() -> None:
+    """Load the service, and no driver that it has no use for."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
+    import django  # noqa: PLC0415 - after the thread of end_with_parent began
+    from django.conf import settings  # noqa: PLC0415
+
+    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        # rest_framework.compat tries PostgreSQL's fields, which load its driver: 9 MB in each process.
+        sys.modules["psycopg"] = None  # type: ignore[assignment]  # how Python writes "not to be found"
+    django.setup()

@@ -1,0 +1,20 @@
+"""`python -m contacts_project.server`: one web process.
+
+It listens on HOST and PORT, or on the socket that its parent has bound and left open under the number --fd.
+"""
+
+import argparse
+
+from contacts_project.child import end_with_parent, set_up_django
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m contacts_project.server", description=__doc__)
+    parser.add_argument("--fd", type=int)
+    parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
+    options = parser.parse_args()
+    if options.parent is not None:
+        end_with_parent(options.parent)
+    set_up_django()
+    from contacts_project.server.process import run  # needs Django set up
+
+    run(options.fd)

@@ -1,0 +1,145 @@
+"""The ASGI application: receives requests whole, has threads answer them, and drives streams of events."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.limits import kept_bytes
+from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.server import answers
+from contacts_project.server.answers import Answer
+from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
+from contacts_project.server.environ import Scope, make_environ
+from contacts_project.server.lanes import Kind, Lane
+from contacts_project.server.refusals import RefusedError, refusal
+from contacts_project.server.spool import Spool
+from contacts_project.server.stalled import make_room
+
+log = logging.getLogger(__name__)
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+# Bodies from here on are imports and pictures, which may take long: they leave the other threads to the others.
+LARGE_BODY = 1024 * 1024
+MOST_HEAD_BYTES = 32 * 1024
+
+
+class Application:
+    """Answers by `wsgi`, which is called in `threads` threads; large uploads have two of their own."""
+
+    def __init__(self, wsgi: answers.Application, threads: int = 8) -> None:
+        self.wsgi = wsgi
+        self.requests = Lane("request", threads)
+        self.uploads = Lane("upload", 2)
+        self.stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """End the streams that are open, and those that would begin."""
+        self.stopping.set()
+
+    def close(self) -> None:
+        """End the threads, once they have done what they do."""
+        for lane in (self.requests, self.uploads):
+            lane.pool.shutdown()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError("This server speaks HTTP alone.")
+        body, answer = Body(Spool()), Answer()
+        try:
+            await receive_request(scope, receive, body)
+            await self._serve(scope, receive, send, body, answer)
+        except RefusedError as refused:
+            await refuse(send, refused.status)
+        except ClientGoneError:
+            return
+        finally:
+            body.spool.close()
+            answer.spool.close()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, answer: Answer) -> None:
+        lane = self.uploads if body.length > LARGE_BODY else self.requests
+        kind = kind_of(scope)
+        # Of a whole request nothing more comes but the news that its client is gone.
+        gone = asyncio.ensure_future(receive()) if body.is_whole else asyncio.get_running_loop().create_future()
+        try:
+            await lane.enter(kind)
+            try:
+                make_room()
+                await lane.call(kind, partial(self._ask, make_environ(scope, body), answer, gone))
+                if answer.events is None:
+                    await deliver(send, body, answer, gone)
+            finally:
+                lane.leave(kind)
+            if answer.events is not None:
+                await self._stream(send, answer, answer.events, gone)
+        finally:
+            gone.cancel()
+
+    def _ask(self, environ: dict[str, Any], answer: Answer, gone: "asyncio.Future[Any]") -> None:
+        """In a thread: have the application answer."""
+        if gone.done():
+            return  # it waited for this thread longer than its client did
+        try:
+            answer.ask(self.wsgi, environ)
+        except RefusedError:
+            log.warning("There is no room to keep an answer")
+            raise
+        except Exception as error:
+            log.exception("An answer could not be made")
+            raise RefusedError(503 if is_unavailable(error) else 500) from error
+
+    async def _stream(self, send: Send, answer: Answer, events: EventStream, gone: "asyncio.Future[Any]") -> None:
+        """Send events as they come, a comment where none comes, until they end, the client is gone or we stop."""
+        stopping = asyncio.ensure_future(self.stopping.wait())
+        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        try:
+            async with aclosing(events.pieces(gone, stopping)) as pieces:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        finally:
+            stopping.cancel()
+        await send({"type": "http.response.body", "body": b""})
+
+
+def kind_of(scope: Scope) -> Kind:
+    """Who asks what: by credential, else by address."""
+    headers = dict(scope["headers"])
+    caller = headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
+    return Kind(caller, b"%b?%b" % (scope["raw_path"], scope["query_string"]))
+
+
+async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
+    """Receive the rest of a request whose head is here. Raises RefusedError, ClientGoneError."""
+    headers = dict(scope["headers"])
+    address = len(scope["raw_path"]) + len(scope["query_string"])
+    if address + sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+        raise RefusedError(431)
+    declared, is_chunked = headers.get(b"content-length"), b"transfer-encoding" in headers
+    # What some proxy took for one request and we for two, or the other way round (RFC 9112 6.1, 11.2).
+    if is_chunked and (declared is not None or scope["http_version"] != "1.1"):
+        raise RefusedError(400)
+    length = None if is_chunked else int(declared or 0)
+    kept = kept_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
+    await receive_body(receive, body, declared=length, keep=kept, waits=b"expect" in headers)
+
+
+async def deliver(send: Send, body: Body, answer: Answer, gone: "asyncio.Future[Any]") -> None:
+    """Send the answer as fast as its client reads."""
+    ends = [] if body.is_whole else [(b"connection", b"close")]
+    await send({"type": "http.response.start", "status": answer.status, "headers": [*answer.headers, *ends]})
+    for piece in answer.spool.pieces():
+        if gone.done():
+            return
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def refuse(send: Send, status: int) -> None:
+    """Answer without the application."""
+    headers, body = refusal(status)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

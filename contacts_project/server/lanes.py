@@ -1,0 +1,118 @@
+"""Who gets a thread next: callers take turns, and nobody can have them all."""
+
+import asyncio
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+
+from contacts_project.kernel.waiting import TooManyWaitError, step_aside
+from contacts_project.server.refusals import RefusedError
+
+# Requests of one caller, and of those the ones for the same address, that may be under way: from getting a thread
+# until the last byte of the answer is taken. Who asks a thousand times and never reads waits for himself.
+MOST_OF_CALLER = 24
+WAIT_SECONDS = 60
+# Requests that may wait for other servers at a time, beyond those that run: each has a thread that does nothing.
+MOST_WAITING = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Requests that wait behind each other: the same `caller` asks the same thing."""
+
+    caller: object
+    target: bytes
+
+
+Waiting = dict[Kind, "deque[asyncio.Future[None]]"]
+
+
+class Lane:
+    """Some threads, with a queue in front. For one event loop: nothing here is called from the threads."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.pool = ThreadPoolExecutor(threads + MOST_WAITING, name)
+        self.free = threads
+        self.room_to_wait = threading.Semaphore(MOST_WAITING)
+        self.most_alike = max(2, threads // 4)  # more would only wait for the lock of the interpreter
+        self.under_way: Counter[object] = Counter()  # by caller and by Kind
+        self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
+
+    async def enter(self, kind: Kind) -> None:
+        """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.setdefault(kind.caller, {}).setdefault(kind, deque()).append(turn)
+        self._grant()
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await turn
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if turn.done() and not turn.cancelled():  # granted at the last moment
+                self._count(kind, threads=1, requests=-1)
+            turn.cancel()
+            if isinstance(error, TimeoutError):
+                raise RefusedError(503) from None
+            raise
+
+    async def call(self, kind: Kind, function: Callable[[], None]) -> None:
+        """Run `function` in the thread that `enter` gave, and give the thread back."""
+        loop, context = asyncio.get_running_loop(), copy_context()  # what is set for a request is not the next one's
+        context.run(step_aside.set, partial(self._stepping_aside, loop, kind))
+        try:
+            await loop.run_in_executor(self.pool, context.run, function)
+        finally:
+            self._count(kind, threads=1)
+
+    def leave(self, kind: Kind) -> None:
+        """The request is over."""
+        self._count(kind, requests=-1)
+
+    @contextmanager
+    def _stepping_aside(self, loop: asyncio.AbstractEventLoop, kind: Kind) -> Iterator[None]:
+        """In a thread: while it waits for the network it counts as free, so that another request may run."""
+        if not self.room_to_wait.acquire(blocking=False):
+            raise TooManyWaitError
+        loop.call_soon_threadsafe(partial(self._count, kind, threads=1, requests=-1))
+        try:
+            yield
+        finally:  # it goes on at once, if need be as one more than there should be
+            loop.call_soon_threadsafe(partial(self._count, kind, threads=-1, requests=1))
+            self.room_to_wait.release()
+
+    def _count(self, kind: Kind, *, threads: int = 0, requests: int = 0) -> None:
+        """So many threads are free again, so many requests of the kind are under way."""
+        self.free += threads
+        for counted in (kind, kind.caller):
+            self.under_way[counted] += requests
+            if not self.under_way[counted]:
+                del self.under_way[counted]
+        self._grant()
+
+    def _grant(self) -> None:
+        while self.free > 0 and (kind := self._next()):
+            turn = self.waiting[kind.caller][kind].popleft()
+            self._to_the_end(kind)
+            if not turn.done():
+                self.free -= 1
+                self.under_way.update((kind, kind.caller))
+                turn.set_result(None)
+
+    def _next(self) -> Kind | None:
+        for caller, kinds in self.waiting.items():
+            if self.under_way[caller] < MOST_OF_CALLER:
+                for kind in kinds:
+                    if self.under_way[kind] < self.most_alike:
+                        return kind
+        return None
+
+    def _to_the_end(self, kind: Kind) -> None:
+        kinds = self.waiting.pop(kind.caller)
+        if rest := kinds.pop(kind):
+            kinds[kind] = rest
+        if kinds:
+            self.waiting[kind.caller] = kinds

@@ -1,0 +1,35 @@
+"""What the server answers by itself, in the shape of all failures (open points, section 1)."""
+
+from contacts_project.kernel.api.json import dumps
+
+Headers = list[tuple[bytes, bytes]]
+
+RETRY_SECONDS = 10
+_REFUSALS = {
+    400: ("The request is malformed.", None),
+    408: ("The request came too slowly.", None),
+    431: ("The request's address and headers are too long: at most 32 KiB together.", "too_large"),
+    500: ("Something went wrong on our side. The failure has been logged.", None),
+    501: ("The request uses a transfer coding that is not known here.", None),
+    503: ("The service is busy. Try again later.", "unavailable"),
+}
+
+
+def refusal(status: int) -> tuple[Headers, bytes]:
+    """Headers and body of an answer that the server gives without asking the application; the connection ends."""
+    text, code = _REFUSALS[status]
+    body = dumps({"error": text, "code": code} if code else {"error": text})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+    ]
+    return [*headers, (b"retry-after", b"%d" % RETRY_SECONDS)] if status == 503 else headers, body
+
+
+class RefusedError(Exception):
+    """The application is not asked, or its answer cannot be kept: the server answers with `status`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status

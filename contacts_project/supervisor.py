@@ -1,0 +1,106 @@
+"""`python -m contacts_project.supervisor`: starts the processes of an instance and keeps them alive.
+
+`manage.py serve` becomes this program once the database is prepared. It knows nothing of Django, which would take
+100 MB for waiting.
+"""
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import FrameType
+
+from contacts_project.child import GRACE_SECONDS
+
+
+class Supervisor:
+    """Keeps the children alive: one that dies is started again. `listener` is handed to each."""
+
+    def __init__(self, commands: dict[str, list[str]], listener: socket.socket) -> None:
+        self.commands = commands
+        self.listener = listener
+        self.stopping = False
+        # The children hold the reading end: it ends when we do, however that happens (contacts_project.child).
+        self.reading, self.writing = os.pipe()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        self.children = {name: self._start(name) for name in commands}
+
+    def wait_for_web(self) -> bool:
+        """Whether the web process takes connections now; False when it ended instead, or we were stopped."""
+        address = self.listener.getsockname()[:2]
+        while not self.stopping and self.children["web"].poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(address, timeout=1):
+                return True
+            time.sleep(0.1)
+        return False
+
+    def watch(self) -> None:
+        """Return when stopped."""
+        while not self.stopping:
+            time.sleep(0.3)
+            for name, child in self.children.items():
+                if child.poll() is not None and not self.stopping:
+                    print(f"The {name} ended; starting it again.", flush=True)  # noqa: T201 - for people
+                    time.sleep(1)
+                    self.children[name] = self._start(name)
+
+    def end(self) -> None:
+        """Stop the children: what is under way is finished, what does not stop in time is killed."""
+        for child in self.children.values():
+            child.terminate()
+        deadline = time.monotonic() + GRACE_SECONDS
+        for child in self.children.values():
+            try:
+                child.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                # With all that it started. What it held is a row with a state: the next run goes on with it.
+                os.killpg(child.pid, signal.SIGKILL)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+
+    def _start(self, name: str) -> "subprocess.Popen[bytes]":
+        """Start a child in a session of its own, so that Ctrl-C comes from us."""
+        fds = (self.reading, self.listener.fileno())
+        command = [*self.commands[name], "--parent", str(self.reading)]
+        # glibc gives each of many threads memory of its own, and hardly any back.
+        environment = {"MALLOC_ARENA_MAX": "2", **os.environ}
+        return subprocess.Popen(command, env=environment, start_new_session=True, pass_fds=fds)  # noqa: S603 - ours
+
+
+def commands(web_processes: int, listener: int) -> dict[str, list[str]]:
+    """What is run: web processes that share one listener, and one process for worker and scheduler."""
+    names = ["web", *(f"web {number}" for number in range(2, web_processes + 1))]
+    web = [sys.executable, "-m", "contacts_project.server", "--fd", str(listener)]
+    return {**dict.fromkeys(names, web), "worker": [sys.executable, "-m", "contacts_project.background"]}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m contacts_project.supervisor", description=__doc__)
+    parser.add_argument("--fd", type=int, required=True, help="the bound socket")
+    parser.add_argument("--web", type=int, default=1, help="web processes")
+    parser.add_argument("--url", required=True, help="where the service is, for people")
+    options = parser.parse_args()
+    listener = socket.socket(fileno=options.fd)
+    print("Starting web, worker and scheduler ...", flush=True)  # noqa: T201 - for people
+    supervisor = Supervisor(commands(options.web, options.fd), listener)
+    try:
+        if supervisor.wait_for_web():
+            text = f"Ready at {options.url} (interactive API docs: {options.url}/api/docs). Stop with Ctrl-C."
+            print(text, flush=True)  # noqa: T201 - for people
+            supervisor.watch()
+    finally:
+        supervisor.end()
+    if supervisor.stopping:
+        return 0
+    print("The web process ended by itself; its last lines are above.", file=sys.stderr)  # noqa: T201 - for people
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Who has an address: claims, proofs, and what tells nobody who has one."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import registration
+from accounts.tasks import sweep_accounts
+from contacts_project.kernel.api.budgets import Budget
+from tests.accounts.test_takeovers import NEW, change_email, profile, register, sign_in, verify
+from tests.builders import PASSWORD, make_user, prove
+from tests.client import Client, client_of
+from tests.mailbox import Mailbox
+
+Post = Callable[[], int]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def mandatory(settings: Any) -> None:
+    settings.EMAIL_VERIFICATION = "mandatory"
+
+
+def test_an_unproven_address_blocks_nobody(mandatory: None, mailbox: Mailbox, post: Post) -> None:
+    """The first account of the instance is its operator's: who registers anew with its address is that, too."""
+    register("ada@example.org")
+    register("Ada@Example.org", NEW)
+    register("ada@example.org", "Third-Horse-9")
+    post()
+    second = mailbox.tokens("Ada@example.org", "verify-email")[0]
+    assert "removes that account" in mailbox.messages[-1].as_string()
+    verify(second)
+    assert User.objects.get().is_superuser
+    sign_in("ada@example.org", NEW)
+    sign_in("ada@example.org", PASSWORD, status=401)
+    for late in mailbox.tokens("ada@example.org", "verify-email"):
+        verify(late, status=400)
+
+
+def test_where_verification_is_optional_an_unproven_address_is_taken(alice: User, mallory: User) -> None:
+    api = client_of(mallory)
+    change_email(api, "claimed@example.org")
+    for taken in ("Claimed@example.org", "ALICE@example.org"):
+        body = {"email": taken, "password": PASSWORD, "name": "Ada"}
+        answer = Client().ok("POST", "/api/auth/register", body, status=400)
+        assert answer["details"][0]["field"] == "email"
+
+
+def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mallory: User) -> None:
+    change_email(client_of(prove(alice)), "new@example.org")
+    body = {"name": "M", "email": "alice@example.org"}
+    client_of(mallory).ok("PUT", "/api/user/profile", body, status=400)
+    back = client_of(alice).ok("PUT", "/api/user/profile", {**body, "email": "ALICE@example.org"})
+    assert (back["emailChanged"], back["user"]["email"], back["user"]["emailVerified"]) == (
+        True,
+        "ALICE@example.org",
+        True,
+    )
+
+
+def test_nothing_tells_a_free_address_from_a_taken_one(
+    mandatory: None, alice: User, mailbox: Mailbox, post: Post
+) -> None:
+    """Neither a change, nor a registration, nor signing in afterwards, nor the work that is done for them."""
+    alice.set_password("Third-Horse-9")
+    alice.save()
+    prove(alice)
+    outcomes = []
+    for email in ("first@example.org", "alice@example.org", "free@example.org"):
+        mover = make_user(f"to-{email}")
+        prove(mover)
+        calls: list[tuple[str, str, dict[str, Any]]] = [
+            ("PUT", "/api/user/profile", {"name": "M", "email": email}),
+            ("GET", "/api/user/profile", {}),
+            ("POST", "/api/auth/login", {"email": email, "password": PASSWORD}),
+            ("POST", "/api/auth/register", {"email": email, "password": NEW, "name": "M"}),
+            ("POST", "/api/auth/login", {"email": email, "password": NEW}),
+            ("POST", "/api/auth/resend-verification", {"email": email}),
+        ]
+        client = client_of(mover)
+        seen = []
+        for method, path, body in calls:
+            with CaptureQueriesContext(connection) as captured:
+                response = client.call(method, path, body or None)
+            answer = response.json()
+            for key in ("id", "createdAt", "updatedAt", "email"):
+                answer.get("user", {}).pop(key, None)
+            seen.append((response.status_code, answer, len(captured)))
+        outcomes.append(seen)
+    assert outcomes[1] == outcomes[2]  # at first some queries are made that are remembered
+    assert [status for status, _, _ in outcomes[1]] == [200, 200, 403, 201, 403, 200]
+    post()
+    subjects = [message["Subject"] for message in mailbox.messages if message["To"] == "alice@example.org"]
+    assert subjects == ["You already have an account"] * 2
+    assert mailbox.tokens("alice@example.org", "verify-email") == []
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "ADA@bücher.example",
+        "ada@BU\u0308CHER.example",  # decomposed, and in capitals
+        "ada@xn--bcher-kva.example",
+        "ada@XN--BCHER-KVA.EXAMPLE",
+        "ada@ｂücher。example",  # full width, with an ideographic full stop
+    ],
+)
+def test_an_address_is_one_in_any_spelling(spelling: str) -> None:
+    prove(make_user("ada@bücher.example"))
+    body = {"email": spelling, "password": PASSWORD, "name": "Ada"}
+    Client().ok("POST", "/api/auth/register", body, status=400)
+    assert profile(sign_in(spelling)) == ("ada@bücher.example", True)
+
+
+def test_an_address_is_shown_in_its_one_spelling(alice: User) -> None:
+    body = {"name": "Alice", "email": "Alice@XN--BCHER-KVA.example"}
+    user = client_of(alice).ok("PUT", "/api/user/profile", body)["user"]
+    assert user["email"] == "Alice@bücher.example"
+    long = "ﷺ" * 3 + ".example"
+    answer = client_of(alice).ok(
+        "PUT", "/api/user/profile", {**body, "email": f"{'a' * 60}@{'.'.join([long] * 11)}"}, status=400
+    )
+    assert answer["details"][0]["field"] == "email"
+
+
+def test_an_operator_cannot_be_made_of_an_address_that_is_taken(alice: User) -> None:
+    with pytest.raises(ValidationError):
+        User.objects.create_superuser("ALICE@example.org", PASSWORD, name="Op")
+    operator = User.objects.create_superuser("op@example.org", PASSWORD, name="Op")
+    assert (operator.email_verified, operator.is_claimed) == (True, True)
+
+
+def test_an_account_that_nobody_opens_goes_after_thirty_days(mandatory: None, settings: Any) -> None:
+    make_user("operator@example.org", is_staff=True)
+    prove(make_user("proven@example.org"))
+    make_user("used@example.org", last_login=timezone.now())
+    register("dead@example.org")
+    with time_machine.travel(timezone.now() + dt.timedelta(days=29)):
+        sweep_accounts()
+    assert User.objects.count() == 4
+    with time_machine.travel(timezone.now() + dt.timedelta(days=31)):
+        settings.EMAIL_VERIFICATION = "optional"
+        sweep_accounts()
+        assert User.objects.count() == 4
+        settings.EMAIL_VERIFICATION = "mandatory"
+        sweep_accounts()
+    assert not User.objects.filter(email="dead@example.org").exists()
+    assert User.objects.count() == 3
+    assert not registration.awaits_operator()
+
+
+def test_registrations_are_counted_by_the_callers_address(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (registration.REGISTRATIONS.limit, registration.REGISTRATIONS.seconds) == (60, 3600)
+    monkeypatch.setattr(registration, "REGISTRATIONS", Budget("registration", 2, 3600))
+    settings.REGISTRATION = "closed"  # refused, but counted
+
+    def send(address: str, **extra: str) -> Any:
+        body = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
+        return Client().call("POST", "/api/auth/register", body, REMOTE_ADDR=address, **extra)
+
+    assert [send(f"2001:db8::{number}").status_code for number in range(3)] == [403, 403, 429]
+    refused = send("2001:db8::ffff")
+    assert 3500 < int(refused["Retry-After"]) == refused.json()["retryAfter"] <= 3600
+    assert send("2001:db8:0:1::1").status_code == 403
+    assert [send("127.0.0.1").status_code for _ in range(3)] == [403] * 3
+    settings.TRUSTED_PROXY_COUNT = 1
+    assert send("127.0.0.1", HTTP_X_FORWARDED_FOR="2001:db8::1").status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_verified_before_is_proven_and_claimed() -> None:
+    verified, unverified = "ada@example.org", "bob@example.org"
+    spelled = {"eve@bücher.example": True, "eve@xn--bcher-kva.example": False, "Max@xn--bcher-kva.example": True}
+    users = {
+        email: make_user(f"u{number}@example.org") for number, email in enumerate([verified, unverified, *spelled])
+    }
+    call_command("migrate", "accounts", "0007", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            for email, user in users.items():
+                key = user._meta.pk.get_db_prep_value(user.pk, connection)
+                values = [email, None if email == unverified else timezone.now(), key]
+                cursor.execute("UPDATE accounts_user SET email = %s, email_verified_at = %s WHERE id = %s", values)
+    finally:
+        call_command("migrate", verbosity=0)
+    for email, user in users.items():
+        user.refresh_from_db()
+        assert user.email == User.objects.normalize_email(email)
+        assert user.email_verified == user.is_claimed == (email == verified or spelled.get(email, False))

@@ -1,0 +1,224 @@
+"""An import is written in batches: others write in between, and one that was cut off goes on when it comes again."""
+
+import base64
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import DataError, OperationalError, connection
+
+from accounts.models import User
+from accounts.transfer import importing
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.slots import IMPORTS
+from people.lookup import refresh_lookup
+from people.models import Person
+from people.services.people import set_name_keys
+from people.transfer import people as people_section
+from tests.accounts.test_transfer import exported, plain
+from tests.builders import make_user
+from tests.client import Client, client_of
+from tests.pictures import picture
+from tests.relationships.invariants import check_invariants
+
+PEOPLE = 7
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "_BATCH", 3)
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    """Seven people in a row, each the parent of the next."""
+    kinds = [{"id": str(new_id()), "name": name, "label": name, "color": "#112233"} for name in ("UP", "DOWN")]
+    for kind, inverse in zip(kinds, reversed(kinds), strict=True):
+        kind["inverseId"] = inverse["id"]
+    group = {"id": str(new_id()), "name": "Family", "color": "#112233"}
+    people: list[dict[str, Any]] = [
+        {
+            "id": str(new_id()),
+            "name": f"P{n}",
+            "uid": f"u{n}",
+            "groupIds": [group["id"]],
+            "relationshipToUserId": kinds[0]["id"],
+        }
+        for n in range(PEOPLE)
+    ]
+    ties = [
+        {
+            "id": str(new_id()),
+            "personId": one["id"],
+            "relatedPersonId": other["id"],
+            "relationshipTypeId": kinds[0]["id"],
+        }
+        for one, other in itertools.pairwise(people)
+    ]
+    return {
+        "format": "contact-network",
+        "version": 1,
+        "groups": [group],
+        "relationshipTypes": kinds,
+        "people": people,
+        "relationships": ties,
+    }
+
+
+class CutOffError(BaseException):
+    """As when the process is killed: nobody catches it."""
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException) -> None:
+    """Have the people's batch number `call` fail when it has been written, and those after it not."""
+    calls = iter(range(1, 100))
+
+    def refresh(*args: Any) -> None:
+        refresh_lookup(*args)
+        if next(calls) == call:
+            raise error
+
+    monkeypatch.setattr("people.transfer.people.refresh_lookup", refresh)
+
+
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_what_was_cut_off_goes_on_when_it_comes_again(
+    api: Client, stranger: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, alice: User, call: int
+) -> None:
+    with monkeypatch.context() as patch:
+        fail_at(patch, call, CutOffError())
+        with pytest.raises(CutOffError):
+            api.ok("POST", "/api/user/import", document)
+    assert Person.objects.owned_by(alice).count() == 3 * (call - 1)
+    assert api.ok("POST", "/api/user/import", document)["errors"] == 0
+    stranger.ok("POST", "/api/user/import", document)
+    assert plain(exported(api)) == {**plain(exported(stranger)), "account": plain(exported(api))["account"]}
+    check_invariants(alice)
+
+
+def test_a_database_that_goes_away_half_way_is_told_in_the_receipt(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        fail_at(patch, 2, OperationalError("server closed the connection"))
+        receipt = api.ok("POST", "/api/user/import", document)
+    assert (receipt["success"], receipt["imported"]) == (False, 3 + 3)  # a group, two types, three people
+    assert receipt["errors"] == PEOPLE - 3 + PEOPLE - 1
+    assert all("Not tried" in message for message in receipt["errorMessages"])
+    again = api.ok("POST", "/api/user/import", document)
+    assert (again["skipped"], again["imported"], again["errors"]) == (6, PEOPLE - 3 + PEOPLE - 1, 0)
+
+
+def test_one_that_is_away_from_the_first_is_503(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del document["groups"], document["relationshipTypes"]
+    fail_at(monkeypatch, 1, OperationalError("server closed the connection"))
+    assert api.ok("POST", "/api/user/import", document, status=503)["code"] == "unavailable"
+
+
+def test_a_record_that_the_database_refuses_stops_no_other(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(person: Person) -> None:
+        if person.name == "P4":
+            raise DataError("no")
+        set_name_keys(person)
+
+    monkeypatch.setattr("people.transfer.people.set_name_keys", refuse)
+    receipt = api.ok("POST", "/api/user/import", document)
+    wrong = [(result["section"], result["index"]) for result in receipt["results"] if result["status"] == "error"]
+    assert wrong == [("people", 4), ("relationships", 3), ("relationships", 4)]
+    assert receipt["errorMessages"][0] == "people, record 5: This record could not be stored."
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", ["/api/user/import", "/api/user/import/validate"])
+def test_others_write_meanwhile(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Between two batches of an import, and at any moment of a validation, which holds no lock."""
+    answers: list[int] = []
+    module, name = (time, "sleep") if path.endswith("import") else (people_section._Batch, "_add")
+    real: Any = getattr(module, name)
+
+    def meanwhile(*args: Any) -> Any:
+        if pool is not None:
+            answers.append(pool.submit(write, len(answers)).result())
+        return real(*args)
+
+    def write(number: int) -> int:
+        try:
+            return int(api.call("POST", "/api/groups", {"name": f"Meanwhile {number}"}).status_code)
+        finally:
+            connection.close()
+
+    pool: ThreadPoolExecutor | None = ThreadPoolExecutor(1)
+    monkeypatch.setattr(module, name, meanwhile)
+    api.ok("POST", path, document)
+    pool, used = None, pool
+    assert used
+    used.shutdown()
+    assert answers
+    assert set(answers) == {201}
+
+
+@pytest.fixture
+def _free_plan(settings: Any) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 6, "groups": 5, "reminders": 4, "templates": 1}}
+
+
+@pytest.mark.usefixtures("_free_plan")
+@pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
+def test_reminders_beyond_the_plan_are_switched_off_and_named(api: Client, document: dict[str, Any], path: str) -> None:
+    for person in document["people"]:
+        birthday = {"id": str(new_id()), "type": "BIRTHDAY", "date": "2000-01-02", "reminderEnabled": True}
+        person |= {"importantDates": [{**birthday, "reminderLeadDays": 3}], "contactReminderEnabled": True}
+    receipt = api.ok("POST", path, document)
+    people = [result for result in receipt["results"] if result["section"] == "people"]
+    assert [result["status"] for result in people] == ["imported"] * 6 + ["error"]
+    limit = "Your plan allows 4 reminders."
+    assert [message for message in receipt["errorMessages"] if "P3" in message] == [
+        f"people, record 4: P3: the contact reminder is switched off: {limit}",
+        f"people, record 4: P3: the reminder of BIRTHDAY is switched off: {limit}",
+    ]
+    assert "switched off" in people[2]["reason"]
+    if path.endswith("validate"):
+        return
+    there = api.ok("GET", "/api/people?includeAll=true")["people"]
+    assert [person["contactReminderEnabled"] for person in there] == [True, True] + [False] * 4
+    dates = [person["importantDates"][0] for person in there]
+    assert [date["reminderEnabled"] for date in dates] == [True, True] + [False] * 4
+    assert dates[2]["reminderLeadDays"] is None
+
+
+def test_pictures_beyond_the_pixels_of_one_document_are_left_out_by_name(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr("people.images.MAX_PIXELS_IN_ALL", 5 * 100 * 100)
+    for number, person in enumerate(document["people"]):
+        content = b"no picture" if number == 1 else picture("PNG", (100, 100), color=(number, 0, 0))
+        person["photo"] = base64.b64encode(content).decode()
+    receipt = api.ok("POST", "/api/user/import", document)
+    assert (receipt["imported"], receipt["errors"]) == (PEOPLE + 3 + PEOPLE - 1, 2)
+    assert receipt["errorMessages"][0].startswith("people, record 2: P1: the photo was left out: This is not a")
+    assert receipt["errorMessages"][1].startswith("people, record 7: P6: the photo was left out: the pictures of one")
+    photos = [bool(person["photo"]) for person in api.ok("GET", "/api/people")["people"]]
+    assert photos == [True, False, True, True, True, True, False]
+
+
+def test_an_import_beyond_those_under_way_is_503(api: Client, document: dict[str, Any]) -> None:
+    other = client_of(make_user("third@example.org"))
+    with IMPORTS.take(), IMPORTS.take():
+        IMPORTS.seconds, usual = 0.01, IMPORTS.seconds
+        try:
+            refused = api.call("POST", "/api/user/import", document)
+        finally:
+            IMPORTS.seconds = usual
+    assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (503, "unavailable", "10")
+    assert api.ok("GET", "/api/people")["people"] == []
+    assert other.ok("POST", "/api/user/import", document)["errors"] == 0

@@ -1,0 +1,119 @@
+"""What the server takes for a request, how much of it, and what it answers by itself."""
+
+from collections.abc import Iterator
+
+import orjson
+import pytest
+import requests
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponse, JsonResponse
+
+from contacts_project.kernel.api.limits import BodyLimitMiddleware
+from contacts_project.server.bodies import MAX_DRAINED
+from tests.contacts_project.server.running import Running, read_answer, running
+
+
+def echo(request: WSGIRequest) -> HttpResponse:
+    """What has come; as the service does, not if it is too long."""
+
+    class View:
+        max_body_bytes = {"/api/vcard/import": "MAX_VCARD_BYTES", "/api/user/import": "MAX_IMPORT_BYTES"}.get(
+            request.path, "MAX_JSON_BYTES"
+        )
+
+    refusal = BodyLimitMiddleware(lambda request: HttpResponse()).process_view(request, View, (), {})
+    if refusal is not None:
+        assert isinstance(refusal, HttpResponse)
+        return refusal
+    return JsonResponse(
+        {
+            "length": len(request.body),
+            "address": request.META["REMOTE_ADDR"],
+            "forwarded": request.headers.get("X-Forwarded-For", ""),
+            "groups": len(request.GET.get("groupIds", "").split(",")),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with running({"/api/people": echo, "/api/vcard/import": echo, "/api/user/import": echo}) as served:
+        yield served
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"),
+    [("people", "MAX_JSON_BYTES"), ("vcard/import", "MAX_VCARD_BYTES"), ("user/import", "MAX_IMPORT_BYTES")],
+)
+def test_chunks_are_read_and_have_the_same_limits(server: Running, path: str, limit: str) -> None:
+    url, most = f"{server.base}/api/{path}", getattr(settings, limit)
+    with requests.Session() as session:  # one connection, which outlives the refusals
+        assert session.post(url, data=iter([b"x" * 1000] * 3)).json()["length"] == 3000
+        assert session.post(url, data=iter([b"x" * (most // 4)] * 4)).json()["length"] == most
+        too_much = session.post(url, data=iter([b"x" * (most // 4)] * 4 + [b"y"]))
+        assert (too_much.status_code, too_much.json()["code"]) == (413, "too_large")
+        assert session.post(url, data=b"x" * (most + 1)).status_code == 413
+        assert session.post(url, data=b"x" * 10).json()["length"] == 10
+
+
+def test_who_asks_before_sending_too_much_is_refused_at_once(server: Running) -> None:
+    head = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n"
+    status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
+    assert (status, headers["connection"]) == (413, "close")
+    short = server.connect(head.replace("2000000", "2").encode())
+    assert short.recv(100).startswith(b"HTTP/1.1 100 ")
+    short.sendall(b"{}")
+    assert orjson.loads(read_answer(short.makefile("rb"))[2])["length"] == 2
+
+
+def test_a_body_beyond_all_reason_is_not_read(server: Running) -> None:
+    head = f"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_DRAINED + 1}\r\n\r\n"
+    status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
+    assert (status, headers["connection"]) == (413, "close")
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (
+            "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+        ),
+        ("POST /api/people HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400),
+        ("POST /api/people HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
+        ("GET /api/people HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n", 400),
+        ("GET /api/people HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+        ("nonsense\r\n\r\n", 400),
+        ("GET /api/people?" + "x" * 40_000 + " HTTP/1.1\r\nHost: a\r\n\r\n", 431),
+        ("GET /api/people HTTP/1.1\r\nHost: a\r\nX: " + "y" * 400_000, 431),
+    ],
+)
+def test_what_may_be_read_in_two_ways_or_is_too_long_ends_the_connection(
+    server: Running, head: str, status: int
+) -> None:
+    connection = server.connect(head.encode())
+    got, headers, body = read_answer(connection.makefile("rb"))
+    assert (got, headers["content-type"], headers["connection"]) == (status, "application/json", "close")
+    assert orjson.loads(body)["error"]
+
+
+def test_a_hundred_group_ids_fit_into_an_address(server: Running) -> None:
+    ids = ",".join(["01a201b4-1b7b-716c-a8d6-bb286dd1e7c7" + "x" * 40] * 100)
+    answer = requests.get(f"{server.base}/api/people?groupIds={ids}").json()
+    assert (len(ids), answer["groups"]) == (7_699, 100)
+
+
+def test_the_caller_s_address_is_the_peer_s(server: Running) -> None:
+    """And nobody may write X-Forwarded-For by another name past a proxy that adds to it."""
+    headers = {"X-Forwarded-For": "192.0.2.1", "X_Forwarded_For": "192.0.2.2", "Remote-Addr": "192.0.2.3"}
+    answer = requests.get(f"{server.base}/api/people", headers=headers).json()
+    assert (answer["address"], answer["forwarded"]) == ("127.0.0.1", "192.0.2.1")
+
+
+def test_requests_sent_at_once_are_answered_in_their_order(server: Running) -> None:
+    one = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {0}\r\n\r\n{1}"
+    file = server.connect("".join(one.format(size, "x" * size) for size in (3, 0, 70_000, 5)).encode()).makefile("rb")
+    with file:
+        assert [orjson.loads(read_answer(file)[2])["length"] for _ in range(4)] == [3, 0, 70_000, 5]

@@ -1,0 +1,80 @@
+"""Log lines are JSON and hold no secret: not the token of a mailed link, wherever the line comes from."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as project
+from django.core import signing
+from django.db import OperationalError
+
+from accounts.link_tokens import Purpose, make_token
+from accounts.models import User
+from contacts_project.kernel.api.logs import JsonFormatter
+from notifications.unsubscribing import Subject, unsubscribe_url
+from tests.client import Client
+from tests.contacts_project.test_environment import run
+
+
+@pytest.fixture
+def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """What is logged, as the service writes it."""
+    written = StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(JsonFormatter("%(levelname)s %(name)s %(message)s"))
+    logging.getLogger().addHandler(handler)
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    logging.getLogger().removeHandler(handler)
+
+
+def test_a_link_that_fails_is_logged_without_its_token(
+    alice: User, lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reset = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    out = unsubscribe_url(alice, Subject.DIGEST).removeprefix(project.BASE_URL)
+    Client(enforce_csrf_checks=True).post(reset)
+    Client().get(reset, HTTP_HOST="elsewhere.example.org")
+
+    def away(*args: object, **kwargs: object) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr("django.db.models.query.QuerySet._fetch_all", away)
+    Client(raise_request_exception=False).get(reset)
+    Client(raise_request_exception=False).get(out)
+    named = {line["name"] for line in lines()}
+    assert named >= {"django.security.csrf", "django.security.DisallowedHost", "django.request"}
+    written = json.dumps(lines())
+    assert "token=" not in written.replace("token=***", "")
+    assert reset.partition("=")[2][:20] not in written
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "cnt_" + "A1" * 23,
+        "whsec_" + "a+/=" * 11,
+        signing.dumps(["someone", "digest"], salt="any"),
+        signing.TimestampSigner(sep=".").sign_object(["someone", "reset"]),
+    ],
+)
+def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
+    log = logging.getLogger("planted")
+    log.error("In a message: %s.", secret)
+    log.error("In what is added", extra={"data": {"args": repr((secret,))}})
+    error = ValueError(f"https://example.org/calendar/{secret}.ics")
+    log.error("In an exception", exc_info=error)
+    assert len(lines()) == 3
+    assert all("***" in json.dumps(line) and secret[5:25] not in json.dumps(line) for line in lines())
+
+
+def test_workers_write_the_same_lines(tmp_path: Path) -> None:
+    script = (
+        "from contacts_project.celery import app; app.log.setup(); "
+        "import logging; logging.getLogger('celery.worker').error('/page?token=s3cret&next=1')"
+    )
+    done = run(["-c", script], {"DATA_DIR": str(tmp_path)})
+    assert json.loads(done.stderr)["message"] == "/page?token=***&next=1"

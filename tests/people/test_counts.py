@@ -1,0 +1,82 @@
+"""The counts that triggers keep are those of the rows, whoever writes and however many rows a statement changes."""
+
+import datetime as dt
+from itertools import product
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from people import schedule
+from people.counts import DAYS, PEOPLE, count_of, counts_by_id, counts_by_key, wrong_counts
+from people.models import AccountCount, Group, ImportantDate, Membership
+from people.upcoming import count_upcoming, upcoming_events
+from tests.builders import make_person
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def test_deleting_people_takes_what_hangs_on_them_off_the_counts(api: Client, alice: User) -> None:
+    ada, eve = make_person(alice, name="Ada"), make_person(alice, name="Eve")
+    group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
+    Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in (ada, eve))
+    api.ok("post", f"/api/people/{ada.pk}/important-dates", {"type": "BIRTHDAY", "date": "1815-12-10"})
+    both = {"personId": str(ada.pk), "relatedPersonId": str(eve.pk)}
+    api.ok("post", "/api/relationships", both)
+    assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 1
+    # Both ends in one statement: each must be taken off once.
+    api.ok("post", "/api/people/bulk", {"action": "delete", "selectAll": True})
+    assert counts_by_id(alice.pk, "members")[group.pk] == 0
+    assert count_of(alice.pk, PEOPLE) == sum(counts_by_key(alice.pk, DAYS).values()) == 0
+    assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 0
+    assert wrong_counts(alice.pk) == []
+    for person in (ada, eve):
+        api.ok("post", f"/api/people/{person.pk}/restore")
+    assert wrong_counts(alice.pk) == []
+    assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 1
+    assert counts_by_key(alice.pk, DAYS) == {"1210": 1}
+
+
+def test_a_deleted_account_leaves_no_counts(alice: User) -> None:
+    make_person(alice)
+    alice.delete()
+    assert not AccountCount.objects.exists()
+
+
+def test_a_wrong_count_is_seen(alice: User) -> None:
+    make_person(alice)
+    AccountCount.objects.filter(kind=PEOPLE).update(number=7)
+    assert wrong_counts(alice.pk) == ["people : 7 instead of 1"]
+
+
+@pytest.mark.parametrize("rule", ["FEB28", "MAR1"])
+def test_events_are_counted_as_they_are_listed(alice: User, rule: str) -> None:
+    User.objects.filter(pk=alice.pk).update(leap_day_rule=rule)
+    alice.refresh_from_db()
+    clock, now = schedule.calendar_of(alice), timezone.now()
+    gone = make_person(alice, name="Gone", deleted_at=now)
+    person = make_person(alice, contact_reminder_enabled=True, last_contact=dt.date(2027, 2, 10))
+    schedule.plan_contact(person, clock, now)
+    person.save()
+    days = (dt.date(2000, 2, 29), dt.date(1604, 3, 1), dt.date(1990, 2, 28), dt.date(2028, 3, 2), dt.date(1999, 12, 31))
+    reminders: tuple[dict[str, Any], ...] = (
+        {},
+        {
+            "reminder_enabled": True,
+            "reminder_type": "RECURRING",
+            "reminder_interval": 9,
+            "reminder_interval_unit": "DAYS",
+        },
+        {"reminder_enabled": True, "reminder_type": "ONCE"},
+    )
+    rows = [
+        ImportantDate(owner=alice, person=of, title="x", date=day, **reminder)
+        for of, day, reminder in product((person, gone), days, reminders)
+    ]
+    ImportantDate.objects.bulk_create(rows)
+    for start, length in product((dt.date(2027, 2, 1), dt.date(2028, 2, 1), dt.date(2027, 12, 15)), (1, 30, 366)):
+        listed = upcoming_events(alice, start=start, days=length)
+        assert count_upcoming(alice, start=start, days=length) == len(listed), (start, length)
+    assert wrong_counts(alice.pk) == []
