@@ -60,7 +60,7 @@ def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.d
             return register_account(
                 email=email, password=None, vouched_at=now, **_profile(claims, accept_language, email)
             )
-        return user if user.is_claimed else _claim(user, email, now)
+        return user if user.is_claimed or not user.is_active else _claim(user, email, now)
 
 
 def _claim(user: User, email: str, now: dt.datetime) -> User:

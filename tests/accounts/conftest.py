@@ -1,4 +1,4 @@
-"""A mailbox that the service's mails arrive in, and a provider to sign in with."""
+"""A mailbox that the service's mails arrive in, a provider to sign in with, and somebody to steal from."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from accounts.models import User
 from accounts.oidc.documents import forget_documents
 from accounts.services.mail import send_due_mails
+from tests.accounts.steps import VICTIM
+from tests.builders import make_user, prove
 from tests.mailbox import Mailbox, smtp_server, use
 from tests.oidc_provider import Provider, oidc_provider
 from tests.oidc_provider import use as oidc_provider_use
@@ -33,3 +36,15 @@ def provider(settings: Any) -> Iterator[Provider]:
 def post() -> Callable[[], int]:
     """Send what waits to be sent, as the worker does; how many mails went out."""
     return lambda: send_due_mails(now=timezone.now())
+
+
+@pytest.fixture
+def mandatory(settings: Any) -> None:
+    """Nobody signs in before the address is verified."""
+    settings.EMAIL_VERIFICATION = "mandatory"
+
+
+@pytest.fixture
+def victim(db: None) -> User:
+    """Somebody whose address is proven and whose account is claimed, as the thieves of the stories find it."""
+    return prove(make_user(VICTIM, name="Vic"))

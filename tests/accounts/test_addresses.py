@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
 from contacts_project.kernel.api.budgets import Budget
-from tests.accounts.test_takeovers import NEW, change_email, profile, register, sign_in, verify
+from tests.accounts.steps import NEW, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
@@ -24,11 +24,6 @@ from tests.mailbox import Mailbox
 Post = Callable[[], int]
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def mandatory(settings: Any) -> None:
-    settings.EMAIL_VERIFICATION = "mandatory"
 
 
 def test_an_unproven_address_blocks_nobody(mandatory: None, mailbox: Mailbox, post: Post) -> None:

@@ -1,0 +1,141 @@
+"""The link to the old address that takes a change of address back."""
+
+import datetime as dt
+from collections.abc import Callable
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import EmailChange, TotpDevice, User
+from accounts.tasks import sweep_accounts
+from tests.accounts.steps import (
+    NEW,
+    THIEF,
+    VICTIM,
+    change_email,
+    leave_behind,
+    left_behind,
+    profile,
+    reset,
+    sign_in,
+    take_back,
+    verify,
+)
+from tests.accounts.test_pages import submit
+from tests.builders import make_user, prove
+from tests.client import Client, client_of
+from tests.mailbox import Mailbox
+
+Post = Callable[[], int]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_the_old_address_takes_the_change_back(mailbox: Mailbox, post: Post, victim: User, proven: bool) -> None:
+    thief, token = sign_in(VICTIM), client_of(victim)
+    change_email(token, THIEF)
+    post()
+    if proven:
+        verify(mailbox.tokens(THIEF, "verify-email")[0], thief)
+        assert profile(thief) == (THIEF, True)
+    (link,) = mailbox.tokens(VICTIM, "take-back")
+    take_back(link)
+    for client in (thief, token):
+        client.ok("GET", "/api/user/profile", status=401)
+    assert profile(sign_in(VICTIM)) == (VICTIM, True)
+    assert post() == 1
+    reset(mailbox.tokens(VICTIM, "reset-password")[0])
+    assert take_back(link, status=400)["details"][0]["field"] == "token"
+
+
+def test_the_thief_takes_nothing_back_after_the_owner_has(mailbox: Mailbox, post: Post, victim: User) -> None:
+    """From the thief's own mailbox, which was the account's proven address for a while. Its password goes, too."""
+    thief = sign_in(VICTIM)
+    change_email(thief, THIEF)
+    post()
+    verify(mailbox.tokens(THIEF, "verify-email")[0], thief)
+    thief.ok("POST", "/api/auth/forgot-password", {"email": THIEF})
+    post()
+    reset(mailbox.tokens(THIEF, "reset-password")[0])
+    change_email(sign_in(THIEF, NEW), "third@example.net")
+    post()
+    TotpDevice.objects.create(owner=victim, secret="x", confirmed_at=timezone.now())
+    take_back(mailbox.tokens(VICTIM, "take-back")[0])
+    take_back(mailbox.tokens(THIEF, "take-back")[0], status=400)
+    sign_in(VICTIM, NEW, status=401)
+    post()
+    reset(mailbox.tokens(VICTIM, "reset-password")[-1])
+    assert profile(sign_in(VICTIM, NEW)) == (VICTIM, True)
+
+
+def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, post: Post, victim: User) -> None:
+    leave_behind(victim)
+    change_email(client_of(victim), THIEF)
+    post()
+    take_back(mailbox.last_token())
+    assert left_behind(victim) == [0, 1, 1]
+
+
+def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, post: Post, victim: User) -> None:
+    """Each change sends mails. The first of them still takes all of it back."""
+    token = client_of(victim)
+    statuses = [
+        token.call("PUT", "/api/user/profile", {"name": "V", "email": f"a{number}@example.net"}).status_code
+        for number in range(21)
+    ]
+    assert statuses == [200] * 20 + [429]
+    post()
+    links = mailbox.tokens(VICTIM, "take-back")
+    assert len(links) == 10
+    take_back(links[0])
+    take_back(links[1], status=400)
+    assert profile(sign_in(VICTIM)) == (VICTIM, True)
+
+
+def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, post: Post, victim: User) -> None:
+    owner = sign_in(VICTIM)
+    change_email(owner, "new@example.org")
+    post()
+    verify(mailbox.tokens("new@example.org", "verify-email")[0], owner)
+    (link,) = mailbox.tokens(VICTIM, "take-back")
+    other = prove(make_user(VICTIM))
+    assert take_back(link, status=400)["code"] == "address_taken"
+    assert profile(owner) == ("new@example.org", True)
+    other.delete()
+    take_back(link)
+
+
+def test_the_take_back_link_ends_after_seven_days_and_cannot_be_made_up(
+    mailbox: Mailbox, post: Post, victim: User
+) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        change_email(client_of(victim), THIEF)
+        post()
+        link, verification = mailbox.tokens(VICTIM, "take-back")[0], mailbox.tokens(THIEF, "verify-email")[0]
+        row, _, signature = link.rpartition(".")
+        for forged in (verification, row, f"{row}.{signature[::-1]}", "x", ""):
+            take_back(forged, status=400)
+        verify(link, status=400)
+        reset(link, status=400)
+        clock.shift(dt.timedelta(days=7))
+        take_back(link, status=400)
+        assert profile(client_of(victim)) == (THIEF, False)
+        clock.shift(dt.timedelta(seconds=-1))
+        take_back(link)
+        sweep_accounts()
+    assert not EmailChange.unscoped.exists()
+
+
+def test_the_page_takes_the_change_back(mailbox: Mailbox, post: Post, victim: User) -> None:
+    change_email(client_of(victim), THIEF)
+    post()
+    path = f"/account/take-back?token={mailbox.tokens(VICTIM, 'take-back')[0]}"
+    browser = Client(enforce_csrf_checks=True)
+    page = browser.call("GET", path).content.decode()
+    assert VICTIM in page
+    assert THIEF in page
+    assert submit(browser, path, page).status_code == 200
+    assert profile(sign_in(VICTIM)) == (VICTIM, True)
+    assert browser.call("GET", path).status_code == 400
