@@ -4,6 +4,7 @@ import datetime as dt
 
 import pytest
 import time_machine
+from django.test import override_settings
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, KnownDevice, User
@@ -138,3 +139,16 @@ def test_a_refused_account_costs_its_caller_no_guess(browser: Client, alice: Use
         fail(browser, alice.email, 1, f"203.0.113.{number}")
     assert fail(browser, alice.email, 12, "192.0.2.1") == [429] * 12
     assert login(browser, mallory, address="192.0.2.1") == 200
+
+
+@pytest.mark.parametrize("proxies", [0, 1])
+def test_what_a_caller_writes_of_its_address_gains_no_guess(browser: Client, alice: User, proxies: int) -> None:
+    def guess(number: int, forwarded: str) -> int:
+        body = {"email": f"guess{number}@example.org", "password": "Wrong-Horse-7"}
+        return int(browser.call("POST", "/api/auth/login", body, HTTP_X_FORWARDED_FOR=forwarded).status_code)
+
+    hop = ", 203.0.113.9" if proxies else ""  # what the trusted proxy adds
+    with override_settings(TRUSTED_PROXY_COUNT=proxies):
+        statuses = [guess(number, f"192.0.2.{number}{hop}") for number in range(11)]
+        assert statuses == [401] * 10 + [429]
+        assert guess(11, "203.0.113.10") == (401 if proxies else 429)

@@ -38,6 +38,7 @@ from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import RateLimitedError, answer_exception
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.waiting import waiting
 
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
@@ -107,8 +108,9 @@ class OidcCallbackView(OpenView):
         if not code:
             raise flow.ProviderRefusedError
         address = address_block(client_address(request._request))
-        _CALLBACKS.draw(address)
-        claims = flow.finish(begun, code)
+        with waiting():  # first of all: who is refused because too many wait draws on no budget
+            _CALLBACKS.draw(address)
+            claims = flow.finish(begun, code)
         _CALLBACKS.give_back(address)
         language = request.headers.get("Accept-Language", "")
         user = account_for(claims=claims, accept_language=language, now=timezone.now())
