@@ -7,6 +7,8 @@ trash keep their keys, so readers ask for `person__deleted_at=None`. What the ke
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
+from django.db.models import Q
+
 from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
 from people.models import LookupKey, Person
 from people.names import COLUMNS, NameParts
@@ -51,3 +53,17 @@ def refresh_lookup(owner_id: UUID, people: Iterable[Person]) -> None:
         for person_id, keys in wanted.items()
         for kind, key in sorted(keys)
     )
+
+
+def replace_keys(person: Person, before: set[tuple[int, str]]) -> None:
+    """The same for one person whose keys were `before`, without reading them; nothing where they are the same."""
+    keys = keys_of(person)
+    if stale := before - keys:
+        gone = Q()
+        for kind, key in stale:
+            gone |= Q(kind=kind, key=key)
+        LookupKey.objects.filter(gone, owner_id=person.owner_id, person=person).delete()
+    if new := keys - before:
+        LookupKey.objects.bulk_create(
+            LookupKey(owner_id=person.owner_id, person=person, kind=kind, key=key) for kind, key in sorted(new)
+        )

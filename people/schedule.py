@@ -58,6 +58,11 @@ def calendar_of(owner: User | UUID) -> Calendar:
     return calendar(*User.objects.values_list(*COLUMNS).get(pk=getattr(owner, "pk", owner)))
 
 
+def calendar_in(owner: User) -> Calendar:
+    """The account's calendar as its row said when it was read."""
+    return calendar(*(getattr(owner, column) for column in COLUMNS))
+
+
 def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
     """The reminders of an important date; None while they are switched off.
 

@@ -123,7 +123,7 @@ class PersonViewSet(ViewSet):
         person = self._active(request, person_id)
         serializer = PersonChangeSerializer(data=request.data, context={"request": request})
         serializer.is_valid(raise_exception=True)
-        service.update_person(person=person, data=serializer.validated_data, now=timezone.now())
+        service.update_person(owner=caller(request), person=person, data=serializer.validated_data, now=timezone.now())
         return self._answer(request, person.pk)
 
     @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})

@@ -1,7 +1,6 @@
 """Who belongs to which group. A group in the trash keeps its members for its restore."""
 
 import datetime as dt
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -10,8 +9,6 @@ from django.db import transaction
 from django.db.models import F
 from django.http import Http404
 
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.signals import people_changed
@@ -30,26 +27,6 @@ def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
         if not removed:
             raise Http404
         _touch(group.owner_id, [person_id], now)
-
-
-def set_groups(*, person: Person, groups: Iterable[Group]) -> None:
-    """Make `groups` (own and active) the person's groups. Memberships of groups in the trash stay for their restore.
-
-    The caller touches the person. Raises FieldError where one was deleted since the body was read.
-    """
-    with account_write(person.owner_id):
-        wanted = {group.pk: group for group in groups}
-        rows = Membership.objects.owned_by(person.owner_id).filter(person=person, group__deleted_at=None)
-        present = set(rows.values_list("group_id", flat=True))
-        rows.exclude(group_id__in=wanted).delete()
-        new = wanted.keys() - present
-        if new and Group.objects.owned_by(person.owner_id).active().filter(pk__in=new).count() < len(new):
-            raise FieldError("groupIds", UNKNOWN_ID)
-        Membership.objects.bulk_create(
-            Membership(owner_id=person.owner_id, person=person, group=group)
-            for key, group in wanted.items()
-            if key in new
-        )
 
 
 def memberships_of(group: Group) -> Any:

@@ -36,7 +36,9 @@ _MOVING = frozenset(FIELDS) - {"type", "title"}
 def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
     """Add a date to a person. Raises FieldError (a second one of its type), PlanLimitError."""
     with account_write(person.owner_id):
-        row = _write(ImportantDate(owner_id=person.owner_id, person=person), data, now)
+        row = ImportantDate(owner_id=person.owner_id, person=person)
+        _check_type_once(row, data.get("type"))
+        _write(row, data, schedule.calendar_of(person.owner_id), now)
         _touch(person, now)
     return row
 
@@ -45,7 +47,8 @@ def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -
     """Replace everything a date says. Raises as create_date does."""
     with account_write(row.owner_id):
         _refresh(row)
-        _write(row, data, now)
+        _check_type_once(row, data.get("type"))
+        _write(row, data, schedule.calendar_of(row.owner_id), now)
         _touch(row.person, now)
     return row
 
@@ -63,7 +66,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
         _refresh(row)
         if row.deleted_at is None:
             raise NotDeletedError
-        _check_type_once(row)
+        _check_type_once(row, row.type)
         if row.reminder_enabled:
             check_plan(row.owner, "reminders")
         row.deleted_at = None
@@ -88,20 +91,27 @@ def remove_date(*, row: ImportantDate) -> None:
         row.delete()
 
 
-def replace_dates(*, person: Person, entries: list[dict[str, Any]], now: dt.datetime) -> None:
-    """Make the entries the person's dates: those with the `id` of one of its dates keep it, the rest go to the trash.
+def replace_dates(
+    *, person: Person, entries: list[dict[str, Any]], is_new: bool, clock: schedule.Calendar, now: dt.datetime
+) -> None:
+    """Make the entries the person's dates, inside the write of the person; those not listed go to the trash.
 
-    Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError. The caller touches the person.
+    An entry is the date with its `id`, else that of its type, else the one that says the same, else the only one left
+    of its title. Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError.
     """
-    with account_write(person.owner_id):
-        present = {row.pk: row for row in _of(person).active()}
-        rows = [_row_for(person, present, entry, index) for index, entry in enumerate(entries)]
-        _check_types(entries)
-        _trash(present.values(), now)
-        # Two dates may swap their types, and one that is switched off makes room for another.
-        _of(person).filter(pk__in=[row.pk for row in rows]).update(type=None)
-        for row, entry in sorted(zip(rows, entries, strict=True), key=lambda pair: pair[1]["reminder_enabled"]):
-            _write(row, entry, now)
+    present = {} if is_new else {row.pk: row for row in _of(person).active()}
+    rows = _rows_for(person, present, entries)
+    _check_types(entries)
+    left = [row for key, row in present.items() if key not in {row.pk for row in rows}]
+    if left:
+        _of(person).filter(pk__in=[row.pk for row in left]).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
+    # Two dates may swap their types: those that change theirs give it up first.
+    moved = [row.pk for row, entry in zip(rows, entries, strict=True) if row.type and row.type != entry.get("type")]
+    if moved:
+        _of(person).filter(pk__in=moved).update(type=None)
+    # One that is switched off makes room for another within the plan.
+    for row, entry in sorted(zip(rows, entries, strict=True), key=lambda pair: pair[1]["reminder_enabled"]):
+        _write(row, entry, clock, now)
 
 
 def restorable(person: Person, now: dt.datetime) -> Any:
@@ -113,18 +123,16 @@ def _of(person: Person) -> Any:
     return ImportantDate.objects.owned_by(person.owner_id).filter(person=person)
 
 
-def _write(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
+def _write(row: ImportantDate, data: dict[str, Any], clock: schedule.Calendar, now: dt.datetime) -> None:
     was_reminding = not row._state.adding and row.reminder_enabled
     before = {field: getattr(row, field) for field in _MOVING}
     for field in FIELDS:
         setattr(row, field, data.get(field))
-    _check_type_once(row)
     if row.reminder_enabled and not was_reminding:
-        check_plan(row.owner, "reminders")
+        check_plan(row.person.owner, "reminders")
     if row._state.adding or before != {field: getattr(row, field) for field in _MOVING}:
-        schedule.plan_date(row, schedule.calendar_of(row.owner_id), now)
+        schedule.plan_date(row, clock, now)
     row.save()
-    return row
 
 
 def _refresh(row: ImportantDate) -> None:
@@ -134,9 +142,9 @@ def _refresh(row: ImportantDate) -> None:
         raise Http404 from None
 
 
-def _check_type_once(row: ImportantDate) -> None:
-    if row.type and _of(row.person).active().filter(type=row.type).exclude(pk=row.pk).exists():
-        raise FieldError("type", f"This person already has a date of type {row.type}.")
+def _check_type_once(row: ImportantDate, kind: str | None) -> None:
+    if kind and _of(row.person).active().filter(type=kind).exclude(pk=row.pk).exists():
+        raise FieldError("type", f"This person already has a date of type {kind}.")
 
 
 def _check_types(entries: list[dict[str, Any]]) -> None:
@@ -148,13 +156,30 @@ def _check_types(entries: list[dict[str, Any]]) -> None:
             seen.add(entry["type"])
 
 
-def _row_for(person: Person, present: dict[UUID, ImportantDate], entry: dict[str, Any], index: int) -> ImportantDate:
-    key = entry.get("id")
-    if key is None:
-        return ImportantDate(owner_id=person.owner_id, person=person)
-    if key not in present:
-        raise FieldError(f"importantDates.{index}.id", "There is no such record.")
-    return present.pop(key)
+def _rows_for(person: Person, present: dict[UUID, ImportantDate], entries: list[dict[str, Any]]) -> list[ImportantDate]:
+    """For each entry the stored date that it is, or a new one."""
+    left = dict(present)
+    for row in left.values():
+        row.person = person  # with its owner: not to be read for each
+    found: list[ImportantDate | None] = [None] * len(entries)
+    for index, entry in enumerate(entries):
+        if (key := entry.get("id")) is not None:
+            if key not in left:
+                raise FieldError(f"importantDates.{index}.id", "There is no such record.")
+            found[index] = left.pop(key)
+    for says in (_SAYS_ALL, _SAYS_WHAT):
+        for index, entry in enumerate(entries):
+            if found[index] is None:
+                meant = [entry.get(name) for name in says]
+                same = [key for key, row in left.items() if [getattr(row, name) for name in says] == meant]
+                if len(same) == 1:
+                    found[index] = left.pop(same[0])
+    return [row or ImportantDate(owner_id=person.owner_id, person=person) for row in found]
+
+
+# What makes an entry without an id the same date: all that it says, else its type (once a person) or its title.
+_SAYS_ALL, _SAYS_WHAT = ("type", "title", "date"), ("type", "title")
+_NO_REMINDER = {"next_due_at": None, "next_occurrence_on": None, "next_kind": ""}
 
 
 def _trash(rows: Iterable[ImportantDate], now: dt.datetime) -> None:

@@ -26,7 +26,8 @@ from people.lookup import refresh_lookup
 from people.merging import belongings, card_lines, documents, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
-from people.services.people import announce_change, set_name_keys
+from people.services.people import announce_change
+from people.services.person_writer import set_name_keys
 from people.services.plan import check_plan, reminders_in_plan
 from people.signals import people_deleted
 

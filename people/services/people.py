@@ -11,73 +11,45 @@ from django.db.models import F
 from django.http import Http404
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError, NotDeletedError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.api.errors import NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people import schedule
 from people.aspects import aspects
-from people.cards import forget_lines
-from people.documents import settle
 from people.geocoding import note_addresses
-from people.lookup import refresh_lookup
 from people.models import ImportantDate, Person
-from people.names import COLUMNS as NAME_COLUMNS
-from people.names import NameParts, search_key, sort_key
-from people.services.custom_fields import set_values
-from people.services.groups import set_groups
-from people.services.important_dates import replace_dates
+from people.services.person_writer import PersonWriter
 from people.services.plan import check_plan
 from people.signals import people_changed, people_deleted
-
-SCALARS = (
-    *NAME_COLUMNS,
-    "organization",
-    "job_title",
-    "gender",
-    "anniversary",
-    "last_contact",
-    "notes",
-    "relationship_to_user",
-    "contact_reminder_enabled",
-    "contact_reminder_interval",
-    "contact_reminder_interval_unit",
-    "card_dav_sync_enabled",
-    "uid",
-    "card_lines",
-)
-_CONTACT = {
-    "last_contact",
-    "contact_reminder_enabled",
-    "contact_reminder_interval",
-    "contact_reminder_interval_unit",
-}
 
 
 def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
     """Insert a person with all that its data names. Raises PlanLimitError, FieldError.
 
-    `data` holds validated values by column, documents as lists of entries (people.documents), `groups` and
-    `relationship_to_user` as rows, `important_dates` and `custom_field_values` as their services take them.
+    `data` is as PersonWriter.put takes it.
     """
     data = dict(data)
-    with account_write(owner):
+    with account_write(owner) as write:
         check_plan(owner, "people")
         for aspect in aspects():
             aspect.check_create(data)
         person = Person(owner=owner, created_at=now)
-        _write(person, data, now)
+        PersonWriter(owner, write, now).put(person, data)
         for aspect in aspects():
             aspect.created(person, data)
         announce_change(owner.pk, [person.pk])
     return person
 
 
-def update_person(*, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, Http404."""
-    with account_write(person.owner_id):
-        person = _current(person, Person.objects.owned_by(person.owner_id).active())
-        _write(person, data, now)
-        announce_change(person.owner_id, [person.pk])
+def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
+    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, Http404.
+
+    `person` is an active row that was read after `owner`: it is read again only where somebody has written since.
+    """
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            person = _current(person, Person.objects.owned_by(owner).active())
+        PersonWriter(owner, write, now).put(person, data)
+        announce_change(owner.pk, [person.pk])
     return person
 
 
@@ -145,53 +117,6 @@ def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:
     """Tell the apps above on commit that the content of people changed."""
     news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
     transaction.on_commit(news, robust=True)
-
-
-def set_name_keys(person: Person) -> None:
-    """Compute the columns by which a person is sorted and searched."""
-    parts = NameParts(*(getattr(person, column) for column in NAME_COLUMNS))
-    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
-
-
-def _write(person: Person, data: Mapping[str, Any], now: dt.datetime) -> None:
-    was_reminding = not person._state.adding and person.contact_reminder_enabled
-    for column in data.keys() & set(SCALARS):
-        setattr(person, column, data[column])
-    for field in data.keys() & set(Person.DOCUMENTS):
-        setattr(person, field, settle(field, data[field], getattr(person, field)))
-        forget_lines(person, field)
-    if "addresses" in data:
-        note_addresses(person.owner_id, [person])
-    set_name_keys(person)
-    if data.get("relationship_to_user"):
-        _check_type(person)
-    if data.keys() & _CONTACT:
-        _plan_contact(person, was_reminding, now)
-    person.revision += 1
-    person.save()
-    refresh_lookup(person.owner_id, [person])
-    if "groups" in data:
-        set_groups(person=person, groups=data["groups"])
-    if "custom_field_values" in data:
-        set_values(person=person, entries=data["custom_field_values"])
-    if "important_dates" in data:
-        replace_dates(person=person, entries=data["important_dates"], now=now)
-
-
-def _plan_contact(person: Person, was_reminding: bool, now: dt.datetime) -> None:
-    if person.contact_reminder_enabled:
-        person.contact_reminder_interval = person.contact_reminder_interval or 1
-        person.contact_reminder_interval_unit = person.contact_reminder_interval_unit or "MONTHS"
-        if not was_reminding:
-            check_plan(person.owner, "reminders")
-    schedule.plan_contact(person, schedule.calendar_of(person.owner_id), now)
-
-
-def _check_type(person: Person) -> None:
-    """Raise where the type was deleted since the body was read."""
-    row: Any = person.relationship_to_user
-    if not type(row).objects.owned_by(person.owner_id).active().filter(pk=row.pk).exists():
-        raise FieldError("relationshipToUserId", UNKNOWN_ID)
 
 
 def _reminders_of(person: Person) -> int:

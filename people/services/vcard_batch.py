@@ -21,7 +21,8 @@ from people.names import NameParts, sort_key
 from people.photos import delete_files, photo_hash, store_photo
 from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.services.card_groups import GroupPlan
-from people.services.people import announce_change, set_name_keys
+from people.services.people import announce_change
+from people.services.person_writer import set_name_keys
 from people.vcard import Card, CardResult
 from people.vcard.merge import merge_cards
 

@@ -20,7 +20,8 @@ from people.documents import settle
 from people.geocoding.copying import note_addresses
 from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.services.people import announce_change, set_name_keys
+from people.services.people import announce_change
+from people.services.person_writer import set_name_keys
 from people.transfer.people_out import export_people
 from people.transfer.person_shape import PersonShape
 from people.transfer.pictures import prepare_photo, refusals, stored

@@ -15,7 +15,7 @@ from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.slots import IMPORTS
 from people.lookup import refresh_lookup
 from people.models import Person
-from people.services.people import set_name_keys
+from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user

@@ -11,7 +11,7 @@ from people.documents import settle
 from people.lookup import refresh_lookup
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.names import COLUMNS
-from people.services.people import set_name_keys
+from people.services.person_writer import set_name_keys
 from relationships.models import Relationship, RelationshipType
 from tests.bench.frame import Figure, Stage, figure, floor
 from tests.builders import make_user

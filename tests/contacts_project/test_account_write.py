@@ -14,11 +14,14 @@ def revision_of(user: User) -> int:
 
 
 def test_a_write_inside_a_write_joins_it(alice: User) -> None:
+    alice.refresh_from_db()
     before = revision_of(alice)
     with account_write(alice) as outer, account_write(alice.pk) as inner:
-        assert inner is outer
+        assert (inner.owner_id, inner.revision, inner.now) == (outer.owner_id, outer.revision, outer.now)
         assert outer.revision == before + 1
         assert current_write(alice.pk) is outer
+        assert outer.is_fresh
+        assert not inner.is_fresh
     assert revision_of(alice) == before + 1
     assert current_write(alice.pk) is None
 

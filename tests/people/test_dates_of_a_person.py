@@ -39,12 +39,25 @@ def test_what_was_read_may_be_put_back(api: Client, ada: Any) -> None:
 
 def test_the_kept_keep_their_id_and_the_rest_go_to_the_trash(api: Client, ada: Any) -> None:
     birthday, met = ada["importantDates"]
-    changed = put(api, ada, [{"id": met["id"], "title": "First met", "date": "2020-01-02"}, {**BIRTHDAY, "id": None}])
+    new = {"type": "NAMEDAY", "date": "1990-12-10", "id": None}
+    changed = put(api, ada, [{"id": met["id"], "title": "First met", "date": "2020-01-02"}, new])
     assert {date["id"] for date in changed} & {birthday["id"], met["id"]} == {met["id"]}
     kept = next(date for date in changed if date["id"] == met["id"])
     assert (kept["title"], kept["reminderEnabled"], kept["reminderLeadDays"]) == ("First met", False, None)
     assert ImportantDate.unscoped.get(pk=birthday["id"]).deleted_at is not None
     assert put(api, ada, []) == []
+
+
+def test_without_an_id_they_are_known_by_what_they_say(api: Client, ada: Any) -> None:
+    """A client that does not keep ids changes a birthday; it does not make another."""
+    birthday, met = ada["importantDates"]
+    other_day = {**BIRTHDAY, "date": "1990-12-11"}
+    again = {"title": met["title"], "date": met["date"]}
+    changed = put(api, ada, [again, other_day, {"title": met["title"], "date": "2021-05-05"}])
+    by_day = {date["date"][:10]: date["id"] for date in changed}
+    assert by_day[met["date"][:10]] == met["id"]
+    assert by_day["1990-12-11"] == birthday["id"]
+    assert by_day["2021-05-05"] not in {birthday["id"], met["id"]}
 
 
 def test_left_out_they_stay(api: Client, ada: Any) -> None:

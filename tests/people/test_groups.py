@@ -7,12 +7,13 @@ import pytest
 from django.conf import LazySettings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import FieldError
 from people.models import Group, Membership, Person
 from people.palette import PALETTE
-from people.services.groups import set_groups
+from people.services.people import update_person
 from tests.builders import make_person, make_token
 from tests.client import Client
 
@@ -161,12 +162,12 @@ def test_a_persons_groups_replace_but_spare_the_trash(api: Client, alice: User) 
     ada = make_person(alice)
     kept, gone = add(api, name="kept"), add(api, name="gone", peopleIds=[str(ada.pk)])
     api.ok("delete", f"/api/groups/{gone['id']}")
-    set_groups(person=ada, groups=[Group.unscoped.get(pk=kept["id"])])
+    api.ok("put", f"/api/people/{ada.pk}", {"groupIds": [kept["id"]]})
     assert members(api, kept) == ["Ada"]
     before = Membership.unscoped.get(group_id=kept["id"]).pk
-    set_groups(person=ada, groups=[Group.unscoped.get(pk=kept["id"])])
+    api.ok("put", f"/api/people/{ada.pk}", {"groupIds": [kept["id"]]})
     assert Membership.unscoped.get(group_id=kept["id"]).pk == before
-    set_groups(person=ada, groups=[])
+    api.ok("put", f"/api/people/{ada.pk}", {"groupIds": []})
     assert members(api, kept) == []
     assert api.ok("post", f"/api/groups/{gone['id']}/restore")["group"]["memberCount"] == 1
 
@@ -242,7 +243,7 @@ def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: 
     api.ok("delete", f"/api/groups/{row.pk}")
     api.ok("delete", f"/api/groups/{row.pk}/permanent")
     with pytest.raises(FieldError):
-        set_groups(person=ada, groups=[row])
+        update_person(owner=alice, person=ada, data={"groups": [row]}, now=timezone.now())
 
 
 @pytest.mark.django_db(transaction=True)

@@ -302,7 +302,7 @@ def test_a_failure_half_way_changes_nothing(api: Client, alice: User, monkeypatc
     def fail(**kwargs: Any) -> None:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr("people.services.people.replace_dates", fail)
+    monkeypatch.setattr("people.services.person_writer.replace_dates", fail)
     body = {"name": "Eve", "emails": [], "importantDates": [{"title": "x", "date": "2020-01-01"}]}
     api.raise_request_exception = False
     assert api.call("put", path, body).status_code == 500

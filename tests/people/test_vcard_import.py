@@ -13,7 +13,7 @@ from PIL import Image
 
 from accounts.models import User
 from people.models import Group, ImportantDate, LookupKey, Person
-from people.services.people import set_name_keys
+from people.services.person_writer import set_name_keys
 from tests.client import Client
 
 

@@ -4,7 +4,7 @@ import datetime as dt
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,11 +25,16 @@ class AccountGoneError(ApiError):
 
 @dataclass(frozen=True)
 class AccountWrite:
-    """A write under way: whose it is, the revision that it gives the account, and the moment it began (UTC)."""
+    """A write under way: whose it is, the revision that it gives the account, and the moment it began (UTC).
+
+    `is_fresh`: nobody has written to the account since the owner's row that was handed in was read. So what was read
+    after that row, and before the lock, is as it was: it need not be read again.
+    """
 
     owner_id: UUID
     revision: int
     now: dt.datetime
+    is_fresh: bool = False
 
 
 class _OpenWrites(threading.local):
@@ -54,10 +59,13 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
     owner_id: UUID = getattr(owner, "pk", owner)
     if joined := _open.by_owner.get(owner_id):
         with transaction.atomic(savepoint=False):
-            yield joined
+            # What the outer part has changed by now is not what was read before.
+            yield replace(joined, is_fresh=False)
         return
     with transaction.atomic():
-        write = AccountWrite(owner_id, _raise_revision(owner_id), timezone.now())
+        revision = _raise_revision(owner_id)
+        is_fresh = getattr(owner, "revision", revision) + 1 == revision
+        write = AccountWrite(owner_id, revision, timezone.now(), is_fresh)
         _open.by_owner[owner_id] = write
         try:
             yield write
