@@ -114,7 +114,8 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
         except FieldError as error:
             return replace(ask, problem=validation_body(error.detail)["error"])
         owner = reset_password(token=token, password=password, now=timezone.now())
-        return Page(_("Your new password is set"), _("You can sign in with it now."), owner=owner)
+        title, text = _("Your new password is set"), _("You can sign in with it now.")
+        return Page(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
 
     return _answer(request, lambda: read_token(token, Purpose.RESET), act)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
-from notifications.channels.push import MAX_PAYLOAD_BYTES, payload_of
+from notifications.channels.push import MAX_PAYLOAD_BYTES, payload_of, vapid_subject
 from notifications.models import PushSubscription
 from notifications.notices import NoticeKind
 from notifications.vapid import make_keys
@@ -83,6 +83,11 @@ def test_push_service_can_verify_who_sends(alice: User, key: str, receiver: Reco
     assert claims["aud"] == receiver.url
     assert claims["sub"] == "mailto:operator@example.org"
     assert claims["exp"] <= timezone.now().timestamp() + 24 * 3600
+
+
+def test_push_services_write_to_the_sender_of_mails_unless_told_otherwise(settings: Any) -> None:
+    settings.VAPID_SUBJECT, settings.DEFAULT_FROM_EMAIL = "", "Contacts <contacts@example.org>"
+    assert vapid_subject() == "mailto:contacts@example.org"
 
 
 def test_each_send_has_its_own_claims(api: Client, alice: User, device: Device, receiver: Recorder) -> None:
