@@ -25,6 +25,9 @@ from contacts_project.kernel.ownership.writing import account_write
 log = logging.getLogger(__name__)
 
 _BATCH = 200
+#: Each has a line in the receipt, and each value of JSON its place in memory while the document is worked on.
+MAX_RECORDS = 200_000
+MAX_VALUES = 2_000_000
 NOT_TRIED = "Not tried: the service was busy, or a part of it away. Import the document again: it goes on from here."
 
 
@@ -51,7 +54,12 @@ def _checked(document: Any) -> list[Section]:
     for section in present:
         if not isinstance(document[section.name], list):
             raise FieldError(section.name, "This must be a list.")
+    if sum(len(document[section.name]) for section in present) > MAX_RECORDS:
+        raise FieldError(max(present, key=lambda section: len(document[section.name])).name, _TOO_MANY)
     return present
+
+
+_TOO_MANY = f"At most {MAX_RECORDS:,} records in all: import it in parts, each with the people its relationships name."
 
 
 class _Import:

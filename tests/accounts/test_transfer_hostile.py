@@ -37,6 +37,15 @@ def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
     assert receipt["errorMessages"][0].startswith("groups, record 1: createdAt:")
 
 
+@pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
+def test_what_would_fill_the_memory_is_refused(api: Client, path: str) -> None:
+    """Every record has a line in the receipt, every value its place in memory."""
+    records = {**HEAD, "people": [None] * 150_000, "groups": [None] * 50_001}
+    assert api.ok("POST", path, records, status=400)["details"][0]["field"] == "people"
+    values = {**HEAD, "people": [[[]] * 1_000_001]}
+    assert "values" in api.ok("POST", path, values, status=400)["error"]
+
+
 @pytest.mark.parametrize("version", [True, 1.0, "1", 0, 2, None], ids=repr)
 def test_another_version_is_refused(api: Client, version: Any) -> None:
     answer = api.ok("POST", "/api/user/import", {**HEAD, "version": version}, status=400)

@@ -1,21 +1,37 @@
 """The whole account as one document, out and in."""
 
-from typing import Any
+from collections.abc import Mapping
+from io import BytesIO
+from typing import IO, Any
 
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from accounts.transfer.exporting import export_document
-from accounts.transfer.importing import import_document
+from accounts.transfer.importing import MAX_VALUES, import_document
 from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.json import JSONParser
 from contacts_project.kernel.api.slots import IMPORTS
+
+
+class DocumentParser(JSONParser):
+    """JSON of at most so many values: twenty MiB of empty lists would be half a gigabyte of them."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        body = stream.read()
+        if sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+            raise ParseError(f"The document has more than {MAX_VALUES:,} values: import it in parts.")
+        return super().parse(BytesIO(body), media_type, parser_context)
 
 
 class ResultSerializer(serializers.Serializer[Any]):
@@ -51,6 +67,7 @@ class ExportView(APIView):
 
 
 class ImportView(APIView):
+    parser_classes = [DocumentParser]
     max_body_bytes = "MAX_IMPORT_BYTES"
 
     @extend_schema(
@@ -66,6 +83,7 @@ class ImportView(APIView):
 
 
 class ImportValidationView(APIView):
+    parser_classes = [DocumentParser]
     max_body_bytes = "MAX_IMPORT_BYTES"
 
     @extend_schema(

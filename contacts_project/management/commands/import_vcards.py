@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import User
+from contacts_project.kernel.api.unavailable import is_unavailable
 from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.services.vcard_import import import_cards
 from people.vcard import read_cards
@@ -35,10 +37,15 @@ class Command(BaseCommand):
             tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
         ):
             source = _Counted(file, bar)
-            for outcome in import_cards(owner=owner, cards=read_cards(source), now=timezone.now()):
-                counts[outcome.status] += 1
-                if outcome.status == ERROR:
-                    bar.write(outcome.message(), file=self.stderr)
+            try:
+                for outcome in import_cards(owner=owner, cards=read_cards(source), now=timezone.now()):
+                    counts[outcome.status] += 1
+                    if outcome.status == ERROR:
+                        bar.write(outcome.message(), file=self.stderr)
+            except Error as error:
+                if not is_unavailable(error):
+                    raise
+                raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
         told = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{told}, {counts[ERROR]} errors")
         if counts[ERROR] and counts[ERROR] == counts.total():
