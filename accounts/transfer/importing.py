@@ -24,7 +24,7 @@ from contacts_project.kernel.ownership.writing import account_write
 
 log = logging.getLogger(__name__)
 
-_BATCH = 200
+_BATCH = 100
 #: Each has a line in the receipt, and each value of JSON its place in memory while the document is worked on.
 MAX_RECORDS = 200_000
 MAX_VALUES = 2_000_000

@@ -1,5 +1,6 @@
 """A database that is locked or away, a full disk: 503 `unavailable` everywhere, and nothing of the request was kept."""
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
+from kombu.exceptions import OperationalError as BrokerError
 from psycopg.conninfo import conninfo_to_dict
 
 from accounts.models import User
+from contacts_project.kernel.api.unavailable import is_unavailable
 from people.models import Person
 from tests.builders import PASSWORD
 from tests.client import Client
@@ -19,6 +22,21 @@ from tests.loopback import closed_port
 pytestmark = pytest.mark.django_db(transaction=True)
 
 on_sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite's own way to fail")
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+def sqlite_error(statement: str) -> sqlite3.Error:
+    """What SQLite says of it."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        try:
+            database.execute(statement)
+        except sqlite3.Error as error:
+            return error
+    raise AssertionError(statement)
 
 
 def refused(client: Client, method: str, path: str, body: Any = None) -> None:
@@ -80,6 +98,23 @@ def test_a_database_that_is_away(api: Client, alice: User, away: None) -> None:
     refused(browser, "GET", "/admin/")
     refused(browser, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
     refused(Client(), "GET", "/api/health")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (OSError(errno.ENOENT, "No such file"), False),
+        (BrokerError("the queue is full"), True),
+        (OperationalError("the connection is closed"), True),
+        (caused(OperationalError(), sqlite_error("SELECT * FROM nowhere")), False),
+        (caused(ValueError(), OSError(errno.EDQUOT, "Disk quota exceeded")), True),
+        (ValueError(), False),
+    ],
+    ids=repr,
+)
+def test_what_counts_as_unavailable(error: Exception, is_one: bool) -> None:
+    assert is_unavailable(error) is is_one
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL's own way to fail")

@@ -1,5 +1,6 @@
 """Long writes in batches, which leave others their share of the database."""
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,16 +16,37 @@ class StoppedError(Exception):
     """The database went away, or a disk is full, when some batches had been written: the rest was not."""
 
 
-class BatchWriter:
-    """One transaction a batch; after each the lock is free for as long as it was held.
+class _Pace:
+    """One batch at a time in this process, and after each the database to the others for as long as it took.
 
     SQLite gives its lock to whoever asks at the right moment, not to who has waited longest: without a gap one writer
-    that comes back at once keeps the others out.
+    that comes back at once, or two in turn, keep the others out.
     """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next_at = 0.0
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        with self._lock:
+            time.sleep(max(0.0, self._next_at - time.monotonic()))
+            began = time.monotonic()
+            try:
+                yield
+            finally:
+                ended = time.monotonic()
+                self._next_at = ended + (ended - began)
+
+
+_pace = _Pace()
+
+
+class BatchWriter:
+    """The batches of one long write, each in a transaction of its own."""
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
-        self._free_until = 0.0
         self._has_written = self._has_stopped = False
 
     @contextmanager
@@ -44,10 +66,6 @@ class BatchWriter:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """The transaction, with the account locked; an account_write inside makes it a change of the account."""
-        time.sleep(max(0.0, self._free_until - time.monotonic()))
-        with account_pause(self.owner):
-            began = time.monotonic()
+        with _pace.batch(), account_pause(self.owner):
             yield
-        ended = time.monotonic()
-        self._free_until = ended + (ended - began)
         self._has_written = True
