@@ -88,6 +88,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "contacts_project.kernel.api.request_ids.RequestIdMiddleware",
     "contacts_project.kernel.api.answer_headers.AnswerHeadersMiddleware",
+    "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.outbound import Code
 from notifications.api.serializers import CreateDestination, DestinationAnswer, UpdateDestination
 from notifications.models import Destination, DestinationType
@@ -58,7 +59,7 @@ class DestinationList(APIView):
             token=data.get("token") or "",
         )
         answer = {"endpoint": DestinationAnswer(destination).data}
-        return Response({**answer, "secret": secret} if secret else answer, status=201)
+        return SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
 
 
 class DestinationDetail(APIView):
@@ -77,7 +78,7 @@ class DestinationDetail(APIView):
         body = UpdateDestination(data=request.data, context={"type": destination.type})
         body.is_valid(raise_exception=True)
         secret = update_destination(destination=destination, changes=body.changes, now=timezone.now())
-        return Response({"success": True, "secret": secret} if secret else {"success": True})
+        return SecretResponse({"success": True, "secret": secret} if secret else {"success": True})
 
     @extend_schema(
         operation_id="deleteDestination",

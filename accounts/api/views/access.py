@@ -28,6 +28,7 @@ from accounts.services.sessions import start_session
 from accounts.services.signing_in import check_credentials
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.secrets import SecretResponse
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
@@ -50,7 +51,7 @@ class CsrfView(OpenView):
     )
     def get(self, request: Request) -> Response:
         """The token that session-authenticated writes send as X-CSRFToken, and its cookie."""
-        return Response({"csrfToken": get_token(request._request)})
+        return SecretResponse({"csrfToken": get_token(request._request)})
 
 
 class RegisterView(OpenView):

@@ -17,6 +17,7 @@ from accounts.models import ApiToken
 from accounts.services.api_tokens import create_api_token
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.secrets import SecretResponse
 
 
 class ApiTokenListView(APIView):
@@ -45,7 +46,7 @@ class ApiTokenListView(APIView):
         key = request._request.session.session_key
         row, text = create_api_token(owner=caller(request), session_key=key, **body.validated_data)
         answer = {"apiToken": {**ApiTokenSerializer(row).data, "token": text}}
-        return Response(answer, status=status.HTTP_201_CREATED)
+        return SecretResponse(answer, status=status.HTTP_201_CREATED)
 
 
 class ApiTokenView(APIView):

@@ -19,6 +19,7 @@ from accounts.services import second_factor
 from accounts.services.signing_in import proving
 from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.secrets import SecretResponse
 
 FRESH = dt.timedelta(minutes=15)
 CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
@@ -82,7 +83,7 @@ class TotpView(APIView):
         if not is_fresh(request):
             check_proof(request)
         secret, uri = second_factor.start_totp(user=caller(request))
-        return Response({"secret": secret, "otpauthUrl": uri})
+        return SecretResponse({"secret": secret, "otpauthUrl": uri})
 
     @extend_schema(operation_id="stopTotp", tags=["mfa"], request=ProofSerializer, responses={200: SUCCESS_ANSWER})
     def delete(self, request: Request) -> Response:
@@ -103,7 +104,7 @@ class TotpConfirmView(APIView):
         user = caller(request)
         with proving(user):
             codes = second_factor.confirm_totp(user=user, code=body.validated_data["code"], now=timezone.now())
-        return Response({"recoveryCodes": codes})
+        return SecretResponse({"recoveryCodes": codes})
 
 
 class RecoveryCodesView(APIView):
@@ -113,4 +114,4 @@ class RecoveryCodesView(APIView):
     def post(self, request: Request) -> Response:
         """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
         check_proof(request)
-        return Response({"recoveryCodes": second_factor.renew_recovery_codes(user=caller(request))})
+        return SecretResponse({"recoveryCodes": second_factor.renew_recovery_codes(user=caller(request))})

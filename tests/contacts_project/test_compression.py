@@ -1,0 +1,135 @@
+"""JSON travels compressed where the caller takes it, under strong ETags that come back in any coding."""
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from backports import zstd
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
+from django.test import RequestFactory
+
+from accounts.models import User
+from contacts_project.kernel.api.compression import MIN_BYTES, CompressionMiddleware, choose
+from tests.builders import make_person
+from tests.client import Client
+
+WEBHOOK = {"type": "WEBHOOK", "label": "mine", "url": "https://127.0.0.1/"}
+DECODE: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda body: body,
+    "gzip": lambda body: zlib.decompress(body, wbits=31),
+    "zstd": zstd.decompress,
+}
+
+
+def read(api: Client, path: str, coding: str, **headers: str) -> tuple[Any, bytes]:
+    response: Any = api.get(path, headers={"Accept-Encoding": coding, **headers})
+    return response, b"".join(response.streaming_content) if response.streaming else response.content
+
+
+@pytest.mark.parametrize("path", ["/api/people", "/api/people?includeAll=true"])
+def test_each_coding_has_a_strong_tag_of_its_own_and_all_mean_the_same(api: Client, alice: User, path: str) -> None:
+    for number in range(30):
+        make_person(alice, name=f"Ada {number}")
+    answers = {coding: read(api, path, coding) for coding in DECODE}
+    plain = answers[""][1]
+    tags = {coding: response["ETag"] for coding, (response, _) in answers.items()}
+    assert len(set(tags.values())) == 3
+    assert not any(tag.startswith("W/") for tag in tags.values())
+    for coding, (response, body) in answers.items():
+        assert response.get("Content-Encoding", "") == coding
+        assert "Accept-Encoding" in response["Vary"]
+        assert DECODE[coding](body) == plain
+        assert len(body) == len(plain) if not coding else len(body) < len(plain) / 2
+        assert coding == "" or response.get("Content-Length") in {None, str(len(body))}
+        for asked in DECODE:
+            again, _ = read(api, path, asked, **{"If-None-Match": f'"other", {tags[coding]}'})
+            assert (again.status_code, again["ETag"]) == (304, tags[coding])
+            assert "Accept-Encoding" in again["Vary"]
+    api.ok("POST", "/api/people", {"name": "Grace"}, status=201)
+    assert read(api, path, "gzip", **{"If-None-Match": ", ".join(tags.values())})[0].status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip, deflate", "gzip"),
+        ("GZIP;q=0.5, zstd;q=0.1", "gzip"),
+        ("gzip;q=0, zstd;q=0", None),
+        ("*", "gzip"),
+        ("*;q=0", None),
+        ("identity", None),
+        ("br", None),
+        ("gzip;q=high", None),
+        ("", None),
+    ],
+)
+def test_the_caller_chooses(accepted: str, coding: str | None) -> None:
+    assert choose(accepted) == coding
+
+
+def answer(response: HttpResponse | StreamingHttpResponse, **headers: str) -> Any:
+    request = RequestFactory().get("/", headers={"Accept-Encoding": "gzip", **headers})
+    return CompressionMiddleware(lambda _: response)(request)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        JsonResponse({"text": "x" * (MIN_BYTES - 20)}),
+        JsonResponse({"text": "x" * MIN_BYTES}, headers={"Cache-Control": "no-store"}),
+        JsonResponse({"text": "x" * MIN_BYTES}, headers={"Content-Encoding": "br"}),
+        HttpResponse("x" * MIN_BYTES, content_type="text/html"),
+        HttpResponse("x" * MIN_BYTES, content_type="image/jpeg"),
+        StreamingHttpResponse([b'"', b"x" * 1000, b'"'], content_type="application/json"),
+    ],
+    ids=["short", "secret", "encoded", "page", "picture", "short stream"],
+)
+def test_what_is_short_secret_or_no_json_is_left_as_it_is(response: HttpResponse | StreamingHttpResponse) -> None:
+    before = b"x" * 900
+    left = answer(response)
+    assert left.get("Content-Encoding") in {None, "br"}
+    assert before in left.getvalue()
+
+
+def test_conditions_are_read_without_the_ending() -> None:
+    seen: list[str] = []
+
+    def view(request: Any) -> HttpResponse:
+        seen.extend((request.headers["If-Match"], request.headers["If-None-Match"]))
+        return HttpResponse()
+
+    request = RequestFactory().get("/", headers={"If-Match": '"a-gzip", "b"', "If-None-Match": 'W/"c-zstd"'})
+    CompressionMiddleware(view)(request)
+    assert seen == ['"a", "b"', 'W/"c"']
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "secret"),
+    [
+        ("GET", "/api/auth/csrf", None, "csrfToken"),
+        ("POST", "/api/user/api-tokens", {"name": "t" * 100}, "token"),
+        ("POST", "/api/user/mfa/totp", {}, "otpauthUrl"),
+        (
+            "POST",
+            "/api/notifications/endpoints",
+            {"type": "WEBHOOK", "label": "x", "url": "https://127.0.0.1/"},
+            "secret",
+        ),
+    ],
+)
+def test_secrets_are_neither_stored_nor_compressed(
+    alice: User, settings: Any, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any, secret: str
+) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    monkeypatch.setattr("contacts_project.kernel.api.compression.MIN_BYTES", 1)
+    client = Client()
+    client.force_login(alice)
+    answer = client.call(method, path, body, headers={"Accept-Encoding": "gzip"})
+    assert secret.encode() in answer.content
+    assert (answer.get("Content-Encoding"), answer["Cache-Control"]) == (None, "no-store")
+
+
+def test_answers_without_a_tag_are_compressed_too(api: Client) -> None:
+    assert api.get("/api/openapi.json", headers={"Accept-Encoding": "gzip"})["Content-Encoding"] == "gzip"
