@@ -6,7 +6,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.oidc.sealing import FlowError
+from accounts.oidc.cookie_state import FlowError
 from accounts.readers import SIGN_IN_PATH, language_of
 from accounts.services.oidc_sign_in import PENDING_COOKIE, PendingSignIn, complete_sign_in, finish_with_code
 from accounts.sign_in_page import in_words
@@ -20,7 +20,7 @@ CODE_PATH = "/account/sign-in/code"
 def ask_code(request: HttpRequest) -> HttpResponse:
     """Ask for the code of the account's second factor; then go on. Without a sign-in that waits for it, start anew."""
     try:
-        pending = PendingSignIn.unseal(request.COOKIES.get(PENDING_COOKIE, ""))
+        pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
         if request.method != "POST":
             return _code_page(request)
         user = finish_with_code(pending=pending, code=request.POST.get("code", "").strip(), now=timezone.now())

@@ -1,4 +1,4 @@
-"""What the provider publishes: read through the outbound door, kept in this process's memory.
+"""What the provider publishes: read under the outbound policy, kept in this process's memory.
 
 A provider that hangs must not hold the service. One request at a time reads a document; meanwhile, and for a while
 after a failure, the others get what was read before, or are told at once to come again.

@@ -18,9 +18,9 @@ from joserfc.jwk import KeySet
 from requests import RequestException
 from rest_framework import status
 
+from accounts.oidc.cookie_state import CookieState, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.provider import Provider, load_keys, load_provider
-from accounts.oidc.sealing import FlowError, Sealed
 from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 
@@ -40,10 +40,10 @@ class ProviderRefusedError(ApiError):
 
 
 @dataclass(frozen=True)
-class Flow(Sealed):
+class Flow(CookieState):
     """What the callback is checked against (RFC 6749 10.12, RFC 7636, OpenID Connect Core 3.1.2.1).
 
-    Sealed, since who has the verifier can redeem the code.
+    Encrypted, since who has the verifier can redeem the code.
     """
 
     state: str
@@ -66,7 +66,7 @@ def begin(next_path: str) -> tuple[str, Flow]:
 
 def resume(cookie: str, state: str) -> Flow:
     """The sign-in that this browser began and the provider answers. Raises FlowError."""
-    flow = Flow.unseal(cookie)
+    flow = Flow.from_cookie(cookie)
     if not constant_time_compare(flow.state, state):
         raise FlowError
     return flow

@@ -10,8 +10,8 @@ from rest_framework import serializers
 from accounts.api.serializers.fields import AccountEmail, time_zones
 from accounts.languages import best_language
 from accounts.models import OidcIdentity, RegistrationTurn, User
+from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
-from accounts.oidc.sealing import FlowError
 from accounts.services.addresses import address_write, prove_email
 from accounts.services.claiming import shut_out_others
 from accounts.services.registration import register_account

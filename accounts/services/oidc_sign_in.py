@@ -11,7 +11,7 @@ from django.utils.crypto import constant_time_compare
 
 from accounts.cookies import drop_cookie, set_cookie
 from accounts.models import User
-from accounts.oidc.sealing import SEALED_SECONDS, FlowError, Sealed
+from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
 from accounts.services.known_devices import remember_device
 from accounts.services.oidc_accounts import link_account
 from accounts.services.second_factor import spend_code
@@ -26,7 +26,7 @@ CODES = Budget("oidc-code", 10, 15 * 60)
 
 
 @dataclass(frozen=True)
-class PendingSignIn(Sealed):
+class PendingSignIn(CookieState):
     """The provider has said whose account it is; the code is still to come."""
 
     user_id: str
@@ -55,7 +55,7 @@ def finish_with_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -> 
 
 def remember_pending(response: HttpResponseBase, pending: PendingSignIn) -> None:
     """Have the browser come back with it, by the API or by our page."""
-    set_cookie(response, PENDING_COOKIE, pending.seal(), seconds=SEALED_SECONDS, path="/")
+    set_cookie(response, PENDING_COOKIE, pending.to_cookie(), seconds=STATE_SECONDS, path="/")
     drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
 
 

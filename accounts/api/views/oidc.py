@@ -17,9 +17,9 @@ from accounts.api.views.second_factor import CodeSerializer
 from accounts.cookies import set_cookie
 from accounts.next_paths import own_path
 from accounts.oidc import flow
+from accounts.oidc.cookie_state import STATE_SECONDS
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.oidc.sealing import SEALED_SECONDS
 from accounts.oidc_pages import CODE_PATH
 from accounts.readers import go_on
 from accounts.services.oidc_accounts import account_for, link_account
@@ -84,7 +84,7 @@ class OidcStartView(OpenView):
         check_start_rate(request._request)
         url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
-        set_cookie(response, FLOW_COOKIE, begun.seal(), seconds=SEALED_SECONDS, path=FLOW_PATH)
+        set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
 
 
@@ -126,7 +126,7 @@ class OidcSecondFactorView(OpenView):
     @extend_schema(operation_id="finishOidcWithCode", tags=["auth"], request=CodeSerializer, responses=USER_ANSWER)
     def post(self, request: Request) -> Response:
         """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
-        pending = PendingSignIn.unseal(request.COOKIES.get(PENDING_COOKIE, ""))
+        pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
         body = CodeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user = finish_with_code(pending=pending, code=body.validated_data["code"], now=timezone.now())

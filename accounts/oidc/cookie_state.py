@@ -9,7 +9,7 @@ import orjson
 from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.crypto import keyring
 
-SEALED_SECONDS = 600
+STATE_SECONDS = 600
 
 
 class FlowError(ApiError):
@@ -20,22 +20,22 @@ class FlowError(ApiError):
 
 
 @dataclass(frozen=True)
-class Sealed:
+class CookieState:
     """Base of what is remembered; good for ten minutes."""
 
     started_at: float
 
-    def seal(self) -> str:
+    def to_cookie(self) -> str:
         """The cookie's value."""
         return keyring.encrypt(orjson.dumps(asdict(self)).decode())
 
     @classmethod
-    def unseal(cls, cookie: str) -> Self:
+    def from_cookie(cls, cookie: str) -> Self:
         """What this cookie holds. Raises FlowError."""
         try:
             found = cls(**orjson.loads(keyring.decrypt(cookie)))
         except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
             raise FlowError from None
-        if time.time() - found.started_at > SEALED_SECONDS:
+        if time.time() - found.started_at > STATE_SECONDS:
             raise FlowError
         return found
