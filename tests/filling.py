@@ -48,7 +48,9 @@ def fill(
     values: dict[str, Any] = {}
     for field in model._meta.concrete_fields:
         target: Any = field.related_model
-        if not target and (field.primary_key or field.has_default() or getattr(field, "auto_now", False)):
+        if not target and (
+            field.primary_key or field.generated or field.has_default() or getattr(field, "auto_now", False)
+        ):
             continue
         if target is User:
             values[field.name] = owner
