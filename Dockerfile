@@ -2,7 +2,7 @@
 # Behind PostgreSQL and Redis run the same image as web, worker and scheduler (docs/running.md).
 FROM python:3.13-slim
 
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DATA_DIR=/data HOST=0.0.0.0 PORT=8000
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=2 DATA_DIR=/data HOST=0.0.0.0 PORT=8000
 WORKDIR /app
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --no-cache-dir --require-hashes -r requirements/run.txt

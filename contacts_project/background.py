@@ -45,7 +45,7 @@ class SchedulerThread(bootsteps.StartStopStep):
             scheduler = symbol_by_name(app.conf.beat_scheduler)(app=app)
             while not self.stopping.wait(max(0, scheduler.tick())):
                 if scheduler.should_sync():
-                    scheduler.sync()
+                    scheduler._do_sync()  # what Celery's own loop calls, too
             scheduler.close()
         except Exception:
             log.exception("The scheduler failed")
