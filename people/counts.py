@@ -6,7 +6,7 @@ SQLite and PostgreSQL alike. Only what hangs on people in use counts: deleting a
 counts, restoring puts it back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -48,9 +48,12 @@ def count_of(owner_id: UUID, kind: str) -> int:
     return sum(counts_by_key(owner_id, kind).values())
 
 
-def counts_by_key(owner_id: UUID, kind: str) -> dict[str, int]:
-    """How many rows by key; an id is spelled as the database spells it: see counts_by_id."""
-    return dict(AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number"))
+def counts_by_key(owner_id: UUID, kind: str, keys: Iterable[str] | None = None) -> dict[str, int]:
+    """How many rows by key, of `keys` or all; an id is spelled as the database spells it: see counts_by_id."""
+    rows = AccountCount.objects.filter(owner_id=owner_id, kind=kind)
+    if keys is not None:
+        rows = rows.filter(key__in=keys)
+    return dict(rows.values_list("key", "number"))
 
 
 def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:

@@ -49,7 +49,7 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     """How many events upcoming_events would list, without reading those that come round every year."""
     clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
     yearly = _days_between(start, end)
-    kept = counts_by_key(owner.pk, DAYS)
+    kept = counts_by_key(owner.pk, DAYS, map(str, yearly))
     number = sum(kept.get(str(key), 0) * _times(key, clock, start, end) for key in yearly)
     ahead = _of_active_people(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
     for row in ahead:  # a day that has yet to come for the first time

@@ -17,7 +17,7 @@ from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
-from people.projection.columns import JsonObject, KeyList, MidnightText, Raw, Truth
+from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Raw, Truth
 
 Ids = Collection[UUID] | None
 """Ids of the people meant; None means everyone's."""
@@ -219,7 +219,7 @@ def _own_rows(owner: User, ids: Collection[UUID]) -> Any:
         name="template__name",
         slug="template__slug",
         type="template__type",
-        json=Raw("value"),
+        json=JsonText("value"),
     )
     rows = groups.values_list(*of_groups)
     return rows.union(dates.values_list(*of_dates), values.values_list(*of_values), all=True)

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from accounts.models import User
 from contacts_project.kernel.api.errors import ApiError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
@@ -86,8 +84,11 @@ def remove_types(owner_id: UUID, type_ids: Collection[UUID]) -> list[str]:
     Relationships of them, all of them in the trash as well, are left without a type at both ends.
     """
     types = RelationshipType.objects.owned_by(owner_id).deleted().filter(pk__in=type_ids)
-    either_end = Q(relationship_type__in=types) | Q(inverse__relationship_type__in=types)
-    Relationship.objects.owned_by(owner_id).filter(either_end).update(relationship_type=None)
+    keys = list(types.values_list("pk", flat=True))
+    theirs = Relationship.objects.owned_by(owner_id).filter(relationship_type__in=keys)
+    # The other end first: once its own is cleared, nothing tells which it was.
+    Relationship.objects.owned_by(owner_id).filter(pk__in=theirs.values("inverse")).update(relationship_type=None)
+    theirs.update(relationship_type=None)
     types.delete()
     return []
 

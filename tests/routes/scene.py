@@ -54,9 +54,11 @@ def _important_dates(scene: Scene) -> None:
 
 
 def _accounts(scene: Scene) -> None:
-    token = ApiToken.objects.create(owner=scene.owner, name="scene", prefix="cnt_scene", digest="scene")
+    token = ApiToken.objects.create(owner=scene.owner, name="scene", prefix="cnt_scene", digest=str(scene.owner.pk))
     scene.ids["api_token"] = str(token.pk)
-    session = AccountSession.objects.create(owner=scene.owner, session_key="scene", last_used_at=timezone.now())
+    session = AccountSession.objects.create(
+        owner=scene.owner, session_key=str(scene.owner.pk), last_used_at=timezone.now()
+    )
     scene.ids["verify_token"] = make_token(scene.owner, Purpose.VERIFY)
     change = EmailChange.objects.create(owner=scene.owner, old_email="former@example.org", new_email=scene.owner.email)
     scene.ids["take_back_token"] = make_take_back_token(change)

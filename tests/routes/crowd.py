@@ -1,0 +1,58 @@
+"""Many people around the records of a scene, made in bulk: an account of another size, and nothing else changed."""
+
+import datetime as dt
+from typing import Any
+
+from accounts.models import User
+from people.lookup import keys_of
+from people.models import Group, ImportantDate, LookupKey, Membership, Person
+from people.names import COLUMNS, NameParts, search_key, sort_key
+from relationships.models import Relationship, RelationshipType
+
+_SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
+
+
+def add_crowd(owner: User, size: int) -> None:
+    """`size` people with a phone, an e-mail, a birthday, a group and four relationships each; one in three is tied."""
+    kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
+    group = Group.objects.create(owner=owner, name="crowd", name_key="crowd", color="#000000")
+    people = [_person(owner, number, kind) for number in range(size)]
+    Person.objects.bulk_create(people, batch_size=200)
+    LookupKey.objects.bulk_create(
+        (LookupKey(owner=owner, person=person, kind=of, key=key) for person in people for of, key in keys_of(person)),
+        batch_size=200,
+    )
+    Membership.objects.bulk_create(Membership(owner=owner, person=person, group=group) for person in people)
+    ImportantDate.objects.bulk_create(
+        ImportantDate(owner=owner, person=person, type="BIRTHDAY", date=dt.date(1970, 1, 1) + dt.timedelta(number * 7))
+        for number, person in enumerate(people)
+    )
+    pairs: list[Relationship] = []
+    for number, person in enumerate(people):
+        for step in (1, 7):
+            pairs += _pair(owner, person, people[(number + step) % size], kind)
+    Relationship.objects.bulk_create(pairs, batch_size=200)
+
+
+def _person(owner: User, number: int, kind: RelationshipType) -> Person:
+    name = "".join(_SYLLABLES[number // 48**place % 48] for place in range(3)).title()
+    person = Person(
+        owner=owner,
+        name=name,
+        surname=f"{name[::-1].title()}{number}",
+        phone_numbers=[{"id": f"p{number}", "type": "home", "number": f"+49 30 {number:07}"}],
+        emails=[{"id": f"e{number}", "type": "home", "email": f"crowd{number}@example.org"}],
+        relationship_to_user=kind if number % 3 == 0 else None,
+    )
+    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
+    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
+    return person
+
+
+def _pair(owner: User, one: Person, other: Person, kind: RelationshipType) -> list[Relationship]:
+    both: list[Any] = [
+        Relationship(owner=owner, person=one, related_person=other, relationship_type=kind),
+        Relationship(owner=owner, person=other, related_person=one, relationship_type=kind),
+    ]
+    both[0].inverse_id, both[1].inverse_id = both[1].pk, both[0].pk
+    return both

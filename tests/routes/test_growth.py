@@ -1,0 +1,127 @@
+"""What a route costs in an account ten times as large, counted: steps of SQLite's machine, rows that PostgreSQL reads.
+
+Every route stands still unless its class here says otherwise; a new route that grows fails until it is given one.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from notifications.models.heartbeat import note_beat
+from tests.builders import make_user
+from tests.client import client_of
+from tests.routes.crowd import add_crowd
+from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
+from tests.routes.table import ROUTES, Route
+from tests.routes.test_routes import send
+
+SMALL, LARGE = 40, 400
+# How much the count may rise from the one to the other, beyond a base that hides chance.
+CONSTANT, BASE = 1.5, {"sqlite": 400, "postgresql": 40}
+
+#: The answer holds a row for each person, so the cost is that of the account.
+ACCOUNT = {
+    "GET /api/user/export",
+    "DELETE /api/user/delete",
+    "GET /api/people?includeAll=true",
+    "GET /api/people/search-index",
+    "GET /api/people/duplicates",
+    "GET /api/relationships",
+    "GET /api/dashboard/graph?limit=1",
+    "GET /api/vcard/export",
+    "GET /api/map/markers",
+}
+#: The cost is that of the rows that match: a year of events, people whose names hold the text, who was born on a day.
+ROWS = {
+    "GET /api/upcoming?days=366",
+    "GET /api/reminders/upcoming?days=366",
+    "GET /api/people/search?q=ada",
+    "GET /api/people/{person}/duplicates",
+}
+#: A page of a hundred, of which the smaller account has fewer.
+PAGE = {"GET /api/people"}
+
+
+@contextmanager
+def work_counted() -> Iterator[Callable[[], int]]:
+    """Yield a function that says how much the database has done since."""
+    if connection.vendor == "postgresql":
+        before = _rows_read()
+        yield lambda: _rows_read() - before
+        return
+    steps = [0]
+
+    def count() -> int:
+        steps[0] += 20
+        return 0
+
+    connection.connection.set_progress_handler(count, 20)
+    try:
+        yield lambda: steps[0]
+    finally:
+        connection.connection.set_progress_handler(None, 20)
+
+
+def _rows_read() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0) FROM pg_stat_xact_user_tables")
+        return int(cursor.fetchone()[0])
+
+
+def cost(route: Route, scene: Scene) -> int:
+    """What the route costs its owner; whatever it does is taken back."""
+    client = scene.client
+    if route.session_only:
+        client = client_of(None)
+        client.force_login(scene.owner)
+    with transaction.atomic(), work_counted() as count:
+        response = send(client, route, scene.ids)
+        b"".join(response)
+        assert response.status_code == route.owner, (route.name, response.content[:300])
+        counted = count()
+        transaction.set_rollback(True)
+        return counted
+
+
+def costs(size: int) -> dict[str, int]:
+    """What each route costs the owner of a crowd, that is to stand still; no account is left behind."""
+    with transaction.atomic():
+        owner: User = make_user("alice@example.org", name="Alice")
+        made = make_scene(owner)
+        add_crowd(owner, size)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:  # as autovacuum does
+                cursor.execute("ANALYZE")
+        scene = Scene(User.objects.get(pk=owner.pk), made.client, made.ids)
+        routes = [route for route in ROUTES if not route.is_open and not route.own_credential]
+        found = {route.name: cost(route, scene) for route in routes if route.name not in ACCOUNT | ROWS | PAGE}
+        transaction.set_rollback(True)
+    return found
+
+
+def test_no_route_costs_more_in_a_larger_account(db: None, settings: Any) -> None:
+    for name, value in SCENE_SETTINGS.items():
+        setattr(settings, name, value)
+    note_beat("due_scan", timezone.now())
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:  # tables of a test are small enough to be read, or hashed, whole
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_hashjoin = off")
+            cursor.execute("SET LOCAL enable_mergejoin = off")
+    base, small, large = BASE[connection.vendor], costs(SMALL), costs(LARGE)
+    grown = [
+        f"{name}: {small[name]} to {after}"
+        for name, after in large.items()
+        if after + base > CONSTANT * (small[name] + base)
+    ]
+    assert grown == [], "\n".join(grown)
+
+
+@pytest.mark.parametrize("name", sorted(ACCOUNT | ROWS | PAGE))
+def test_each_route_with_a_class_of_its_own_is_there(name: str) -> None:
+    assert name in {route.name for route in ROUTES}
