@@ -60,6 +60,7 @@ def test_a_link_that_fails_is_logged_without_its_token(
         signing.dumps(["someone", "digest"], salt="any"),
         signing.TimestampSigner(sep=".").sign_object(["someone", "reset"]),
     ],
+    ids=["token", "webhook", "dumped", "signed"],  # else the moment of signing is in the name of the test
 )
 def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
     log = logging.getLogger("planted")

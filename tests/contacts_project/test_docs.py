@@ -1,0 +1,105 @@
+"""What the docs name in backticks exists: files, dotted names, identifiers, routes, commands."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+from django.urls import Resolver404, resolve
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+APPS = ["accounts", "carddav", "contacts_project", "notifications", "people", "relationships", "tests"]
+FOLDERS = [*APPS, "docs", "locale", "requirements", "templates"]
+GENERATED = {"__pycache__", "contacts_client", "node_modules"}
+
+#: What is made while the service runs, is generated, or stands in a part of the contract that is yet to come.
+ELSEWHERE = {
+    "DATA_DIR/keys.json",
+    "ForbiddenCsrfPlanLimitReadOnlyTokenError",
+    "GET /api/cron/carddav-sync",
+    "keys.json",
+    "people_lookupkey",
+}
+
+
+def names(page: Path) -> set[str]:
+    """What stands in backticks, fenced blocks left out."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return set(re.findall(r"`([^`\n]+)`", text)) - ELSEWHERE
+
+
+@cache
+def files() -> list[Path]:
+    found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")]
+    return [path for path in found if not GENERATED & set(path.parts)]
+
+
+def words_of(paths: Iterable[Path]) -> set[str]:
+    texts = [path.read_text() for path in paths if path.suffix in {".html", ".py", ".toml"}]
+    return set(re.findall(r"\w+", "\n".join(texts)))
+
+
+@cache
+def words() -> set[str]:
+    """Every word of the code and its templates."""
+    return words_of(files())
+
+
+def is_route(path: str) -> bool:
+    try:
+        resolve(re.sub(r"\{\w+\}", "x", re.split(r"[?&]", path)[0]))
+    except Resolver404:
+        return False
+    return True
+
+
+def is_command(name: str) -> bool:
+    return name in get_commands()
+
+
+def is_target(name: str) -> bool:
+    return f"\n{name}:" in (ROOT / "Makefile").read_text()
+
+
+def is_file(name: str) -> bool:
+    pattern = re.sub(r"<\w+>", "*", name)
+    return any(ROOT.glob(pattern)) or any(path.match(pattern) for path in files())
+
+
+def is_name(dotted: str) -> bool:
+    """Whether the module of a dotted name is there, and every other part a word of it; else all are words of ours."""
+    parts = dotted.split(".")
+    if parts[0] not in APPS:
+        return set(parts) <= words()
+    place = ROOT
+    while parts and (place / parts[0]).is_dir():
+        place /= parts.pop(0)
+    module = (place / parts[0]).with_suffix(".py") if parts else place
+    known = words_of([module] if module.is_file() else place.rglob("*.py"))
+    return set(parts[1:] if module.is_file() else parts) <= known
+
+
+KINDS: list[tuple[str, Callable[[str], bool]]] = [
+    (r"(?:GET|POST|PUT|DELETE) (/api/[^ .]*)", is_route),
+    (r"(?:\S*python )?manage\.py (\w+).*", is_command),
+    (r"make (\w+).*", is_target),
+    (rf"((?:{'|'.join(FOLDERS)})/[\w./<>*-]*[\w*])/?", is_file),
+    (r"([\w<>*.-]+\.(?:css|html|json|md|mjs|py|toml|ts|txt|yml))", is_file),
+    (r"@?([A-Za-z_]\w*(?:\.\w+)*)(?:\(.*\))?", is_name),
+]
+
+
+def is_there(name: str) -> bool:
+    """Whether the thing exists, as far as the name can be told to be one of ours."""
+    for pattern, check in KINDS:
+        if found := re.fullmatch(pattern, name, re.ASCII):
+            return check(found[1])
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    assert sorted(name for name in names(page) if not is_there(name)) == []
