@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
 
-.PHONY: run test lint bench lock setup
+.PHONY: run test lint bench clients lock setup
 
 run: setup-run
 	@$(BIN)/python manage.py serve
@@ -21,6 +21,10 @@ lint: setup
 
 bench: setup
 	@$(BIN)/python -m tests.bench
+
+# Clients from the API description, in tests/clients/typescript and tests/clients/python.
+clients: setup
+	@$(BIN)/python -m tests.clients
 
 setup: $(VENV)/.dev
 setup-run: $(VENV)/.run

