@@ -5,7 +5,6 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        import accounts.api.schema  # noqa: PLC0415 - registers with drf-spectacular
         import accounts.checks  # noqa: PLC0415 - registers the findings of doctor
         import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
         from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above

@@ -260,7 +260,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
-    "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.schema.ContractSchema",
+    "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.openapi.operations.ContractSchema",
     "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",
     "DATETIME_FORMAT": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -282,16 +282,21 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "CustomFieldTypeEnum": "people.custom_values.TYPES",
+        "HealthStatusEnum": ["ok", "unfit"],
         "ImportantDateTypeEnum": "people.api.important_dates.TYPES",
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
         "ReminderKindEnum": "notifications.api.reminders.KINDS",
     },
     "COMPONENT_SPLIT_REQUEST": True,
+    "CAMELIZE_NAMES": True,
     "POSTPROCESSING_HOOKS": [
+        "notifications.api.webhooks.add_webhooks",
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "contacts_project.kernel.api.schema.add_error_answers",
-        "contacts_project.kernel.api.examples.add_examples",
+        "contacts_project.operation.description.add_domains",
+        "contacts_project.kernel.api.openapi.headers.add_headers",
+        "contacts_project.kernel.api.openapi.failures.name_failures",
+        "contacts_project.kernel.api.openapi.examples.add_examples",
     ],
 }
 

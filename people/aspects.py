@@ -21,6 +21,10 @@ class PersonAspect:
 
     name: str | None = None
 
+    def answer_field(self) -> "Field[Any, Any, Any, Any] | None":
+        """What `name` holds in an answer; None without a name."""
+        return None
+
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         """Further fields of the create body, by their JSON name."""
         return {}

@@ -17,7 +17,8 @@ from contacts_project.kernel.ownership.models import TrashModel
 
 @dataclass(frozen=True)
 class TrashKind:
-    """One kind. `answers(owner, rows)` gives the records that GET /api/deleted shows of these rows, in their order.
+    """One kind. `answers(owner, rows)` gives the records that GET /api/deleted shows of these rows, in their order;
+    `record` names the serializer that describes them.
 
     `remove(owner_id, ids)` deletes rows for good inside the caller's transaction and returns the names of files that
     have no owner any more; the caller deletes those after commit. `shown` leaves out what comes back with another row.
@@ -25,6 +26,7 @@ class TrashKind:
 
     name: str
     model: type[TrashModel]
+    record: str
     answers: Callable[[User, Any], list[Any]]
     remove: Callable[[UUID, Collection[UUID]], list[str]]
     shown: Q = field(default_factory=Q)

@@ -14,12 +14,24 @@ from people.services.people import remove_deleted_people
 from people.template_answers import deleted_templates
 from people.trash import Expiry, TrashKind, register_expiry, register_trash_kind
 
+_API = "people.api"
+
 
 def register_kinds() -> None:
     """Once, from AppConfig.ready()."""
-    register_trash_kind(TrashKind("people", Person, deleted_people, remove_deleted_people))
+    register_trash_kind(
+        TrashKind(
+            "people", Person, f"{_API}.person_serializer.PersonListedSerializer", deleted_people, remove_deleted_people
+        )
+    )
     of_active_people = Q(person__deleted_at=None)
-    register_trash_kind(TrashKind("importantDates", ImportantDate, deleted_dates, remove_dates, of_active_people))
-    register_trash_kind(TrashKind("groups", Group, deleted_groups, remove_groups))
-    register_trash_kind(TrashKind("customFieldTemplates", CustomFieldTemplate, deleted_templates, remove_templates))
+    record = f"{_API}.important_dates.DeletedDateSerializer"
+    register_trash_kind(
+        TrashKind("importantDates", ImportantDate, record, deleted_dates, remove_dates, of_active_people)
+    )
+    register_trash_kind(TrashKind("groups", Group, f"{_API}.groups.GroupSerializer", deleted_groups, remove_groups))
+    record = f"{_API}.custom_templates.TemplateSerializer"
+    register_trash_kind(
+        TrashKind("customFieldTemplates", CustomFieldTemplate, record, deleted_templates, remove_templates)
+    )
     register_expiry(Expiry("merges", owners_of_old_merges, remove_old_merges))

@@ -12,6 +12,7 @@ from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, Truth
 from people.aspects import PersonAspect
 from people.models import Person
+from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
 from relationships.projection import FEW, relationship_texts
 from relationships.services.merging import move_relationships, return_relationships
@@ -22,6 +23,9 @@ from relationships.services.types import revive_types
 
 class RelationshipsAspect(PersonAspect):
     name = "relationships"
+
+    def answer_field(self) -> "Field[Any, Any, Any, Any]":
+        return RelationshipAnswer(many=True, read_only=True)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         through = OwnedField("people.Person", source="connected_through", required=False, allow_null=True)

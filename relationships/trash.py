@@ -20,5 +20,7 @@ def _deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:
 
 def register_trash() -> None:
     """Relationships before types: what refers goes before what is referred to."""
-    register_trash_kind(TrashKind("relationships", Relationship, _deleted_relationships, remove_relationships))
-    register_trash_kind(TrashKind("relationshipTypes", RelationshipType, _deleted_types, remove_types))
+    record = "relationships.api.answers.RelationshipAnswer"
+    register_trash_kind(TrashKind("relationships", Relationship, record, _deleted_relationships, remove_relationships))
+    record = "relationships.api.answers.RelationshipTypeAnswer"
+    register_trash_kind(TrashKind("relationshipTypes", RelationshipType, record, _deleted_types, remove_types))

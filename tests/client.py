@@ -7,17 +7,20 @@ from django.test import Client as DjangoClient
 
 from accounts.models import User
 from tests.builders import make_token
+from tests.routes.openapi import check_answer
 
 
 class Client(DjangoClient):
-    """Sends JSON bodies; `bearer` is put on every request."""
+    """Sends JSON bodies; `bearer` is put on every request. Every answer must be as the API description says."""
 
     bearer = ""
 
     def generic(self, method: str, path: str, data: Any = "", content_type: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         if self.bearer:
             extra.setdefault("HTTP_AUTHORIZATION", f"Bearer {self.bearer}")
-        return super().generic(method, path, data, content_type or "application/json", **extra)
+        response = super().generic(method, path, data, content_type or "application/json", **extra)
+        check_answer(response)
+        return response
 
     def call(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
         """Send `body` as JSON, return the response."""

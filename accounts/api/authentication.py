@@ -5,12 +5,13 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
-from rest_framework import authentication, exceptions
+from rest_framework import authentication, exceptions, permissions, status
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
+from contacts_project.kernel.api.errors import ApiError
 
 _USE_RESOLUTION = dt.timedelta(minutes=1)
 
@@ -46,6 +47,13 @@ class BearerAuthentication(authentication.BaseAuthentication):
             ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
 
 
+class CsrfError(ApiError):
+    """A write with a session lacks its token, or comes from another site."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    code = "csrf"
+
+
 class SessionAuthentication(authentication.SessionAuthentication):
     """Django's session cookie with its CSRF check, which answers 403 `csrf`."""
 
@@ -53,7 +61,11 @@ class SessionAuthentication(authentication.SessionAuthentication):
         try:
             super().enforce_csrf(request)
         except exceptions.PermissionDenied as error:
-            raise exceptions.PermissionDenied(str(error.detail), code="csrf") from None
+            raise CsrfError(str(error.detail)) from None
+
+    def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
+        """What such requests are refused with, for the API description."""
+        return () if method in permissions.SAFE_METHODS else (CsrfError,)
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         if request.headers.get("Authorization"):

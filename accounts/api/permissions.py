@@ -2,10 +2,27 @@
 
 from typing import Any
 
-from rest_framework import exceptions, permissions
+from rest_framework import exceptions, permissions, status
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
+from contacts_project.kernel.api.errors import ApiError
+
+
+class ReadOnlyTokenError(ApiError):
+    """A token of scope READ was used to write."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    code = "read_only_token"
+    message = "This API token only reads."
+
+
+class SessionRequiredError(ApiError):
+    """What a token must not do."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    code = "session_required"
+    message = "This needs a session, not an API token."
 
 
 class OwnData(permissions.BasePermission):
@@ -20,8 +37,13 @@ class OwnData(permissions.BasePermission):
             and token.scope == ApiToken.READ
             and request.method not in permissions.SAFE_METHODS
         ):
-            raise exceptions.PermissionDenied("This API token only reads.", code="read_only_token")
+            raise ReadOnlyTokenError
         return True
+
+    def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
+        """What such requests are refused with, for the API description."""
+        is_safe = method in permissions.SAFE_METHODS
+        return (exceptions.NotAuthenticated,) if is_safe else (exceptions.NotAuthenticated, ReadOnlyTokenError)
 
 
 class SessionOnly(OwnData):
@@ -29,5 +51,8 @@ class SessionOnly(OwnData):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if super().has_permission(request, view) and isinstance(request.auth, ApiToken):
-            raise exceptions.PermissionDenied("This needs a session, not an API token.", code="session_required")
+            raise SessionRequiredError
         return True
+
+    def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
+        return (*super().refusals(method), SessionRequiredError)

@@ -109,13 +109,17 @@ def preference_views() -> Iterator[URLPattern]:
         body = type(f"{preference.title}Serializer", (serializers.Serializer,), fields)
         made: Any = type(f"{preference.title}View", (PreferenceView,), {"preference": preference, "body": body})
         described = extend_schema(
-            operation_id=f"set{preference.title}", tags=["preferences"], request=body, responses=_described(preference)
+            operation_id=f"set{preference.title}",
+            summary=f"Set the {preference.path.replace('-', ' ')}",
+            description="The answer holds this preference alone, not the profile.",
+            request=body,
+            responses=_described(preference),
         )
         yield path(f"user/{preference.path}", extend_schema_view(put=described)(made).as_view())
 
 
 def _described(preference: Preference) -> "serializers.Serializer[Any]":
-    values = {value.answer: value.kind(*value.arguments) for value in preference.values}
+    values: dict[str, Any] = {value.answer: value.kind(*value.arguments) for value in preference.values}
     if preference.flat:
         return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
     user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)

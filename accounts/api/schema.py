@@ -1,7 +1,12 @@
 """How the API description names the two ways to sign in."""
 
+from typing import Any
+
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from rest_framework.permissions import SAFE_METHODS
+
+from accounts.api.permissions import SessionOnly
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
@@ -11,11 +16,24 @@ class BearerScheme(OpenApiAuthenticationExtension):
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "An API token (POST /api/user/api-tokens)."}
 
+    def get_security_requirement(self, auto_schema: AutoSchema) -> list[dict[str, list[Any]]]:
+        needs_session = any(isinstance(permission, SessionOnly) for permission in auto_schema.view.get_permissions())
+        return [] if needs_session else [{"apiToken": []}]
+
 
 class SessionScheme(OpenApiAuthenticationExtension):
-    target_class = "accounts.api.authentication.SessionAuthentication"
-    name = "session"
+    """The cookie, and for writes the header that proves that a page of ours, or of an allowed origin, sends them."""
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
-        text = "POST /api/auth/login sets it. Writes also send the X-CSRFToken of GET /api/auth/csrf."
-        return {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": text}
+    target_class = "accounts.api.authentication.SessionAuthentication"
+    name = ["session", "csrf"]
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> list[dict[str, str]]:
+        cookie = "POST /api/auth/login sets it."
+        header = "The token of GET /api/auth/csrf, with every write of a session."
+        return [
+            {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": cookie},
+            {"type": "apiKey", "in": "header", "name": "X-CSRFToken", "description": header},
+        ]
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[Any]]:
+        return {"session": []} if auto_schema.method in SAFE_METHODS else {"session": [], "csrf": []}

@@ -34,7 +34,6 @@ class PendingImportsView(APIView):
     @extend_schema(
         operation_id="listPendingImports",
         responses=envelope("PendingImports", pendingImports=_PENDING),
-        tags=["CardDAV"],
     )
     def get(self, request: Request) -> Response:
         """Contacts that are not imported yet, the latest found first."""
@@ -52,7 +51,6 @@ class PendingCountView(APIView):
     @extend_schema(
         operation_id="countPendingImports",
         responses=envelope("PendingCount", count=serializers.IntegerField()),
-        tags=["CardDAV"],
     )
     def get(self, request: Request) -> Response:
         """The number of contacts that are not imported yet."""
@@ -65,7 +63,7 @@ class UploadView(APIView):
     parser_classes = PARSERS
     max_body_bytes = "MAX_VCARD_BYTES"
 
-    @extend_schema(operation_id="uploadVCards", request=FILE_BODY, responses=RECEIPT, tags=["vCard"])
+    @extend_schema(operation_id="uploadVCards", request=FILE_BODY, responses=RECEIPT)
     def post(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
         with IMPORTS.take():

@@ -11,13 +11,18 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
+from contacts_project.kernel.api.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.outbound import Code
-from notifications.api.serializers import CreateDestination, DestinationAnswer, UpdateDestination
+from notifications.api.serializers import CreateDestination, DestinationSerializer, UpdateDestination
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (
+    DuplicateUrlError,
+    SecretMissingError,
+    TooManyDestinationsError,
+    UrlRefusedError,
     create_destination,
     delete_destination,
     send_test,
@@ -30,22 +35,26 @@ class DestinationList(APIView):
 
     @extend_schema(
         operation_id="listDestinations",
-        responses=envelope("Destinations", endpoints=DestinationAnswer(many=True)),
+        responses=envelope("Destinations", endpoints=DestinationSerializer(many=True)),
     )
     def get(self, request: Request) -> Response:
         """The destinations, oldest first, without their secrets."""
         rows = Destination.objects.owned_by(caller(request)).order_by("id")
-        return Response({"endpoints": DestinationAnswer(rows, many=True).data})
+        return Response({"endpoints": DestinationSerializer(rows, many=True).data})
 
     @extend_schema(
         operation_id="createDestination",
         request=CreateDestination,
         responses={
             201: envelope(
-                "CreatedDestination", endpoint=DestinationAnswer(), secret=serializers.CharField(required=False)
+                "CreatedDestination",
+                optional=("secret",),
+                endpoint=DestinationSerializer(),
+                secret=serializers.CharField(help_text="Of a webhook."),
             )
         },
     )
+    @raises(UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError)
     def post(self, request: Request) -> Response:
         """Register an ntfy topic or a webhook; a webhook's signing secret is in this answer alone."""
         body = CreateDestination(data=request.data)
@@ -58,7 +67,7 @@ class DestinationList(APIView):
             url=data["url"],
             token=data.get("token") or "",
         )
-        answer = {"endpoint": DestinationAnswer(destination).data}
+        answer = {"endpoint": DestinationSerializer(destination).data}
         return SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
 
 
@@ -69,11 +78,15 @@ class DestinationDetail(APIView):
         operation_id="updateDestination",
         request=UpdateDestination,
         responses=envelope(
-            "UpdatedDestination", success=serializers.BooleanField(), secret=serializers.CharField(required=False)
+            "UpdatedDestination",
+            optional=("secret",),
+            success=serializers.BooleanField(),
+            secret=serializers.CharField(help_text="With rotateSecret."),
         ),
     )
+    @raises(UrlRefusedError, DuplicateUrlError, PlanLimitError, RateLimitedError)
     def put(self, request: Request, destination_id: str) -> Response:
-        """Change what is sent; a new URL is checked as at creation."""
+        """Change a destination; a new URL is checked as at creation."""
         destination = own_destination(request, destination_id)
         body = UpdateDestination(data=request.data, context={"type": destination.type})
         body.is_valid(raise_exception=True)
@@ -85,7 +98,7 @@ class DestinationDetail(APIView):
         responses={200: envelope("DeletedDestination", success=serializers.BooleanField())},
     )
     def delete(self, request: Request, destination_id: str) -> Response:
-        """Remove it for good."""
+        """Remove a destination for good."""
         delete_destination(destination=own_destination(request, destination_id))
         return Response({"success": True})
 
@@ -98,12 +111,14 @@ class DestinationTest(APIView):
         request=None,
         responses=envelope(
             "DestinationTest",
+            optional=("code",),
             ok=serializers.BooleanField(),
-            code=serializers.ChoiceField(choices=[code.value for code in Code], required=False),
+            code=serializers.ChoiceField(choices=[code.value for code in Code], help_text="Where ok is false."),
         ),
     )
+    @raises(SecretMissingError, PlanLimitError, RateLimitedError)
     def post(self, request: Request, destination_id: str) -> Response:
-        """Send a sample now and say how it went."""
+        """Send a sample to a destination now, and say how it went."""
         outcome = send_test(destination=own_destination(request, destination_id), now=timezone.now())
         return Response({"ok": True} if outcome.is_ok else {"ok": False, "code": outcome.code})
 

@@ -14,12 +14,12 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.ownership.writing import account_write
 from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription
-from notifications.services.devices import subscribe
+from notifications.services.devices import TooManyDevicesError, subscribe
 
 Success = serializers.BooleanField
 
@@ -35,6 +35,7 @@ class PushPublicKey(APIView):
         responses=envelope("PushPublicKey", publicKey=serializers.CharField()),
         auth=[],
     )
+    @raises(NotFound)
     def get(self, request: Request) -> Response:
         """The key a browser needs to subscribe; 404 when the instance has none."""
         if not is_configured():
@@ -50,6 +51,7 @@ class PushSubscribe(APIView):
         request=Subscribe,
         responses={201: envelope("PushSubscribed", success=Success())},
     )
+    @raises(TooManyDevicesError)
     def post(self, request: Request) -> Response:
         """Store this device, or renew its keys."""
         body = Subscribe(data=request.data)
@@ -95,7 +97,7 @@ class PushSubscriptionDetail(APIView):
         responses={200: envelope("DeletedPushSubscription", success=Success())},
     )
     def delete(self, request: Request, subscription_id: str) -> Response:
-        """Send nothing more to this device."""
+        """Remove a device: nothing more is sent to it."""
         key = parse_id(subscription_id)
         if key is None:
             raise NotFound

@@ -42,6 +42,8 @@ class ReminderDestinationSerializer(serializers.Serializer[object]):
 class UpcomingReminderSerializer(serializers.Serializer[object]):
     """One thing that has its turn; `reason` says why it is not sent."""
 
+    optional = ("turns",)
+
     kind = serializers.ChoiceField(KINDS)
     date = serializers.DateField()
     sendAt = serializers.DateTimeField(allow_null=True)
@@ -53,7 +55,7 @@ class UpcomingReminderSerializer(serializers.Serializer[object]):
     personName = serializers.CharField(allow_null=True)
     type = serializers.CharField(allow_null=True)
     title = serializers.CharField(allow_null=True)
-    turns = serializers.IntegerField(allow_null=True, required=False)
+    turns = serializers.IntegerField(allow_null=True)
 
 
 class UpcomingRemindersView(APIView):

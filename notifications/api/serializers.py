@@ -18,7 +18,7 @@ TOKEN = re.compile(r"[!-~]+")
 READ_URL_LENGTH = 1_000_000
 
 
-class DestinationAnswer(serializers.ModelSerializer[Destination]):
+class DestinationSerializer(serializers.ModelSerializer[Destination]):
     """A destination as it is told; never with a secret."""
 
     enabled = serializers.BooleanField(source="is_on")

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.pages import render_page
 from notifications.unsubscribing import BadTokenError, read_token, unsubscribe
 
@@ -29,11 +30,13 @@ class Unsubscribe(APIView):
     permission_classes = (AllowAny,)
 
     @extend_schema(operation_id="askUnsubscribe", parameters=[TOKEN], responses=PAGE, auth=[])
+    @raises(UnknownTokenError)
     def get(self, request: Request) -> HttpResponse:
         """A page that asks, and changes nothing: links are opened by scanners too."""
         return _page(request, acts=False)
 
     @extend_schema(operation_id="unsubscribe", parameters=[TOKEN], request=None, responses=PAGE, auth=[])
+    @raises(UnknownTokenError)
     def post(self, request: Request) -> HttpResponse:
         """Switch the mails off."""
         return _page(request, acts=True)

@@ -36,7 +36,9 @@ SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Sc
 
 
 class UrlRefusedError(ApiError):
-    """The URL cannot be used; `code` says why (policy, dns, invalid, too_long, not_ntfy, credentials_in_url)."""
+    """The URL cannot be used; `code` says why."""
+
+    codes = ("policy", "dns", "invalid", "too_long", "not_ntfy", "credentials_in_url")
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message, code=code, field="url")

@@ -6,14 +6,16 @@ from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
+from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import Choice, OwnedListField, Text, Whole
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from people.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.services import custom_templates as service
@@ -111,6 +113,7 @@ class CustomFieldTemplateViewSet(ViewSet):
         return Response({"customFieldTemplates": listed_templates(caller(request))})
 
     @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
+    @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Define a field. Its slug comes from its name, and like its type never changes."""
         data = self.body(TemplateCreateSerializer)
@@ -136,11 +139,13 @@ class CustomFieldTemplateViewSet(ViewSet):
         return Response({"message": "The custom field was deleted."})
 
     @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
+    @raises(ValidationError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, template_id: str) -> Response:
         """Take a template out of the trash, with its values."""
         return _answer(service.restore_template(template=self.any(template_id)))
 
     @extend_schema(operation_id="removeCustomFieldTemplate", responses={200: _SUCCESS})
+    @raises(NotDeletedError)
     def permanent(self, request: Request, template_id: str) -> Response:
         """Remove a deleted template and its values for good."""
         service.remove_template(template=self.any(template_id))

@@ -2,31 +2,38 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.api.fields import UNKNOWN_ID, Choice
 from contacts_project.kernel.api.ids import parse_id
-from people.custom_values import MAX_LENGTH, ValueRefusedError, read_value
+from people.custom_values import TYPES, ValueRefusedError, read_value
 from people.models import CustomFieldTemplate
 
 MAX_ENTRIES = 100
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "maxItems": MAX_ENTRIES,
-        "items": {
-            "type": "object",
-            "required": ["templateId", "value"],
-            "properties": {
-                "templateId": {"type": "string", "format": "uuid"},
-                "value": {"type": ["string", "number", "boolean", "null"], "maxLength": MAX_LENGTH},
-            },
-        },
-    }
-)
+class AnyValue(serializers.JSONField):
+    """Text, number or truth, as the template says; in a body null for none."""
+
+
+class TemplateSummary(serializers.Serializer[Any]):
+    """The field that a value is of."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    type = Choice(TYPES)
+
+
+class CustomFieldValueSerializer(serializers.Serializer[Any]):
+    """A value of a field, for the API description."""
+
+    id = serializers.UUIDField(read_only=True)
+    templateId = serializers.UUIDField()
+    value = AnyValue()
+    template = TemplateSummary(read_only=True)
+
+
 class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
     """Entries of templateId and value; validated data holds `{template: the own, active row, value: as stored}`."""
 

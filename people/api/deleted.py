@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -20,13 +21,24 @@ from people.trash import trash_kinds
 
 KINDS = ["people", "groups", "relationships", "relationshipTypes", "importantDates", "customFieldTemplates"]
 
-_ANSWER: Any = envelope(
-    "DeletedAnswer",
-    deleted=serializers.ListField(child=serializers.DictField(), help_text="Records of the kind, newest first."),
-    retentionDays=serializers.IntegerField(),
-    cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
-    pagination=PaginationSerializer(required=False, help_text="With `limit` only."),
-)
+
+class DeletedAnswer(serializers.Serializer[Any]):
+    """Stands for `answer_shapes`."""
+
+
+def answer_shapes() -> list["serializers.Serializer[Any]"]:
+    """The answer for each kind."""
+    return [
+        envelope(
+            f"Deleted{name[0].upper()}{name[1:]}",
+            optional=("pagination",),
+            deleted=import_string(trash_kinds()[name].record)(many=True),
+            retentionDays=serializers.IntegerField(),
+            cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
+            pagination=PaginationSerializer(help_text="With `limit` only."),
+        )
+        for name in KINDS
+    ]
 
 
 class DeletedView(APIView):
@@ -35,7 +47,7 @@ class DeletedView(APIView):
     @extend_schema(
         operation_id="listDeleted",
         parameters=[OpenApiParameter("type", str, required=True, enum=KINDS), *page_parameters(default="all")],
-        responses=_ANSWER,
+        responses=DeletedAnswer,
     )
     def get(self, request: Request) -> Response:
         """The deleted records of one kind that can still be restored."""

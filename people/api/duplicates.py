@@ -47,7 +47,6 @@ class DuplicateGroupsView(APIView):
     @extend_schema(
         operation_id="listDuplicateGroups",
         responses=envelope("DuplicateGroupsAnswer", groups=DuplicateGroupSerializer(many=True)),
-        tags=["duplicates"],
     )
     @conditional
     def get(self, request: Request) -> HttpResponseBase:
@@ -63,7 +62,6 @@ class PersonDuplicatesView(APIView):
     @extend_schema(
         operation_id="listDuplicatesOfPerson",
         responses=envelope("PersonDuplicatesAnswer", duplicates=DuplicateCandidateSerializer(many=True)),
-        tags=["duplicates"],
     )
     @conditional
     def get(self, request: Request, person_id: str) -> HttpResponseBase:
@@ -84,7 +82,6 @@ class DismissDuplicateView(APIView):
         operation_id="dismissDuplicate",
         request=DismissSerializer,
         responses=envelope("DismissedAnswer", dismissed=serializers.BooleanField()),
-        tags=["duplicates"],
     )
     def post(self, request: Request) -> Response:
         """Say that two people are two: they are not suggested as one any more."""

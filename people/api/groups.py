@@ -6,16 +6,18 @@ from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
+from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import Color, OwnedField, OwnedListField, Text
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from people.group_answers import group_answer, group_answers, listed_groups
 from people.models import Group
 from people.services import group_lifecycle as service
@@ -98,6 +100,7 @@ class GroupViewSet(ViewSet):
         return Response({"groups": listed_groups(caller(request))})
 
     @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
+    @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Make a group; without a colour it gets one by its name."""
         data = self.body(GroupCreateSerializer)
@@ -126,11 +129,13 @@ class GroupViewSet(ViewSet):
         return Response({"message": "The group was deleted."})
 
     @extend_schema(operation_id="restoreGroup", request=None, responses={200: _ONE})
+    @raises(ValidationError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, group_id: str) -> Response:
         """Take a group out of the trash, with the members it had."""
         return self.answer(service.restore_group(group=self.any(group_id), now=timezone.now()))
 
     @extend_schema(operation_id="removeGroup", responses={200: _SUCCESS})
+    @raises(NotDeletedError)
     def permanent(self, request: Request, group_id: str) -> Response:
         """Remove a deleted group for good; its people stay."""
         service.remove_group(group=self.any(group_id))

@@ -6,15 +6,17 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from people.date_answers import important_date_answer
 from people.models import ImportantDate, Person
 from people.recurrence import YEAR_UNKNOWN, Unit
@@ -23,7 +25,6 @@ from people.services import important_dates as service
 TYPES = ["BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]
 
 
-@extend_schema_field({"type": "string", "examples": ["1815-12-10"]})
 class AnyDay(serializers.Field[dt.date, Any, str, Any]):
     """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
 
@@ -49,6 +50,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     """The body of one important date, and its answer."""
 
     id = serializers.UUIDField(read_only=True)
+    personId = serializers.UUIDField(source="person_id", read_only=True)
     type = Choice(TYPES, fold=True, required=False, allow_null=True)
     title = Text(100)
     date = AnyDay()
@@ -76,6 +78,12 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
 
     def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
         return important_date_answer(instance)
+
+
+class DeletedDateSerializer(ImportantDateSerializer):
+    """A date of the trash, with the name of its person."""
+
+    personName = serializers.CharField()
 
 
 class ImportantDateEntrySerializer(ImportantDateSerializer):
@@ -152,6 +160,7 @@ class ImportantDateViewSet(ViewSet):
         return Response({"importantDates": answers})
 
     @extend_schema(operation_id="createImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
+    @raises(PlanLimitError)
     def create(self, request: Request, person_id: str) -> Response:
         """Add an important date."""
         person = self.person(person_id)
@@ -159,6 +168,7 @@ class ImportantDateViewSet(ViewSet):
         return Response({"importantDate": important_date_answer(row)})
 
     @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
+    @raises(PlanLimitError)
     def update(self, request: Request, person_id: str, date_id: str) -> Response:
         """Replace an important date: what the body leaves out is not kept."""
         row = self.active(person_id, date_id)
@@ -172,12 +182,14 @@ class ImportantDateViewSet(ViewSet):
         return Response({"message": "The important date was deleted."})
 
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
+    @raises(ValidationError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, person_id: str, date_id: str) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.any(person_id, date_id), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
     @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
+    @raises(NotDeletedError)
     def permanent(self, request: Request, person_id: str, date_id: str) -> Response:
         """Remove a deleted important date for good."""
         service.remove_date(row=self.any(person_id, date_id))

@@ -4,38 +4,36 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
+from contacts_project.kernel.api.errors import PlanLimitError
 from contacts_project.kernel.api.fields import OwnedField
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
+from people.merging.belongings import UndoConflictError
 from people.merging.scalars import OVERRIDABLE
 from people.models import MergeRecord
 from people.projection import person_answers
-from people.services.merge import merge_people, undo_merge
+from people.services.merge import AlreadyUndoneError, merge_people, undo_merge
 
 
-@extend_schema_field(
-    {"type": "object", "additionalProperties": True, "example": {"surname": "Lovelace", "notes": None}}
-)
-class FieldOverridesField(serializers.Field[dict[str, Any], Any, Any, Any]):
+class FieldOverridesSerializer(PersonChangeSerializer):
     """Single-valued Person fields with the values that the merged person is to have; null clears."""
 
+    def get_fields(self) -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
+        return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE}
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            raise serializers.ValidationError("This must be an object of fields and values.")
-        unknown = {key: ["This field cannot be overridden."] for key in data if key not in OVERRIDABLE}
-        if unknown:
-            raise serializers.ValidationError(unknown)
-        person = PersonChangeSerializer(data=data, context=self.context)
-        person.is_valid(raise_exception=True)
-        return dict(person.validated_data)
+        if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE)):
+            raise serializers.ValidationError({key: ["This field cannot be overridden."] for key in sorted(unknown)})
+        values: dict[str, Any] = super().to_internal_value(data)
+        return values
 
 
 class MergeSerializer(serializers.Serializer[Any]):
@@ -43,7 +41,7 @@ class MergeSerializer(serializers.Serializer[Any]):
 
     primaryId = OwnedField("people.Person", source="primary")
     secondaryId = OwnedField("people.Person", source="secondary")
-    fieldOverrides = FieldOverridesField(required=False, allow_null=True, source="overrides")
+    fieldOverrides = FieldOverridesSerializer(required=False, allow_null=True, source="overrides")
 
 
 def _merged(request: Request, record: MergeRecord) -> tuple[Any, Any]:
@@ -55,9 +53,9 @@ class MergeView(APIView):
     @extend_schema(
         operation_id="mergePeople",
         request=MergeSerializer,
-        responses=envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.CharField()),
-        tags=["duplicates"],
+        responses=envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.UUIDField()),
     )
+    @raises(PlanLimitError)
     def post(self, request: Request) -> Response:
         """Merge the secondary into the primary. The secondary goes to the trash; `mergeId` undoes it all."""
         serializer = MergeSerializer(data=request.data, context={"request": request})
@@ -78,8 +76,8 @@ class UndoMergeView(APIView):
         operation_id="undoMerge",
         request=None,
         responses=envelope("UndoMergeAnswer", person=PersonSerializer(), secondary=PersonSerializer()),
-        tags=["duplicates"],
     )
+    @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
     def post(self, request: Request, merge_id: str) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
         key = parse_id(merge_id)

@@ -14,17 +14,18 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError
+from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import Truth
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.api.person_query import PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (
     PersonChangeSerializer,
+    PersonFoundSerializer,
     PersonListedSerializer,
     PersonSerializer,
     SearchRecordSerializer,
@@ -54,10 +55,11 @@ class PersonDeleteSerializer(serializers.Serializer[Any]):
 _ONE = envelope("PersonAnswer", person=PersonSerializer())
 _PAGE = envelope(
     "PeopleAnswer",
+    optional=("pagination",),
     people=PersonListedSerializer(many=True),
-    pagination=PaginationSerializer(required=False),
+    pagination=PaginationSerializer(),
 )
-_FOUND = envelope("PeopleFoundAnswer", people=PersonListedSerializer(many=True))
+_FOUND = envelope("PeopleFoundAnswer", people=PersonFoundSerializer(many=True))
 _INDEX = envelope("SearchIndexAnswer", people=SearchRecordSerializer(many=True))
 _MESSAGE = envelope("PersonDeletedAnswer", message=serializers.CharField())
 _SUCCESS = envelope("PersonRemovedAnswer", success=serializers.BooleanField())
@@ -97,6 +99,7 @@ class PersonViewSet(ViewSet):
         return HttpResponse(dumps(answer), content_type="application/json")
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
+    @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Add a person."""
         serializer = PersonSerializer(data=request.data, context={"request": request})
@@ -118,6 +121,7 @@ class PersonViewSet(ViewSet):
         return Response({"person": found})
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
+    @raises(PlanLimitError)
     def update(self, request: Request, person_id: str) -> Response:
         """Change what the body names; lists replace what there was."""
         person = self._active(request, person_id)
@@ -138,12 +142,14 @@ class PersonViewSet(ViewSet):
         return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
 
     @extend_schema(operation_id="restorePerson", request=None, responses=_ONE)
+    @raises(NotDeletedError, PlanLimitError)
     def restore(self, request: Request, person_id: str) -> Response:
         """Take a person out of the trash."""
         person = service.restore_person(person=self._any(request, person_id), now=timezone.now())
         return self._answer(request, person.pk)
 
     @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})
+    @raises(NotDeletedError)
     def permanent(self, request: Request, person_id: str) -> Response:
         """Remove a deleted person for good."""
         person = self._any(request, person_id)

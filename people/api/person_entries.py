@@ -27,6 +27,8 @@ class Email(Text):
 class Value(Text):
     """Text that may be empty, but not missing."""
 
+    min_length = 0
+
     def to_internal_value(self, data: Any) -> str | None:
         return "" if isinstance(data, str) and not data.strip() else super().to_internal_value(data)
 

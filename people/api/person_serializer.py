@@ -18,13 +18,13 @@ from people.recurrence import Unit
 
 
 class GroupSummary(serializers.Serializer[Group]):
-    id = serializers.CharField(read_only=True)
+    id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     color = serializers.CharField(read_only=True)
 
 
 class TypeSummary(serializers.Serializer[Any]):
-    id = serializers.CharField(read_only=True)
+    id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     label = serializers.CharField(read_only=True)  # type: ignore[assignment]  # DRF takes fields out of the class
     color = serializers.CharField(read_only=True)
@@ -34,10 +34,13 @@ def _entries(of: type["serializers.Serializer[Any]"], **kwargs: Any) -> Any:
     return serializers.ListSerializer(child=of(), required=False, max_length=MAX_ENTRIES, **kwargs)
 
 
+LISTS = (serializers.ListSerializer, CustomFieldValuesField)
+
+
 class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
-    id = serializers.CharField(read_only=True)
+    id = serializers.UUIDField(read_only=True)
     name = Text(100, required=True)
     surname = Text(100)
     middleName = Text(100, source="middle_name")
@@ -85,8 +88,8 @@ class PersonSerializer(serializers.Serializer[Person]):
         fields = super().get_fields()
         for aspect in aspects():
             fields.update(aspect.body_fields())
-            if aspect.name:
-                fields[aspect.name] = serializers.ListField(child=serializers.DictField(), read_only=True)
+            if aspect.name and (field := aspect.answer_field()):
+                fields[aspect.name] = field
         return fields
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
@@ -111,7 +114,7 @@ class PersonChangeSerializer(PersonSerializer):
 class SearchRecordSerializer(serializers.Serializer[Any]):
     """A flat record of the search index; the joined texts are empty where there is nothing."""
 
-    id = serializers.CharField()
+    id = serializers.UUIDField()
     name = serializers.CharField()
     surname = serializers.CharField(allow_null=True)
     middleName = serializers.CharField(allow_null=True)
@@ -133,13 +136,20 @@ class SearchRecordSerializer(serializers.Serializer[Any]):
 
 
 class PersonListedSerializer(PersonSerializer):
-    """A person of a list, to which the query decides what is added."""
+    """A person of a list; the query decides which of its lists are there."""
+
+    @property
+    def optional(self) -> list[str]:
+        return [name for name, field in self.fields.items() if isinstance(field, LISTS) and name != "groups"]
+
+
+class PersonFoundSerializer(PersonSerializer):
+    """A person that was searched for, with its multi-value fields."""
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = super().get_fields()
-        for aspect in aspects():
-            if aspect.name:
-                fields[aspect.name] = serializers.ListField(child=serializers.DictField(), required=False)
+        for name in ("importantDates", "customFieldValues", *(aspect.name for aspect in aspects() if aspect.name)):
+            del fields[name]
         return fields
 
 

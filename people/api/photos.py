@@ -11,6 +11,7 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,9 +19,9 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
-from contacts_project.kernel.api.etags import known_tags
+from contacts_project.kernel.api.etags import known_tags, revalidating
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from people.images import PictureRefusedError, convert_heif
 from people.models import Person
 from people.photos import photo_hash, read_photo
@@ -103,6 +104,7 @@ class ReadPersonPhotoView(PictureView):
     """The picture of one own, active person."""
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
+    @revalidating
     def get(self, request: Request, person_id: str) -> HttpResponse:
         """The person's photo. Strong ETag; 404 where there is none."""
         return _picture(request, _own_person(request, person_id).photo)
@@ -112,6 +114,8 @@ class ReadUserPhotoView(PictureView):
     """The account's own picture."""
 
     @extend_schema(operation_id="getUserPhoto", responses=_JPEG)
+    @raises(NotFound)
+    @revalidating
     def get(self, request: Request) -> HttpResponse:
         """The account's own photo. Strong ETag; 404 where there is none."""
         return _picture(request, caller(request).photo)

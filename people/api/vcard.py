@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import FieldError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.api.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.receipts import receipt
@@ -26,7 +27,8 @@ class ImportView(APIView):
     parser_classes = PARSERS
     max_body_bytes = "MAX_VCARD_BYTES"
 
-    @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT, tags=["vCard"])
+    @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
+    @raises(PlanLimitError)
     def post(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
         owner = caller(request)
@@ -44,7 +46,6 @@ class ExportView(APIView):
         operation_id="exportVCards",
         parameters=[OpenApiParameter("version", str, enum=VERSIONS, description="4.0 when left out.")],
         responses={(200, "text/vcard"): OpenApiResponse(OpenApiTypes.STR, description="One card a person.")},
-        tags=["vCard"],
     )
     @conditional
     def get(self, request: Request) -> HttpResponseBase:

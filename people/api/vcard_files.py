@@ -79,17 +79,18 @@ def _charset(request: Request, file: Any) -> str | None:
     return named.decode("ascii", "replace") if isinstance(named, bytes) else named
 
 
-_RESULT = inline_serializer(
-    "CardOutcome",
-    {
-        "index": serializers.IntegerField(help_text="Position of the card in the file, from 0."),
-        "name": serializers.CharField(allow_blank=True),
-        "status": serializers.ChoiceField([IMPORTED, UPDATED, SKIPPED, ERROR]),
-        "personId": serializers.UUIDField(required=False),
-        "reason": serializers.CharField(required=False),
-    },
-    many=True,
-)
+class CardOutcomeSerializer(serializers.Serializer[Any]):
+    """What became of one card."""
+
+    optional = ("personId", "reason")
+
+    index = serializers.IntegerField(help_text="Position of the card in the file, from 0.")
+    name = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField([IMPORTED, UPDATED, SKIPPED, ERROR])
+    personId = serializers.UUIDField()
+    reason = serializers.CharField()
+
+
 RECEIPT = inline_serializer(
     "VCardReceipt",
     {
@@ -99,7 +100,7 @@ RECEIPT = inline_serializer(
         "skipped": serializers.IntegerField(),
         "errors": serializers.IntegerField(),
         "errorMessages": serializers.ListField(child=serializers.CharField()),
-        "results": _RESULT,
+        "results": CardOutcomeSerializer(many=True),
     },
 )
 _FORM = inline_serializer("VCardFile", {"file": serializers.FileField()})

@@ -23,7 +23,7 @@ def _shape(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Seriali
 _Named = _shape("NamedPerson", id=UUIDField(), name=CharField())
 
 RelationshipAnswer = _shape(
-    "RelationshipAnswer",
+    "Relationship",
     id=UUIDField(),
     personId=UUIDField(),
     relatedPersonId=UUIDField(),
@@ -38,7 +38,7 @@ RelationshipAnswer = _shape(
 )
 
 RelationshipTypeAnswer = _shape(
-    "RelationshipTypeAnswer",
+    "RelationshipType",
     id=UUIDField(),
     name=CharField(),
     label=CharField(),

@@ -6,14 +6,19 @@ from typing import Any
 
 from accounts.models import User
 from notifications.channels.interface import REMINDERS, Channel, Outcome, Target
+from notifications.channels.webhook import body_of
 from notifications.notices import Notice, NoticeKind
+from tests.routes.openapi import check_webhook
 
 OK = Outcome()
 DOWN = Outcome(code="http_5xx")
 
 
 class RecordingChannel(Channel):
-    """Confirms everything, unless `outcomes` says otherwise for the next tries."""
+    """Confirms everything, unless `outcomes` says otherwise for the next tries.
+
+    What it gets has to be a webhook as the API description shows them.
+    """
 
     name = "recording"
     kinds = REMINDERS | {NoticeKind.DIGEST}
@@ -29,6 +34,7 @@ class RecordingChannel(Channel):
         return [Target(self.name, key, f"To {key}", off) for key, off in self.on.items()]
 
     def send(self, key: str, notice: Notice) -> Outcome:
+        check_webhook(body_of(notice))
         outcome = self.outcomes.pop(0) if self.outcomes else self.always
         self.sent.append(Sent(key, notice, outcome))
         return outcome

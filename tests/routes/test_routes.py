@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from django.apps import apps
 from django.db import connection
@@ -17,7 +18,7 @@ from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of
-from tests.routes.openapi import bare, check_answer, check_value, document, operations
+from tests.routes.openapi import bare, check_value, operations
 from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
 from tests.routes.table import ROUTES, Route
 
@@ -83,26 +84,9 @@ def test_the_table_holds_every_route_and_no_other() -> None:
     assert {(route.method, bare(route.path)) for route in ROUTES} == set(served())
 
 
-def test_every_route_is_described_with_its_own_operation_id(db: None) -> None:
+def test_every_route_is_described(db: None) -> None:
     undescribed = {("GET", "/api/openapi.json"), ("GET", "/api/docs")}
     assert set(operations()) == set(served()) - undescribed
-    ids = [operation["operationId"] for operation in operations().values()]
-    assert len(ids) == len(set(ids))
-    assert [name for name in ids if not re.fullmatch("[a-z]+([A-Z][A-Za-z]*)?", name)] == []
-
-
-def test_a_deletion_with_a_body_describes_it(db: None) -> None:
-    for path in ("/api/people/{}", "/api/user/delete"):
-        assert "requestBody" in operations()["DELETE", path]
-    assert "requestBody" not in operations()["DELETE", "/api/groups/{}"]
-
-
-def test_every_operation_shows_bodies_and_answers_that_its_schemas_allow(db: None) -> None:
-    for operation in operations().values():
-        for described in (operation.get("requestBody", {}), *operation["responses"].values()):
-            media = described.get("content", {}).get("application/json")
-            if media and "schema" in media:
-                check_value(media["schema"], media["example"])
 
 
 def test_the_examples_of_bodies_can_be_sent_as_they_stand(scene: Scene) -> None:
@@ -111,13 +95,6 @@ def test_the_examples_of_bodies_can_be_sent_as_they_stand(scene: Scene) -> None:
         media = body.get("content", {}).get("application/json")
         if media and route.path in SENT_AS_SHOWN:
             scene.client.ok(route.method, route.path, media["example"], status=route.owner)
-
-
-def test_the_description_is_valid_openapi_3_1(db: None) -> None:
-    from openapi_spec_validator import validate
-
-    assert document()["openapi"].startswith("3.1")
-    validate(document())
 
 
 def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
@@ -196,8 +173,9 @@ def test_owner(route: Route, scene: Scene) -> None:
     content = b"".join(response.streaming_content) if response.streaming else response.content
     assert response.status_code == route.owner, content
     assert response["Cache-Control"] in {"no-store", "private, no-cache"}
-    if (route.method, bare(route.path)) in operations():
-        check_answer(route.method, route.path, response.status_code, response.get("Content-Type", ""), content)
+    if response.streaming and "json" in response["Content-Type"]:
+        answers = operations()[route.method, bare(route.path)]["responses"]["200"]["content"]
+        check_value(answers["application/json"]["schema"], orjson.loads(content))
 
 
 @every_route
@@ -230,14 +208,6 @@ def owned_tables() -> set[str]:
 def test_a_trailing_slash_is_404(route: Route, scene: Scene) -> None:
     path = route.path.format_map(scene.ids).partition("?")[0]
     assert scene.client.call(route.method, path + "/").status_code == 404
-
-
-def test_requests_are_described_with_examples(db: None) -> None:
-    schemas = document()["components"]["schemas"]
-    emails = {name: schema.get("properties", {}).get("email", {}) for name, schema in schemas.items()}
-    named = [name for name, email in emails.items() if email.get("type") == "string"]
-    assert named
-    assert all(schemas[name]["properties"]["email"].get("examples") for name in named)
 
 
 @every_route

@@ -23,12 +23,14 @@ from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import remember_device
-from accounts.services.registration import count_registration, register_account
+from accounts.services.registration import RegistrationClosedError, count_registration, register_account
+from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
-from accounts.services.signing_in import check_credentials
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.schema import envelope
+from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError, check_credentials
+from contacts_project.kernel.api.errors import FieldError, RateLimitedError
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.ownership.writing import AccountGoneError
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
@@ -46,7 +48,6 @@ def check_password_rules(password: str, user: User, field: str = "password") -> 
 class CsrfView(OpenView):
     @extend_schema(
         operation_id="getCsrfToken",
-        tags=["auth"],
         responses=envelope("CsrfAnswer", csrfToken=serializers.CharField()),
     )
     def get(self, request: Request) -> Response:
@@ -55,7 +56,8 @@ class CsrfView(OpenView):
 
 
 class RegisterView(OpenView):
-    @extend_schema(operation_id="register", tags=["auth"], request=RegistrationSerializer, responses={201: USER_ANSWER})
+    @extend_schema(operation_id="register", request=RegistrationSerializer, responses={201: USER_ANSWER})
+    @raises(RegistrationClosedError, RateLimitedError)
     def post(self, request: Request) -> Response:
         """Make an account; signs in unless e-mail verification is mandatory."""
         body = RegistrationSerializer(data=request.data)
@@ -79,7 +81,8 @@ class RegisterView(OpenView):
 
 
 class LoginView(OpenView):
-    @extend_schema(operation_id="login", tags=["auth"], request=LoginSerializer, responses=USER_ANSWER)
+    @extend_schema(operation_id="login", request=LoginSerializer, responses=USER_ANSWER)
+    @raises(RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
     def post(self, request: Request) -> Response:
         """Sign in by password, and by a TOTP or recovery code where the account asks for one."""
         body = LoginSerializer(data=request.data)
@@ -101,7 +104,7 @@ class LoginView(OpenView):
 class LogoutView(APIView):
     permission_classes = [SessionOnly]
 
-    @extend_schema(operation_id="logout", tags=["auth"], request=None, responses=SUCCESS_ANSWER)
+    @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
     def post(self, request: Request) -> Response:
         """End this session."""
         logout(request._request)
@@ -109,7 +112,7 @@ class LogoutView(APIView):
 
 
 class SessionView(APIView):
-    @extend_schema(operation_id="getSession", tags=["auth"], responses=USER_ANSWER)
+    @extend_schema(operation_id="getSession", responses=USER_ANSWER)
     def get(self, request: Request) -> Response:
         """Who is signed in; 401 when nobody is."""
         return Response({"user": UserSerializer(caller(request)).data})

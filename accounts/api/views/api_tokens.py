@@ -25,7 +25,6 @@ class ApiTokenListView(APIView):
 
     @extend_schema(
         operation_id="listApiTokens",
-        tags=["api tokens"],
         responses=envelope("ApiTokensAnswer", tokens=ApiTokenSerializer(many=True)),
     )
     def get(self, request: Request) -> Response:
@@ -35,7 +34,6 @@ class ApiTokenListView(APIView):
 
     @extend_schema(
         operation_id="createApiToken",
-        tags=["api tokens"],
         request=ApiTokenBodySerializer,
         responses={201: envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())},
     )
@@ -52,7 +50,7 @@ class ApiTokenListView(APIView):
 class ApiTokenView(APIView):
     permission_classes = [SessionOnly]
 
-    @extend_schema(operation_id="deleteApiToken", tags=["api tokens"], responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="deleteApiToken", responses={200: SUCCESS_ANSWER})
     def delete(self, request: Request, token_id: str) -> Response:
         """Revoke a token, at once."""
         key = parse_id(token_id)

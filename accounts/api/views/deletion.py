@@ -14,6 +14,8 @@ from accounts.api.serializers.fields import Secret
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.services.deletion import check_deletion_password, delete_account
 from accounts.services.signing_in import proving
+from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.api.schema import raises
 
 CONFIRMATION = "DELETE"
 
@@ -29,9 +31,8 @@ class DeletionSerializer(serializers.Serializer[Any]):
 
 
 class DeletionView(APIView):
-    @extend_schema(
-        operation_id="deleteAccount", tags=["user"], request=DeletionSerializer, responses={200: MESSAGE_ANSWER}
-    )
+    @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_ANSWER})
+    @raises(RateLimitedError)
     def delete(self, request: Request) -> Response:
         """Delete the account with everything it owns, at once and for good."""
         body = DeletionSerializer(data=request.data)

@@ -5,8 +5,10 @@ from typing import Any, cast
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django_ratelimit.core import get_usage
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,7 +19,8 @@ from accounts.api.views.second_factor import CodeSerializer
 from accounts.cookies import set_cookie
 from accounts.next_paths import own_path
 from accounts.oidc import flow
-from accounts.oidc.cookie_state import STATE_SECONDS
+from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
+from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.oidc_pages import CODE_PATH
@@ -32,12 +35,13 @@ from accounts.services.oidc_sign_in import (
     finish_with_code,
     remember_pending,
 )
-from accounts.services.registration import registration_is_open
+from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
+from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import RateLimitedError, answer_exception
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.waiting import waiting
 
 DEFAULT_NEXT = "/api/docs"
@@ -56,7 +60,6 @@ class ProviderSerializer(serializers.Serializer[Any]):
 class ProvidersView(OpenView):
     @extend_schema(
         operation_id="listSignInProviders",
-        tags=["auth"],
         responses=envelope(
             "ProvidersAnswer",
             providers=ProviderSerializer(many=True),
@@ -73,10 +76,10 @@ class ProvidersView(OpenView):
 class OidcStartView(OpenView):
     @extend_schema(
         operation_id="startOidc",
-        tags=["auth"],
         parameters=[OpenApiParameter("next", str, description="The path to come back to, on this service.")],
         responses={302: None},
     )
+    @raises(NotFound, RateLimitedError, ProviderUnreachableError)
     def get(self, request: Request) -> HttpResponse:
         """Send the browser to the provider. 404 where none is set up."""
         if not is_configured():
@@ -91,9 +94,19 @@ class OidcStartView(OpenView):
 class OidcCallbackView(OpenView):
     @extend_schema(
         operation_id="finishOidc",
-        tags=["auth"],
         parameters=[OpenApiParameter(name, str) for name in ("code", "state", "error")],
-        responses={302: None},
+        responses={302: None, (200, "text/html"): OpenApiResponse(OpenApiTypes.STR, description="Leads on to `next`.")},
+    )
+    @raises(
+        NotFound,
+        RateLimitedError,
+        FlowError,
+        flow.ProviderRefusedError,
+        MfaRequiredError,
+        ProviderUnreachableError,
+        InvalidCredentialsError,
+        EmailUnverifiedError,
+        RegistrationClosedError,
     )
     def get(self, request: Request) -> HttpResponse:
         """Where the provider sends the browser back to: signs in, then goes on to `next`.
@@ -123,7 +136,8 @@ class OidcCallbackView(OpenView):
 
 
 class OidcSecondFactorView(OpenView):
-    @extend_schema(operation_id="finishOidcWithCode", tags=["auth"], request=CodeSerializer, responses=USER_ANSWER)
+    @extend_schema(operation_id="finishOidcWithCode", request=CodeSerializer, responses=USER_ANSWER)
+    @raises(RateLimitedError, FlowError, InvalidCredentialsError)
     def post(self, request: Request) -> Response:
         """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
         pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))

@@ -15,21 +15,22 @@ from accounts.services.passwords import change_password
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
 from accounts.services.signing_in import proving
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.api.schema import envelope, raises
 
 
 class ProfileView(APIView):
-    @extend_schema(operation_id="getProfile", tags=["user"], responses=USER_ANSWER)
+    @extend_schema(operation_id="getProfile", responses=USER_ANSWER)
     def get(self, request: Request) -> Response:
         """The account with every preference."""
         return Response({"user": UserSerializer(caller(request)).data})
 
     @extend_schema(
         operation_id="updateProfile",
-        tags=["user"],
         request=ProfileSerializer,
         responses=envelope("ProfileAnswer", user=UserSerializer(), emailChanged=serializers.BooleanField()),
     )
+    @raises(RateLimitedError)
     def put(self, request: Request) -> Response:
         """Change names and address. A new address has to be verified: a mail is sent to it."""
         body = ProfileSerializer(data=request.data)
@@ -39,7 +40,8 @@ class ProfileView(APIView):
 
 
 class PasswordView(APIView):
-    @extend_schema(operation_id="changePassword", tags=["user"], request=PasswordSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)
+    @raises(RateLimitedError)
     def put(self, request: Request) -> Response:
         """Change the password; every other session ends."""
         body = PasswordSerializer(data=request.data)

@@ -17,8 +17,8 @@ from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.signing_in import proving
-from contacts_project.kernel.api.errors import ApiError
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.errors import ApiError, RateLimitedError
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 
 FRESH = dt.timedelta(minutes=15)
@@ -71,10 +71,10 @@ class TotpView(APIView):
 
     @extend_schema(
         operation_id="startTotp",
-        tags=["mfa"],
         request=ProofSerializer,
         responses=envelope("TotpAnswer", secret=serializers.CharField(), otpauthUrl=serializers.CharField()),
     )
+    @raises(ProofRequiredError, RateLimitedError, second_factor.AlreadyOnError)
     def post(self, request: Request) -> Response:
         """Make a secret for an authenticator app. It counts once a code of the app has confirmed it.
 
@@ -85,7 +85,8 @@ class TotpView(APIView):
         secret, uri = second_factor.start_totp(user=caller(request))
         return SecretResponse({"secret": secret, "otpauthUrl": uri})
 
-    @extend_schema(operation_id="stopTotp", tags=["mfa"], request=ProofSerializer, responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="stopTotp", request=ProofSerializer, responses={200: SUCCESS_ANSWER})
+    @raises(ProofRequiredError, RateLimitedError)
     def delete(self, request: Request) -> Response:
         """Switch two-factor sign-in off. Needs `password` or `code`."""
         check_proof(request)
@@ -96,7 +97,8 @@ class TotpView(APIView):
 class TotpConfirmView(APIView):
     permission_classes = [SessionOnly]
 
-    @extend_schema(operation_id="confirmTotp", tags=["mfa"], request=CodeSerializer, responses=CODES_ANSWER)
+    @extend_schema(operation_id="confirmTotp", request=CodeSerializer, responses=CODES_ANSWER)
+    @raises(RateLimitedError, second_factor.NotOnError, second_factor.AlreadyOnError)
     def post(self, request: Request) -> Response:
         """Switch two-factor sign-in on. The recovery codes are in this answer and never again."""
         body = CodeSerializer(data=request.data)
@@ -110,7 +112,8 @@ class TotpConfirmView(APIView):
 class RecoveryCodesView(APIView):
     permission_classes = [SessionOnly]
 
-    @extend_schema(operation_id="renewRecoveryCodes", tags=["mfa"], request=ProofSerializer, responses=CODES_ANSWER)
+    @extend_schema(operation_id="renewRecoveryCodes", request=ProofSerializer, responses=CODES_ANSWER)
+    @raises(ProofRequiredError, RateLimitedError, second_factor.NotOnError)
     def post(self, request: Request) -> Response:
         """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
         check_proof(request)

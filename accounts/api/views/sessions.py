@@ -20,7 +20,6 @@ from contacts_project.kernel.api.schema import envelope
 class SessionListView(APIView):
     @extend_schema(
         operation_id="listSessions",
-        tags=["sessions"],
         responses=envelope("SessionsAnswer", sessions=AccountSessionSerializer(many=True)),
     )
     def get(self, request: Request) -> Response:
@@ -31,7 +30,7 @@ class SessionListView(APIView):
 
 
 class SessionView(APIView):
-    @extend_schema(operation_id="endSession", tags=["sessions"], responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="endSession", responses={200: SUCCESS_ANSWER})
     def delete(self, request: Request, session_id: str) -> Response:
         """Sign that browser out, at once."""
         key = parse_id(session_id)

@@ -35,12 +35,14 @@ class DocumentParser(JSONParser):
 
 
 class ResultSerializer(serializers.Serializer[Any]):
+    optional = ("id", "newId", "reason")
+
     section = serializers.CharField()
     index = serializers.IntegerField()
-    id = serializers.UUIDField(required=False)
+    id = serializers.UUIDField()
     status = serializers.ChoiceField(["imported", "updated", "skipped", "error"])
-    newId = serializers.UUIDField(required=False)
-    reason = serializers.CharField(required=False)
+    newId = serializers.UUIDField()
+    reason = serializers.CharField()
 
 
 class TransferReceiptSerializer(serializers.Serializer[Any]):
@@ -56,7 +58,7 @@ class TransferReceiptSerializer(serializers.Serializer[Any]):
 
 
 class ExportView(APIView):
-    @extend_schema(operation_id="exportAccount", tags=["transfer"], responses={200: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="exportAccount", responses={200: OpenApiTypes.OBJECT})
     @conditional
     def get(self, request: Request) -> Any:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
@@ -72,7 +74,6 @@ class ImportView(APIView):
 
     @extend_schema(
         operation_id="importAccount",
-        tags=["transfer"],
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )
@@ -88,7 +89,6 @@ class ImportValidationView(APIView):
 
     @extend_schema(
         operation_id="validateAccountImport",
-        tags=["transfer"],
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )

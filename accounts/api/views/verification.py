@@ -15,9 +15,18 @@ from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.known_devices import remember_device
 from accounts.services.mail_orders import order_mail
-from accounts.services.verification import reset_password, take_back_email, verify_email
+from accounts.services.verification import (
+    AddressTakenError,
+    SignInRequiredError,
+    reset_password,
+    take_back_email,
+    verify_email,
+)
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.ownership.writing import AccountGoneError
 
 # Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
 _ORDERS = Budget("mail-orders", 100, 15 * 60)
@@ -55,7 +64,8 @@ def order(request: Request, kind: MailKind) -> None:
 
 
 class VerifyEmailView(OpenView):
-    @extend_schema(operation_id="verifyEmail", tags=["auth"], request=VerificationSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="verifyEmail", request=VerificationSerializer, responses=MESSAGE_ANSWER)
+    @raises(SignInRequiredError, AccountGoneError, RateLimitedError)
     def post(self, request: Request) -> Response:
         """Verify the address that this token was mailed to.
 
@@ -73,7 +83,8 @@ class VerifyEmailView(OpenView):
 
 
 class TakeBackEmailView(OpenView):
-    @extend_schema(operation_id="takeBackEmail", tags=["auth"], request=TokenSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="takeBackEmail", request=TokenSerializer, responses=MESSAGE_ANSWER)
+    @raises(AddressTakenError)
     def post(self, request: Request) -> Response:
         """Take a change of the account's address back, by the token mailed to the old one; everybody is signed out."""
         take_back_email(token=validated(TokenSerializer, request)["token"], now=timezone.now())
@@ -81,9 +92,8 @@ class TakeBackEmailView(OpenView):
 
 
 class ResendVerificationView(OpenView):
-    @extend_schema(
-        operation_id="resendVerification", tags=["auth"], request=MailboxSerializer, responses=MESSAGE_ANSWER
-    )
+    @extend_schema(operation_id="resendVerification", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @raises(RateLimitedError)
     def post(self, request: Request) -> Response:
         """Mail the verification link again. The answer is the same for any address."""
         order(request, MailKind.VERIFY)
@@ -91,7 +101,8 @@ class ResendVerificationView(OpenView):
 
 
 class ForgotPasswordView(OpenView):
-    @extend_schema(operation_id="forgotPassword", tags=["auth"], request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @raises(RateLimitedError)
     def post(self, request: Request) -> Response:
         """Mail a link to set a new password. The answer is the same for any address."""
         order(request, MailKind.RESET)
@@ -99,7 +110,7 @@ class ForgotPasswordView(OpenView):
 
 
 class ResetPasswordView(OpenView):
-    @extend_schema(operation_id="resetPassword", tags=["auth"], request=ResetSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_ANSWER)
     def post(self, request: Request) -> Response:
         """Set a new password by a mailed token; all sessions, API tokens and known devices of the account end."""
         data = validated(ResetSerializer, request)

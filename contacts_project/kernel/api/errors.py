@@ -41,6 +41,7 @@ class ApiError(exceptions.APIException):
     status_code: int = status.HTTP_400_BAD_REQUEST
     code: str | None = None
     retry_after: int | None = None
+    codes: tuple[str, ...] = ()  # where each instance has one of several
     message = "The request cannot be carried out."
 
     def __init__(
@@ -158,15 +159,9 @@ def _body(exc: exceptions.APIException) -> dict[str, Any]:
         if isinstance(exc, RateLimitedError):
             body["retryAfter"] = exc.retry_after
         return body
-    if isinstance(exc, exceptions.ValidationError):
+    if _status(exc) == status.HTTP_400_BAD_REQUEST:
         return validation_body(exc.detail)
-    if isinstance(exc, exceptions.ParseError):
-        return validation_body(exc.detail)
-    body = {"error": str(exc.detail)}
-    code = getattr(exc.detail, "code", None)
-    if code in {"csrf", "read_only_token", "session_required"}:
-        body["code"] = code
-    return body
+    return {"error": str(exc.detail)}
 
 
 def validation_body(detail: Any) -> dict[str, Any]:

@@ -8,12 +8,14 @@ makes the next conditional read build anew, never the other way round.
 import hashlib
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
+
+V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
 def etag_of(request: Request) -> str:
@@ -47,4 +49,10 @@ def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             response["Cache-Control"] = "private, no-cache"
         return response
 
-    return answer
+    return revalidating(answer)
+
+
+def revalidating(view: V) -> V:
+    """Mark a GET handler that sends an ETag and answers 304, for the API description."""
+    view.revalidates = True  # type: ignore[attr-defined]
+    return view

@@ -28,6 +28,8 @@ def check_text(value: str) -> str:
 class Text(serializers.Field[str | None, Any, str | None, Any]):
     """Text as typed, trimmed at its ends. Optional text takes null, and `""` is stored as null."""
 
+    min_length = 1
+
     def __init__(self, max_length: int, *, blank_as_null: bool = True, **kwargs: Any) -> None:
         self.max_length = max_length
         self.blank_as_null = blank_as_null

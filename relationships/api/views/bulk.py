@@ -51,7 +51,6 @@ class BulkView(APIView):
         operation_id="changePeopleInBulk",
         request=BulkSerializer,
         responses=envelope("BulkDone", success=serializers.BooleanField(), affectedCount=serializers.IntegerField()),
-        tags=["network"],
     )
     def post(self, request: Request) -> Response:
         """Delete many people, add them to groups, or set what they are to the user: all or nothing."""
@@ -74,10 +73,12 @@ class BulkOrphansView(APIView):
         operation_id="listBulkOrphans",
         request=BulkOrphansSerializer,
         responses=envelope("BulkOrphans", orphans=OrphanAnswer(many=True), hasCardDavSync=serializers.BooleanField()),
-        tags=["network"],
     )
     def post(self, request: Request) -> Response:
-        """Who would become an orphan if all these people were deleted; whether any of them is on a CardDAV server."""
+        """Who would become an orphan if all these people were deleted.
+
+        `hasCardDavSync` says whether any of them is on a CardDAV server.
+        """
         body = BulkOrphansSerializer(data=request.data, context={"request": request})
         body.is_valid(raise_exception=True)
         user, person_ids = caller(request), body.validated_data["person_ids"]

@@ -20,9 +20,7 @@ GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True)
 
 
 class OrphansView(APIView):
-    @extend_schema(
-        operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)), tags=["network"]
-    )
+    @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)))
     def get(self, request: Request, person_id: str) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
         person = find(Person.objects.owned_by(caller(request)).active(), person_id)
@@ -31,7 +29,7 @@ class OrphansView(APIView):
 
 
 class PersonGraphView(APIView):
-    @extend_schema(operation_id="getPersonGraph", responses=GRAPH, tags=["network"])
+    @extend_schema(operation_id="getPersonGraph", responses=GRAPH)
     def get(self, request: Request, person_id: str) -> Response:
         """A person with their direct connections."""
         person = find(Person.objects.owned_by(caller(request)).active(), person_id)
@@ -47,7 +45,6 @@ class DashboardGraphView(APIView):
             OpenApiParameter("limit", int, description="At most so many people, those nearest to the user first."),
         ],
         responses=GRAPH,
-        tags=["network"],
     )
     def get(self, request: Request) -> Response:
         """The whole network, with the user as center."""

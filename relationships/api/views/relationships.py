@@ -3,14 +3,16 @@
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
+from contacts_project.kernel.api.errors import NotDeletedError
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import envelope, raises
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
@@ -29,7 +31,7 @@ def answer_one(request: Request, row: Relationship) -> Response:
 
 
 class RelationshipsView(APIView):
-    @extend_schema(operation_id="listRelationships", responses=MANY, tags=["relationships"])
+    @extend_schema(operation_id="listRelationships", responses=MANY)
     @conditional
     def get(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
@@ -40,7 +42,6 @@ class RelationshipsView(APIView):
         operation_id="createRelationship",
         request=RelationshipCreateSerializer,
         responses=ONE,
-        tags=["relationships"],
     )
     def post(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
@@ -52,7 +53,7 @@ class RelationshipsView(APIView):
 
 
 class RelationshipView(APIView):
-    @extend_schema(operation_id="getRelationship", responses=ONE, tags=["relationships"])
+    @extend_schema(operation_id="getRelationship", responses=ONE)
     def get(self, request: Request, relationship_id: str) -> Response:
         """One relationship."""
         return answer_one(request, find(Relationship.objects.owned_by(caller(request)).visible(), relationship_id))
@@ -61,7 +62,6 @@ class RelationshipView(APIView):
         operation_id="updateRelationship",
         request=RelationshipUpdateSerializer,
         responses=ONE,
-        tags=["relationships"],
     )
     def put(self, request: Request, relationship_id: str) -> Response:
         """Change the type, the notes or both; the inverse is made to match."""
@@ -76,7 +76,6 @@ class RelationshipView(APIView):
     @extend_schema(
         operation_id="deleteRelationship",
         responses={200: envelope("RelationshipDeleted", message=CharField())},
-        tags=["relationships"],
     )
     def delete(self, request: Request, relationship_id: str) -> Response:
         """Put the relationship and its inverse into the trash."""
@@ -85,7 +84,8 @@ class RelationshipView(APIView):
 
 
 class RestoreRelationshipView(APIView):
-    @extend_schema(operation_id="restoreRelationship", request=None, responses=ONE, tags=["relationships"])
+    @extend_schema(operation_id="restoreRelationship", request=None, responses=ONE)
+    @raises(ValidationError, NotDeletedError, services.PersonDeletedError)
     def post(self, request: Request, relationship_id: str) -> Response:
         """Take the relationship and its inverse out of the trash."""
         row = services.restore_relationship(owner=caller(request), relationship_id=relationship_id, now=timezone.now())
@@ -96,8 +96,8 @@ class RemoveRelationshipView(APIView):
     @extend_schema(
         operation_id="removeRelationship",
         responses={200: envelope("RelationshipRemoved", success=BooleanField())},
-        tags=["relationships"],
     )
+    @raises(NotDeletedError)
     def delete(self, request: Request, relationship_id: str) -> Response:
         """Remove a deleted relationship and its inverse for good."""
         services.remove_relationship(owner=caller(request), relationship_id=relationship_id, now=timezone.now())

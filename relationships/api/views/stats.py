@@ -30,7 +30,6 @@ class DashboardStatsView(APIView):
                 help_text=f"Events of the coming {DAYS} days, as GET /api/upcoming lists them."
             ),
         ),
-        tags=["network"],
     )
     def get(self, request: Request) -> Response:
         """How many people, groups, relationships and upcoming events there are."""

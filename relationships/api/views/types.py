@@ -2,13 +2,15 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.errors import NotDeletedError
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import RelationshipTypeSerializer
@@ -31,7 +33,7 @@ def answer_one(request: Request, row: RelationshipType) -> Response:
 
 
 class RelationshipTypesView(APIView):
-    @extend_schema(operation_id="listRelationshipTypes", responses=MANY, tags=["relationship types"])
+    @extend_schema(operation_id="listRelationshipTypes", responses=MANY)
     def get(self, request: Request) -> Response:
         """All relationship types, by label."""
         return Response({"relationshipTypes": type_answers(own_types(request).order_by("label", "id"))})
@@ -40,7 +42,6 @@ class RelationshipTypesView(APIView):
         operation_id="createRelationshipType",
         request=RelationshipTypeSerializer,
         responses=ONE,
-        tags=["relationship types"],
     )
     def post(self, request: Request) -> Response:
         """Define a type: symmetric, or with the inverse that inverseId names or inverseLabel makes."""
@@ -51,7 +52,7 @@ class RelationshipTypesView(APIView):
 
 
 class RelationshipTypeView(APIView):
-    @extend_schema(operation_id="getRelationshipType", responses=ONE, tags=["relationship types"])
+    @extend_schema(operation_id="getRelationshipType", responses=ONE)
     def get(self, request: Request, type_id: str) -> Response:
         """One relationship type."""
         return answer_one(request, find(own_types(request), type_id))
@@ -60,7 +61,6 @@ class RelationshipTypeView(APIView):
         operation_id="updateRelationshipType",
         request=RelationshipTypeSerializer(partial=True),
         responses=ONE,
-        tags=["relationship types"],
     )
     def put(self, request: Request, type_id: str) -> Response:
         """Change what is sent; a change of the inverse also changes the relationships of this type."""
@@ -70,7 +70,8 @@ class RelationshipTypeView(APIView):
         row = services.update_type(owner=caller(request), type_id=type_id, data=body.validated_data, now=timezone.now())
         return answer_one(request, row)
 
-    @extend_schema(operation_id="deleteRelationshipType", responses={200: DONE}, tags=["relationship types"])
+    @extend_schema(operation_id="deleteRelationshipType", responses={200: DONE})
+    @raises(services.TypeInUseError)
     def delete(self, request: Request, type_id: str) -> Response:
         """Put a type that is not in use into the trash; its inverse stays, without one."""
         services.delete_type(owner=caller(request), type_id=type_id, now=timezone.now())
@@ -78,14 +79,16 @@ class RelationshipTypeView(APIView):
 
 
 class RestoreRelationshipTypeView(APIView):
-    @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE, tags=["relationship types"])
+    @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE)
+    @raises(ValidationError, NotDeletedError)
     def post(self, request: Request, type_id: str) -> Response:
         """Take a type out of the trash; it is the inverse again of what it was the inverse of."""
         return answer_one(request, services.restore_type(owner=caller(request), type_id=type_id, now=timezone.now()))
 
 
 class RemoveRelationshipTypeView(APIView):
-    @extend_schema(operation_id="removeRelationshipType", responses={200: DONE}, tags=["relationship types"])
+    @extend_schema(operation_id="removeRelationshipType", responses={200: DONE})
+    @raises(NotDeletedError)
     def delete(self, request: Request, type_id: str) -> Response:
         """Remove a deleted type for good; references to it are cleared."""
         services.remove_type(owner=caller(request), type_id=type_id, now=timezone.now())

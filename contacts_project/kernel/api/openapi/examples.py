@@ -122,18 +122,22 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         for name, described in schema.get("properties", {}).items():
             if name in special:
                 described["examples"] = [special[name]]
-            elif name in EXAMPLES and "$ref" not in described and _fits(described, EXAMPLES[name]):
+            elif name in EXAMPLES and _fits(described, EXAMPLES[name]):
                 described.setdefault("examples", [EXAMPLES[name]])
     for path in result["paths"].values():
         for operation in path.values():
             _show(operation.get("requestBody", {}), schemas, is_request=True)
-            for answer in operation.get("responses", {}).values():
+            for answer in operation["responses"].values():
                 _show(answer, schemas, is_request=False)
+    for answer in result["components"]["responses"].values():
+        _show(answer, schemas, is_request=False)
+    for webhook in result["webhooks"].values():
+        _show(webhook["post"]["requestBody"], schemas, is_request=False)
     return result
 
 
 def _fits(described: Schema, example: Any) -> bool:
-    kinds = described.get("type", "string")
+    kinds = described.get("type", ())
     kind = "string" if isinstance(example, str) else "number"
     return kind in ([kinds] if isinstance(kinds, str) else kinds) and "enum" not in described
 
@@ -167,7 +171,7 @@ def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
         shown = {
             name: inner
             for name, inner in schema.get("properties", {}).items()
-            if not is_request or name in required or _is_telling(name, inner)
+            if not is_request or name in required or _is_telling(name, inner, schemas)
         }
         return {
             name: None if name in _EMPTY else example_of(inner, schemas, is_request=is_request)
@@ -180,7 +184,8 @@ def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
     return _BY_FORMAT.get(schema.get("format", ""), _BY_TYPE[kind])
 
 
-def _is_telling(name: str, described: Schema) -> bool:
-    """Whether an optional property belongs into the example of a body."""
-    entries = described.get("items", {}).get("$ref", "")
-    return (bool(entries) or "examples" in described) and not name.endswith(("id", "Id"))
+def _is_telling(name: str, described: Schema, schemas: Schema) -> bool:
+    """Whether an optional property belongs into the example of a body: not where it would need another record."""
+    entry = schemas.get(described.get("items", {}).get("$ref", "").rpartition("/")[2], {})
+    names = [name, *entry.get("required", ())]
+    return bool(entry or "examples" in described) and not any(name.endswith(("id", "Id")) for name in names)

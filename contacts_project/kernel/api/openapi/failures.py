@@ -1,0 +1,95 @@
+"""The refusals of an operation: by status, with the codes that each can have there.
+
+An operation's own answers hold `x-codes`; once all are known, each set of codes becomes one schema and one answer,
+which operations share (`name_failures`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework import exceptions
+
+from contacts_project.kernel.api.errors import ApiError
+
+Schema = dict[str, Any]
+
+#: Statuses of refusals: the beginning of a schema's name, and what they mean.
+MEANINGS = {
+    400: ("BadRequest", "The request is not valid, or cannot be carried out as things stand."),
+    401: ("Unauthorized", "The caller is not signed in, or the credentials are wrong."),
+    403: ("Forbidden", "This caller may not do this."),
+    404: ("NotFound", "The caller has no such record."),
+    409: ("Conflict", "What is stored stands against it."),
+    413: ("TooLarge", "The body or file is too large."),
+    415: ("UnsupportedMediaType", "The media type is known, but not taken here."),
+    429: ("RateLimited", "Too many requests: try again after `retryAfter` seconds."),
+    502: ("BadGateway", "A server that was asked on the caller's behalf did not answer as it should."),
+    503: ("Unavailable", "The service is busy, or a part of it is away. Nothing of the request was kept."),
+}
+DETAIL: Schema = {
+    "type": "object",
+    "description": "One thing that is wrong with the request.",
+    "required": ["field", "message"],
+    "properties": {
+        "field": {"type": "string", "description": "Dotted, as in the body.", "examples": ["emails.0.email"]},
+        "message": {"type": "string", "examples": ["This is not an e-mail address."]},
+    },
+}
+
+
+def failure_answers(errors: Iterable[type[exceptions.APIException]]) -> Schema:
+    """Answers by status, for now with nothing but their codes; None among them: a refusal without a code."""
+    codes: dict[int, set[str | None]] = defaultdict(set)
+    for error in errors:
+        codes[error.status_code].update(codes_of(error))
+    return {str(status): {"x-codes": sorted(codes[status], key=str)} for status in sorted(codes)}
+
+
+def codes_of(error: type[exceptions.APIException]) -> tuple[str | None, ...]:
+    """What `code` can be in the body of such a refusal."""
+    if issubclass(error, ApiError):
+        return error.codes or (error.code,)
+    return ("invalid",) if issubclass(error, exceptions.ValidationError) else (None,)
+
+
+def name_failures(result: Schema, **kwargs: Any) -> Schema:
+    """Postprocessing hook, after that of the headers: a schema and an answer for every set of codes."""
+    components = result["components"]
+    components["schemas"]["ErrorDetail"] = DETAIL
+    components["responses"] = {}
+    for path in result["paths"].values():
+        for operation in path.values():
+            for status, answer in operation["responses"].items():
+                if "x-codes" in answer:
+                    name = _name(int(status), answer["x-codes"])
+                    components["schemas"][name] = _schema(int(status), answer["x-codes"])
+                    components["responses"][name] = {**_answer(int(status), name), "headers": answer["headers"]}
+                    operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+    return result
+
+
+def _name(status: int, codes: list[str | None]) -> str:
+    beginning = MEANINGS[status][0]
+    words = ["".join(map(str.capitalize, (code or "uncoded").split("_"))) for code in codes if codes != [None]]
+    return beginning + "".join(word for word in words if word != beginning) + "Error"
+
+
+def _schema(status: int, codes: list[str | None]) -> Schema:
+    """The body: `error` always, `code` unless there is a refusal without one."""
+    properties: Schema = {"error": {"type": "string", "examples": [MEANINGS[status][1]]}}
+    required = ["error"]
+    if words := [code for code in codes if code]:
+        properties["code"] = {"type": "string", "enum": words}
+        required += ["code"] if len(words) == len(codes) else []
+    if status in {400, 409}:
+        properties["details"] = {"type": "array", "items": {"$ref": "#/components/schemas/ErrorDetail"}}
+    if status == 429:
+        properties["retryAfter"] = {"type": "integer", "description": "Seconds to wait.", "examples": [60]}
+        required.append("retryAfter")
+    return {"type": "object", "description": MEANINGS[status][1], "required": required, "properties": properties}
+
+
+def _answer(status: int, name: str) -> Schema:
+    schema = {"$ref": f"#/components/schemas/{name}"}
+    return {"description": MEANINGS[status][1], "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,35 @@
+"""The headers of answers, each described once."""
+
+from typing import Any
+
+HEADERS: dict[str, dict[str, Any]] = {
+    "X-Request-ID": {
+        "description": "The id of the request, the caller's own where one was sent; part of each line of the log.",
+        "schema": {"type": "string"},
+    },
+    "ETag": {
+        "description": "Strong validator of this answer, for If-None-Match.",
+        "schema": {"type": "string", "examples": ['"5f2b6c1e01979a3e6c5b7d219a442f6f"']},
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "examples": [60]}},
+    "WWW-Authenticate": {
+        "description": "The scheme to authenticate with.",
+        "schema": {"type": "string", "examples": ["Bearer"]},
+    },
+}
+_BY_STATUS = {"401": ["WWW-Authenticate"], "429": ["Retry-After"], "503": ["Retry-After"]}
+
+
+def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Postprocessing hook: what each answer sends, by its status and by whether the operation revalidates."""
+    result["components"]["headers"] = HEADERS
+    for path in result["paths"].values():
+        for operation in path.values():
+            for status, answer in operation["responses"].items():
+                tags = ["ETag"] if "304" in operation["responses"] and status in {"200", "304"} else []
+                names = ["X-Request-ID", *tags, *_BY_STATUS.get(status, ())]
+                answer["headers"] = {
+                    **{name: {"$ref": f"#/components/headers/{name}"} for name in names},
+                    **answer.get("headers", {}),
+                }
+    return result

@@ -1,0 +1,99 @@
+"""One operation: what its handler, its serializers and its guards say of it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.exceptions import APIException, NotFound, UnsupportedMediaType, ValidationError
+
+from contacts_project.kernel.api.errors import PayloadTooLargeError, UnavailableError
+from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
+from contacts_project.kernel.api.openapi.failures import failure_answers
+
+_END_OF_SUMMARY = re.compile(r"(?:(?<=[^.]\.)\s+(?=[A-Z`\d])|;\s+)")
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The ETag of an earlier answer: 304 when it is still the same.",
+    "schema": {"type": "string"},
+}
+
+
+class ContractSchema(AutoSchema):
+    """The schema class of every view."""
+
+    @property
+    def handler(self) -> Any:
+        """The function that answers."""
+        return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
+
+    @property
+    def said(self) -> list[str]:
+        """The docstring of the handler: its first clause, and the rest where there is one."""
+        text = " ".join((getattr(self.handler, "__doc__", None) or "").split())
+        return _END_OF_SUMMARY.split(text, maxsplit=1)
+
+    def get_summary(self) -> str:
+        return self.said[0].removesuffix(".")
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
+        return "".join(rest[:1].upper() + rest[1:] for rest in self.said[1:])
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """Nothing for an open route: `{}` there would say no more."""
+        return [requirement for requirement in super().get_auth() if requirement]
+
+    def get_request_serializer(self) -> Any:
+        """A DELETE has the body that `extend_schema` gives it."""
+        return None if self.method == "DELETE" else super().get_request_serializer()
+
+    def _get_request_body(self, direction: Any = "request") -> Any:
+        if self.method != "DELETE" or self.get_request_serializer() is None:
+            return super()._get_request_body(direction)
+        self.method = "POST"  # drf-spectacular describes no body of a DELETE
+        try:
+            return super()._get_request_body(direction)
+        finally:
+            self.method = "DELETE"
+
+    def _map_basic_serializer(self, serializer: Any, direction: str) -> Any:
+        """An answer has every field of its serializer but those that it calls `optional`."""
+        schema = super()._map_basic_serializer(serializer, direction)
+        if direction == "response" and "properties" in schema:
+            schema["required"] = sorted(set(schema["properties"]) - set(getattr(serializer, "optional", ())))
+        return schema
+
+    def _get_parameters(self) -> list[dict[str, Any]]:
+        parameters: list[dict[str, Any]] = super()._get_parameters()
+        for parameter in parameters:
+            if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+                parameter["schema"] = {"type": "string", "format": "uuid"}
+        return [*parameters, _IF_NONE_MATCH] if self.revalidates else parameters
+
+    @property
+    def revalidates(self) -> bool:
+        """Whether the handler sends an ETag and answers 304."""
+        return getattr(self.handler, "revalidates", False)
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        if direction == "request":  # a webhook: what its receiver answers
+            return bodies
+        if self.revalidates:
+            bodies["304"] = {"description": "The caller's copy is current."}
+        return {**failure_answers(self.failures()), **bodies}
+
+    def failures(self) -> Iterator[type[APIException]]:
+        """The refusals that are part of the contract of this operation."""
+        for guard in (*self.view.get_authenticators(), *self.view.get_permissions()):
+            yield from guard.refusals(self.method) if hasattr(guard, "refusals") else ()
+        places = {parameter["in"] for parameter in self._get_parameters()}
+        if "path" in places:
+            yield NotFound
+        if "query" in places:
+            yield ValidationError
+        if self._get_request_body():
+            yield from (ValidationError, UnsupportedMediaType, PayloadTooLargeError)
+        yield UnavailableError
+        yield from getattr(self.handler, "raises", ())

@@ -1,0 +1,71 @@
+"""The API description as a document: the domains that its operations belong to."""
+
+from typing import Any
+
+import accounts.api.schema  # noqa: F401 - registers how its classes are described
+import people.api.schema  # noqa: F401 - as above
+from accounts.api.preferences import PREFERENCES
+
+# Each with the beginnings of its paths below /api/; the longest beginning counts.
+DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "People": ("People and what is known of them.", ("people", "upcoming")),
+    "Important dates": (
+        "Birthdays and other dates of a person, with reminders.",
+        ("people/{personId}/important-dates",),
+    ),
+    "Photos": ("Pictures of people and of the account.", ("photos", "people/{personId}/photo", "user/photo")),
+    "Groups": ("Groups of people.", ("groups",)),
+    "Custom fields": ("Typed fields that the account defines.", ("custom-field-templates",)),
+    "Duplicates": (
+        "People who are likely one, merging them, and undoing it.",
+        ("people/duplicates", "people/merge", "people/{personId}/duplicates"),
+    ),
+    "Relationships": ("What people are to each other.", ("relationships",)),
+    "Relationship types": ("The kinds of relationships, each with its inverse.", ("relationship-types",)),
+    "Network": (
+        "The graph of people: who would lose touch, and actions on many.",
+        ("people/bulk", "people/{personId}/orphans", "people/{personId}/graph", "dashboard"),
+    ),
+    "Map": ("Where people are.", ("map",)),
+    "Trash": ("What was deleted and can still be restored.", ("deleted",)),
+    "vCard": ("Files of contacts, in and out.", ("vcard",)),
+    "CardDAV": ("Contacts of a CardDAV server.", ("carddav", "cron")),
+    "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
+    "Webhooks": ("What destinations of type WEBHOOK receive.", ()),
+    "Reminders": ("What will be sent.", ("reminders",)),
+    "Sign-in": ("Registration, sessions and mailed links.", ("auth",)),
+    "Account": ("The profile, the password, and the end of the account.", ("user",)),
+    "Preferences": (
+        "How the account likes to see things; each has a route of its own.",
+        tuple(f"user/{line.path}" for line in PREFERENCES),
+    ),
+    "Security": ("Sessions, API tokens and the second factor.", ("user/sessions", "user/api-tokens", "user/mfa")),
+    "Transfer": ("The whole account as one document.", ("user/export", "user/import")),
+    "Operation": ("Whether the service is well.", ("health", "version")),
+}
+
+
+def add_domains(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Postprocessing hook: the domains, and the one of each operation."""
+    result["tags"] = [{"name": name, "description": text} for name, (text, _) in DOMAINS.items()]
+    for path, item in result["paths"].items():
+        for operation in item.values():
+            operation["tags"] = [domain_of(path)]
+    return result
+
+
+def domain_of(path: str) -> str:
+    """The domain with the longest beginning of `path`; raises LookupError where there is none."""
+    begins = {
+        prefix: name
+        for name, (_, prefixes) in DOMAINS.items()
+        for prefix in prefixes
+        if _is_below(path, f"/api/{prefix}")
+    }
+    if not begins:
+        raise LookupError(f"{path} belongs to no domain: add it to DOMAINS in {__name__}.")
+    return begins[max(begins, key=len)]
+
+
+def _is_below(path: str, prefix: str) -> bool:
+    return f"{path}/".startswith(f"{prefix}/")

@@ -1,0 +1,104 @@
+"""What webhooks are sent, for the API description (Standard Webhooks; the bodies are notifications.notices)."""
+
+from typing import Any
+
+from drf_spectacular.plumbing import process_webhooks
+from drf_spectacular.utils import OpenApiResponse, OpenApiWebhook, extend_schema, inline_serializer
+from rest_framework import serializers
+
+from contacts_project.kernel.api.fields import Choice
+from contacts_project.kernel.api.schema import envelope
+from notifications.notices import NoticeKind
+from people.api.important_dates import TYPES
+from people.api.upcoming import UpcomingEventSerializer
+from people.recurrence import Unit
+
+
+class _PersonData(serializers.Serializer[Any]):
+    personId = serializers.UUIDField()
+    personName = serializers.CharField()
+    date = serializers.DateField(help_text="The occurrence that this is about.")
+    daysUntil = serializers.IntegerField(help_text="Seen from the day on which this is sent.")
+    late = serializers.BooleanField(help_text="Whether it makes up for a run that was missed.")
+
+
+class ImportantDateNoticeSerializer(_PersonData):
+    """The facts of a reminder of an important date; `title` may be null where there is a type."""
+
+    importantDateId = serializers.UUIDField()
+    type = Choice(TYPES, allow_null=True)
+    title = serializers.CharField(allow_null=True)
+    yearUnknown = serializers.BooleanField()
+    turns = serializers.IntegerField(allow_null=True, help_text="The age, where the year is known.")
+
+
+class ContactNoticeSerializer(_PersonData):
+    """The facts of a reminder to get in touch."""
+
+    lastContact = serializers.DateField(allow_null=True)
+    interval = serializers.IntegerField()
+    intervalUnit = Choice([unit.value for unit in Unit])
+
+
+# No class: `from` is a word of Python's.
+_DIGEST = inline_serializer(
+    "DigestNotice",
+    {
+        "from": serializers.DateField(),
+        "to": serializers.DateField(),
+        "events": UpcomingEventSerializer(many=True),
+        "late": serializers.BooleanField(),
+    },
+)
+_DATA: dict[NoticeKind, tuple[str, Any]] = {
+    NoticeKind.IMPORTANT_DATE: ("An important date is today", ImportantDateNoticeSerializer()),
+    NoticeKind.IMPORTANT_DATE_LEAD: ("An important date comes up", ImportantDateNoticeSerializer()),
+    NoticeKind.CONTACT: ("It is time to get in touch with somebody", ContactNoticeSerializer()),
+    NoticeKind.DIGEST: ("The events of the week", _DIGEST),
+    NoticeKind.TEST: ("A sample", serializers.DictField(help_text="Nothing.")),
+}
+_DESCRIPTION = (
+    "Answer with a status of 2xx within ten seconds; it is tried again otherwise. "
+    "Verify the signature with the secret of the destination before you believe the body."
+)
+_HEADERS = {
+    "webhook-id": "The delivery: the same at every try.",
+    "webhook-timestamp": "Seconds since 1970 at which this try was sent.",
+    "webhook-signature": "`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64; after a change of the secret, "
+    "for a day, two of them with a space between.",
+}
+
+
+def _webhook(kind: NoticeKind) -> OpenApiWebhook:
+    summary, data = _DATA[kind]
+    name = "".join(word.capitalize() for word in kind.value.replace("_", ".").split("."))
+    body = envelope(
+        f"{name}Webhook",
+        type=serializers.ChoiceField([kind.value]),
+        timestamp=serializers.DateTimeField(help_text="When it was first due to be sent."),
+        data=data,
+    )
+    described = extend_schema(
+        operation_id=f"on{name}",
+        summary=summary,
+        description=_DESCRIPTION,
+        request=body,
+        responses={200: OpenApiResponse(description="Received.")},
+    )
+    return OpenApiWebhook(kind.value, described)
+
+
+WEBHOOKS = [_webhook(kind) for kind in NoticeKind]
+
+
+def add_webhooks(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
+    """Postprocessing hook, before that of enums. drf-spectacular's own way forgets schemas and headers of webhooks."""
+    result["webhooks"] = process_webhooks(WEBHOOKS, generator.registry)
+    result["components"] = generator.registry.build({})
+    for path in result["webhooks"].values():
+        path["post"]["tags"] = ["Webhooks"]
+        path["post"]["parameters"] = [
+            {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
+            for name, text in _HEADERS.items()
+        ]
+    return result

@@ -1,0 +1,52 @@
+"""How the API description shows fields and answers whose shape is not that of their class."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+
+from people.api.custom_values import MAX_ENTRIES, CustomFieldValueSerializer
+from people.api.deleted import answer_shapes
+from people.custom_values import MAX_LENGTH
+
+
+class AnyDaySchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.important_dates.AnyDay"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        if direction == "request":
+            return {"type": "string", "examples": ["1815-12-10"], "description": "A day, or a moment of it."}
+        return {"type": "string", "format": "date-time", "examples": ["1815-12-10T00:00:00.000Z"]}
+
+
+class EntryIdSchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.person_entries.EntryId"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        return {"type": "string"}
+
+
+class CustomFieldValuesSchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.custom_values.CustomFieldValuesField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        entry = auto_schema.resolve_serializer(CustomFieldValueSerializer, direction).ref
+        limit = {"maxItems": MAX_ENTRIES} if direction == "request" else {}
+        return {"type": "array", "items": entry, **limit}
+
+
+class AnyValueSchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.custom_values.AnyValue"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        kinds = ["string", "number", "boolean", *(["null"] if direction == "request" else [])]
+        return {"type": kinds, "maxLength": MAX_LENGTH}
+
+
+class DeletedAnswerSchema(OpenApiSerializerExtension):
+    """One of the shapes, as the `type` of the query says; an empty list fits them all."""
+
+    target_class = "people.api.deleted.DeletedAnswer"
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        return {"anyOf": [auto_schema.resolve_serializer(shape, direction).ref for shape in answer_shapes()]}

@@ -1,0 +1,143 @@
+"""The API description as a document: whole, and as precise as clients that are generated from it need it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from drf_spectacular.drainage import GENERATOR_STATS
+from openapi_spec_validator import validate
+
+from notifications.notices import NoticeKind
+from tests.routes.openapi import check_value, document, operations
+
+pytestmark = pytest.mark.django_db
+
+Schema = dict[str, Any]
+
+
+def schemas() -> dict[str, Schema]:
+    found: dict[str, Schema] = document()["components"]["schemas"]
+    return found
+
+
+def test_it_is_valid_openapi_3_1_and_made_without_a_warning() -> None:
+    assert document()["openapi"].startswith("3.1")
+    assert not GENERATOR_STATS
+    validate(document())
+
+
+def test_every_operation_has_a_name_a_summary_and_a_domain() -> None:
+    domains = {tag["name"] for tag in document()["tags"] if tag["description"]}
+    for operation in operations().values():
+        assert re.fullmatch("[a-z]+([A-Z][A-Za-z]*)?", operation["operationId"])
+        assert 0 < len(operation["summary"]) <= 100, operation["summary"]
+        assert set(operation["tags"]) <= domains
+    ids = [operation["operationId"] for operation in operations().values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_example_is_allowed_by_its_schema() -> None:
+    shown = list(examples(document()))
+    assert len(shown) > 500
+    for schema, value in shown:
+        check_value(schema, value)
+
+
+def examples(described: Any) -> Iterator[tuple[Schema, Any]]:
+    """Every example of the description, with the schema that it is of."""
+    if isinstance(described, list):
+        described = dict(enumerate(described))
+    if not isinstance(described, dict):
+        return
+    if "schema" in described and "example" in described:
+        yield described["schema"], described["example"]
+    for value in described.get("examples", ()):
+        yield {key: inner for key, inner in described.items() if key != "examples"}, value
+    for inner in described.values():
+        yield from examples(inner)
+
+
+def test_a_deletion_with_a_body_describes_it() -> None:
+    for path in ("/api/people/{}", "/api/user/delete"):
+        assert "requestBody" in operations()["DELETE", path]
+    assert "requestBody" not in operations()["DELETE", "/api/groups/{}"]
+
+
+def test_emails_are_shown_by_an_example() -> None:
+    emails = [schema["properties"]["email"] for schema in schemas().values() if "email" in schema.get("properties", ())]
+    named = [email for email in emails if email.get("type") == "string"]
+    assert named
+    assert all(email.get("examples") for email in named)
+
+
+def test_what_answers_always_hold_is_required() -> None:
+    for name in ("Person", "ImportantDate", "Relationship", "User", "Group", "Destination"):
+        assert set(schemas()[name]["required"]) == set(schemas()[name]["properties"]), name
+    listed = schemas()["PersonListed"]
+    assert set(schemas()["PersonFound"]["properties"]) - set(listed["required"]) == {
+        *("phoneNumbers", "emails", "addresses", "urls", "imHandles", "locations", "customFields"),
+    }
+    assert "pagination" not in schemas()["PeopleAnswer"]["required"]
+
+
+def test_no_type_is_left_open() -> None:
+    """But for the document of a whole account."""
+    whole = [
+        name for name, schema in schemas().items() if schema.get("type") == "object" and "properties" not in schema
+    ]
+    assert whole == []
+    open_answers = [
+        operation["operationId"]
+        for operation in operations().values()
+        for answer in operation["responses"].values()
+        for media in answer.get("content", {}).values()
+        if "additionalProperties" in media["schema"]
+    ]
+    assert open_answers == ["exportAccount"]
+    relationships = schemas()["Person"]["properties"]["relationships"]
+    assert relationships["items"] == {"$ref": "#/components/schemas/Relationship"}
+    assert len(schemas()["DeletedAnswer"]["anyOf"]) == 6
+    assert schemas()["FieldOverridesRequest"]["properties"]["nickname"]["type"] == ["string", "null"]
+
+
+def test_every_refusal_has_a_type_of_its_own_with_its_codes() -> None:
+    answers = document()["components"]["responses"]
+    for operation in operations().values():
+        refusals = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+        if operation["operationId"] == "getHealth":
+            continue
+        assert refusals["503"] == {"$ref": "#/components/responses/UnavailableError"}
+        for status, answer in refusals.items():
+            described = answers[answer["$ref"].rpartition("/")[2]]
+            assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
+    creation = operations()["POST", "/api/people"]["responses"]["403"]["$ref"].rpartition("/")[2]
+    assert set(schemas()[creation]["properties"]["code"]["enum"]) == {"csrf", "plan_limit", "read_only_token"}
+
+
+def test_reads_that_revalidate_say_so() -> None:
+    conditional = {operation["operationId"] for operation in operations().values() if "304" in operation["responses"]}
+    assert conditional >= {
+        *("listPeople", "getPerson", "getSearchIndex", "listRelationships", "listGroups", "exportAccount"),
+        "getPersonPhoto",
+    }
+    for operation in operations().values():
+        headers = {parameter["name"] for parameter in operation.get("parameters", ())}
+        assert ("If-None-Match" in headers) == (operation["operationId"] in conditional)
+        assert ("ETag" in operation["responses"].get("200", {}).get("headers", {})) == ("If-None-Match" in headers)
+
+
+def test_ways_to_sign_in() -> None:
+    assert operations()["GET", "/api/people"]["security"] == [{"apiToken": []}, {"session": []}]
+    assert operations()["POST", "/api/people"]["security"] == [{"apiToken": []}, {"session": [], "csrf": []}]
+    assert operations()["POST", "/api/user/api-tokens"]["security"] == [{"session": [], "csrf": []}]
+    assert "security" not in operations()["POST", "/api/auth/login"]
+
+
+def test_webhooks_are_described_with_their_signature() -> None:
+    assert set(document()["webhooks"]) == set(NoticeKind.values)
+    for kind, webhook in document()["webhooks"].items():
+        headers = {parameter["name"] for parameter in webhook["post"]["parameters"]}
+        assert headers == {"webhook-id", "webhook-timestamp", "webhook-signature"}
+        schema = webhook["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert schemas()[schema["$ref"].rpartition("/")[2]]["properties"]["type"], kind
