@@ -47,7 +47,7 @@ def check_answer(response: Any) -> None:
         return
     kind = response["Content-Type"].partition(";")[0]
     assert kind in described["content"], f"{name}: {kind} is not described, only {sorted(described['content'])}"
-    if kind == "application/json":
+    if kind == "application/json" and not response.has_header("Content-Encoding"):  # that travels in another form
         check_value(described["content"][kind]["schema"], orjson.loads(response.content))
 
 
