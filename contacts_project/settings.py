@@ -272,6 +272,7 @@ REST_FRAMEWORK = {
 }
 
 SPECTACULAR_SETTINGS = {
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,  # the description is loaded when it is asked for, and looked at by the tests
     "TITLE": "Contact network service",
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.1",
@@ -319,6 +320,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # whoever asked is told; strangers try hosts all day
         "celery": {"level": "WARNING"},
         "uvicorn": {"level": "WARNING"},
         "urllib3": {"level": "ERROR"},  # warns with whole URLs, which may be secrets, and with what destinations said

@@ -37,7 +37,6 @@ def test_a_link_that_fails_is_logged_without_its_token(
     reset = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
     out = unsubscribe_url(alice, Subject.DIGEST).removeprefix(project.BASE_URL)
     Client(enforce_csrf_checks=True).post(reset)
-    Client().get(reset, HTTP_HOST="elsewhere.example.org")
 
     def away(*args: object, **kwargs: object) -> None:
         raise OperationalError("the database is away")
@@ -46,7 +45,7 @@ def test_a_link_that_fails_is_logged_without_its_token(
     Client(raise_request_exception=False).get(reset)
     Client(raise_request_exception=False).get(out)
     named = {line["name"] for line in lines()}
-    assert named >= {"django.security.csrf", "django.security.DisallowedHost", "django.request"}
+    assert named >= {"django.security.csrf", "django.request"}
     written = json.dumps(lines())
     assert "token=" not in written.replace("token=***", "")
     assert reset.partition("=")[2][:20] not in written

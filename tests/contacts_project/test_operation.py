@@ -147,7 +147,7 @@ def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) ->
     ],
 )
 def test_a_foreign_host_is_told_which_setting_to_change(host: str, told: list[str]) -> None:
-    answer = Client().get("/api/version", HTTP_HOST=host)
+    answer = Client().get("/", HTTP_HOST=host)
     assert (answer.status_code, answer.json()["code"]) == (400, "host_not_allowed")
     error = answer.json()["error"]
     assert [word for word in told if word not in error] == []
