@@ -4,11 +4,13 @@ from typing import Any
 
 import pyotp
 import pytest
+from django.contrib.admin import site
 from django.core import checks
 from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import TotpDevice, User
+from contacts_project.kernel.ownership.writing import account_write
 from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 
@@ -31,6 +33,18 @@ def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any
     assert response.status_code == 302
     alice.refresh_from_db()
     assert (alice.plan, alice.effective_plan, alice.email) == ("PRO", "PRO", "alice@example.org")
+
+
+def test_an_operator_changes_a_plan_and_nothing_else(rf: Any, alice: User) -> None:
+    """What its owner wrote since the form was read stays, and a client that holds the account hears of the plan."""
+    shown = User.objects.get(pk=alice.pk)
+    with account_write(alice) as write:
+        User.objects.filter(pk=alice.pk).update(theme="DARK")
+    shown.plan = "PRO"
+    admin = site.get_model_admin(User)
+    admin.save_model(rf.post("/"), shown, None, change=True)
+    alice.refresh_from_db()
+    assert (alice.plan, alice.theme, alice.revision) == ("PRO", "DARK", write.revision + 1)
 
 
 def test_an_operator_deletes_no_account(operator: Client, alice: User) -> None:
