@@ -109,6 +109,8 @@ class _Import:
 
     def _divide(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
         if len(units) > 1:
+            for item in chain.from_iterable(units):
+                item.unsettle()
             for unit in units:
                 self._store(section, [unit])
         else:

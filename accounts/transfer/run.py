@@ -42,6 +42,10 @@ class Item:
     def settle(self, status: str, new_id: UUID | None, reason: str, ref: Any = None) -> None:
         self.status, self.new_id, self.reason, self.ref = status, new_id, reason, ref or new_id
 
+    def unsettle(self) -> None:
+        """What was known of it was taken back with its transaction; it is to be written again."""
+        self.status, self.new_id, self.reason, self.ref, self.left_out = "", None, "", None, []
+
     def answer(self) -> dict[str, Any]:
         answer: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
         if self.source_id != NO_ID:

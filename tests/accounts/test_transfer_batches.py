@@ -1,6 +1,7 @@
 """An import is written in batches: others write in between, and one that was cut off goes on when it comes again."""
 
 import base64
+import datetime as dt
 import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +12,14 @@ from django.db import DataError, OperationalError, connection
 
 from accounts.models import User
 from accounts.transfer import importing
+from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.slots import IMPORTS
 from people.lookup import refresh_lookup
 from people.models import Person
 from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
+from relationships.models import RelationshipType
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
 from tests.client import Client, client_of
@@ -132,6 +135,24 @@ def test_a_record_that_the_database_refuses_stops_no_other(
     wrong = [(result["section"], result["index"]) for result in receipt["results"] if result["status"] == "error"]
     assert wrong == [("people", 4), ("relationships", 3), ("relationships", 4)]
     assert receipt["errorMessages"][0] == "people, record 5: This record could not be stored."
+
+
+def test_a_type_that_the_database_refuses_stops_no_other(
+    api: Client, alice: User, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = {"id": str(new_id()), "name": "BAD", "label": "Bad", "color": "#112233"}
+    document["relationshipTypes"].append(bad)
+
+    def refuse(data: dict[str, Any], now: dt.datetime) -> dict[str, Any]:
+        if data.get("name") == "BAD":
+            raise DataError("the value is out of range")
+        return times_of(data, now)
+
+    monkeypatch.setattr("relationships.transfer.times_of", refuse)
+    receipt = api.ok("POST", "/api/user/import", document)
+    assert receipt["errorMessages"] == ["relationshipTypes, record 3: This record could not be stored."]
+    assert set(RelationshipType.objects.owned_by(alice).values_list("name", flat=True)) == {"UP", "DOWN"}
+    check_invariants(alice)
 
 
 @pytest.mark.django_db(transaction=True)
