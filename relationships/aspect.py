@@ -13,8 +13,7 @@ from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsF
 from people.aspects import PersonAspect
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
-from relationships.models import Relationship
-from relationships.projection import FEW, relationship_texts
+from relationships.projection import relationship_texts
 from relationships.services.merging import move_relationships, return_relationships
 from relationships.services.orphans import orphans_to_delete
 from relationships.services.relationships import NO_WAY_BACK, create_relationship
@@ -59,11 +58,7 @@ class RelationshipsAspect(PersonAspect):
             )
 
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
-        rows = Relationship.objects.owned_by(owner).active()
-        everybody = person_ids is None or len(person_ids) > FEW
-        if not everybody:
-            rows = rows.filter(person__in=person_ids)
-        return relationship_texts(owner, rows, everybody=everybody)
+        return relationship_texts(owner, person_ids)
 
     def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
         return orphans_to_delete(owner_id, person_ids, options)

@@ -2,15 +2,17 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypedDict
+from uuid import UUID
 
 import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json, timestamp
+from contacts_project.kernel.compiled_queries import CompiledQuery
 from people.models import Person
 from people.names import COLUMNS, FULL, display_name
-from relationships.models import RelationshipQuerySet, RelationshipType
+from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
 
 # Up to so many ids are named in a query; for more, all of the account's rows are read and looked up in memory.
 FEW: Final = 500
@@ -52,13 +54,19 @@ def named_people(
 
 def relationship_answers(owner: User, rows: RelationshipQuerySet, *, deleted: bool = False) -> list[orjson.Fragment]:
     """Answers as JSON, in the order of the rows. Rows to deleted people are left out, unless `deleted`."""
-    return [orjson.Fragment(text) for _, text in _texts(owner, rows, deleted=deleted)]
+    if not deleted:
+        rows = _of_active_people(rows)
+    return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
 
 
-def relationship_texts(owner: User, rows: RelationshipQuerySet, *, everybody: bool) -> dict[str, str]:
-    """The same answers by the IdKey of `person`, with commas between. With `everybody` rows are not held, names are."""
+def relationship_texts(owner: User, person_ids: Collection[UUID] | None) -> dict[str, str]:
+    """The same answers for the active relationships of people, of all for None: by IdKey, with commas between."""
+    if person_ids is None or len(person_ids) > FEW:
+        found = _texts_of_all(owner)
+    else:
+        found = _texts(owner, _OF_PEOPLE.rows(owner_id=owner.pk, person_ids=list(person_ids)))
     texts: dict[str, str] = {}
-    for person, text in _texts(owner, rows.order_by("-created_at", "-id"), deleted=False, everybody=everybody):
+    for person, text in found:
         before = texts.get(person)
         texts[person] = text if before is None else f"{before},{text}"
     return texts
@@ -76,31 +84,33 @@ _COLUMNS: Final = (
 )
 
 
-def _texts(
-    owner: User, rows: RelationshipQuerySet, *, deleted: bool, everybody: bool = False
-) -> Iterator[tuple[str, str]]:
-    """The IdKey of `person` and the whole answer as JSON text, of each row.
+def _texts(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """The IdKey of `person` and the whole answer as JSON text, of each row, with which names and type have come.
 
-    Put together of what is JSON already; dictionaries for tens of thousands of rows would cost twice the time. Names
-    and types come with the rows, in one statement; for `everybody` they are read once each instead.
+    Put together of what is JSON already; dictionaries for tens of thousands of rows would cost twice the time.
     """
-    if not everybody:
-        if not deleted:
-            rows = rows.filter(person__deleted_at=None, related_person__deleted_at=None)
-        order, form = owner.name_order, owner.name_display_format
-        for row in rows.values_list(*_COLUMNS, *_JOINED):
-            person = _person_json(row[1], display_name(row[8:16], order=order, form=form))
-            related = _person_json(row[2], display_name(row[16:24], order=order, form=form))
-            yield row[1], _relationship_json(row[:8], person, related, _type_json(row[3], row[24]))
-        return
+    order, form = owner.name_order, owner.name_display_format
+    for row in rows:
+        person = _person_json(row[1], display_name(row[8:16], order=order, form=form))
+        related = _person_json(row[2], display_name(row[16:24], order=order, form=form))
+        yield row[1], _relationship_json(row[:8], person, related, _type_json(row[3], row[24]))
+
+
+def _texts_of_all(owner: User) -> Iterator[tuple[str, str]]:
+    """The same for everybody's: names and types are read once each, the rows are not held."""
     names = {key: _person_json(key, named["name"]) for key, named in named_people(owner, ordered=False).items()}
     types = {None: _type_json(None, "")} | {
         key: _type_json(key, label)
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdKey("pk"), "label")
     }
+    rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
     for row in rows.values_list(*_COLUMNS).iterator():
         if row[1] in names and row[2] in names:
             yield row[1], _relationship_json(row, names[row[1]], names[row[2]], types[row[3]])
+
+
+def _of_active_people(rows: RelationshipQuerySet) -> RelationshipQuerySet:
+    return rows.filter(person__deleted_at=None, related_person__deleted_at=None)
 
 
 # What stands in other tables: the names of both people, the type's label.
@@ -108,6 +118,15 @@ _JOINED: Final = (
     *(f"person__{column}" for column in COLUMNS),
     *(f"related_person__{column}" for column in COLUMNS),
     "relationship_type__label",
+)
+
+
+_OF_PEOPLE = CompiledQuery(
+    lambda owner_id, person_ids: (
+        _of_active_people(Relationship.objects.owned_by(owner_id).active().filter(person__in=person_ids))
+        .order_by("-created_at", "-id")
+        .values_list(*_COLUMNS, *_JOINED)
+    )
 )
 
 

@@ -31,6 +31,7 @@ from people.api.person_serializer import (
     SearchRecordSerializer,
 )
 from people.aspects import aspects
+from people.counts import PEOPLE, count_of
 from people.models import Person
 from people.names import fold
 from people.photos import delete_files
@@ -90,7 +91,7 @@ class PersonViewSet(ViewSet):
         return self._page(request, people, query)
 
     def _page(self, request: Request, people: Any, query: PeopleQuery) -> HttpResponseBase:
-        total = people.count()
+        total = people.count() if query.group_ids is not None else count_of(caller(request).pk, PEOPLE)
         page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
         answer = {
             "people": project(caller(request), page, details=query.details),
@@ -114,8 +115,7 @@ class PersonViewSet(ViewSet):
         owner, key = caller(request), parse_id(person_id)
         if key is None:
             raise Http404
-        rows = Person.objects.owned_by(owner).active().filter(pk=key)
-        found = whole_person(owner, rows)
+        found = whole_person(owner, key)
         if found is None:
             raise Http404
         return Response({"person": found})

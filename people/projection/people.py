@@ -1,14 +1,15 @@
 """People as every answer shows them: one assembly for lists, for everybody, and for one."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.compiled_queries import CompiledQuery
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import DayText, JsonMembers, Raw
@@ -50,18 +51,16 @@ _DETAILS = JsonMembers(
 )
 
 
-def person_answers(owner: User, person_ids: Collection[UUID]) -> list[Fragment]:
+def person_answers(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
     """People with everything, in the order asked for, in or out of the trash."""
-    found = {
-        answer.key: answer.json for answer in _whole(owner, Person.objects.owned_by(owner).filter(pk__in=person_ids))
-    }
+    found = dict(_whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=person_ids)))
     return [found[key.hex] for key in person_ids if key.hex in found]
 
 
-def whole_person(owner: User, rows: Any) -> Fragment | None:
-    """The person of a queryset that has one row at most, with everything. Three statements."""
-    for answer in _whole(owner, rows):
-        return answer.json
+def whole_person(owner: User, person_id: UUID) -> Fragment | None:
+    """An active person with everything; None where there is none. Three statements."""
+    for _, answer in _whole(owner, _ACTIVE.rows(owner_id=owner.pk, person_ids=[person_id])):
+        return answer
     return None
 
 
@@ -84,25 +83,31 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
     return map(assemble, rows.values_list(*columns).iterator(chunk_size=FETCH))
 
 
-class _Answer(NamedTuple):
-    key: str
-    json: Fragment
-
-
 # What a person is to the user, read with the person itself.
 _TYPE: tuple[Any, ...] = tuple(f"relationship_to_user__{name}" for name in ("name", "label", "color", "deleted_at"))
 
 
-def _whole(owner: User, rows: Any) -> Iterator[_Answer]:
-    """Few people with everything: one statement for themselves, one for what is theirs, one for relationships."""
-    found = list(rows.values_list(*_COLUMNS, _DETAILS, *_TYPE))
+_ANY = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS, *_TYPE)
+    )
+)
+_ACTIVE = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS, *_TYPE)
+    )
+)
+
+
+def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Fragment]]:
+    """IdKey and answer of few people, with what is theirs in one statement, and one for each app above."""
     if not found:
         return
     types = {row[15]: type_summary(row[15], *row[26:29]) for row in found if row[15] and row[29] is None}
     groups, lists = beside_few(owner, [UUID(row[0]) for row in found])
     assemble = _assembler(owner, types, groups, lists, details=True)
     for row in found:
-        yield _Answer(row[0], Fragment(assemble(row)))
+        yield row[0], Fragment(assemble(row))
 
 
 def _assembler(

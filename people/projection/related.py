@@ -4,7 +4,7 @@ Everything comes as JSON text that an answer takes in as it is (orjson.Fragment)
 would cost more, in memory and in the garbage collector's time, than the database takes to write the text.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from orjson import Fragment, dumps
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json
+from contacts_project.kernel.compiled_queries import CompiledQuery
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Raw, Truth
@@ -33,10 +34,20 @@ class Kind(NamedTuple):
     label: str
 
 
+def _types(owner_id: UUID) -> Any:
+    model: Any = Person._meta.get_field("relationship_to_user").related_model
+    return model.objects.owned_by(owner_id).active().values_list(IdKey("id"), "name", "label", "color")
+
+
+_TYPES = CompiledQuery(_types)
+_GROUPS = CompiledQuery(
+    lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdKey("id"), "name", "color")
+)
+
+
 def types_of(owner: User) -> dict[str, Kind]:
     """The account's active relationship types, by IdKey."""
-    model: Any = Person._meta.get_field("relationship_to_user").related_model
-    rows = model.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "label", "color")
+    rows = _TYPES.rows(owner_id=owner.pk)
     kinds = {}
     for key, name, label, color in rows:
         kinds[key] = type_summary(key, name, label, color)
@@ -58,7 +69,7 @@ class Groups(NamedTuple):
 
 def groups_of(owner: User, ids: Ids) -> dict[str, Groups]:
     """The active groups of each person who has any."""
-    rows = Group.objects.owned_by(owner).active().values_list("name_key", IdKey("id"), "name", "color")
+    rows = _GROUPS.rows(owner_id=owner.pk)
     # Sorted here: databases collate differently.
     groups = {key: {"id": id_text(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
     if not groups:
@@ -158,12 +169,12 @@ def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
     }
 
 
-def beside_few(owner: User, ids: Collection[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
+def beside_few(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
     """Groups and lists of few people, as groups_of and lists_of give those of all: one statement, and one for each app
     above.
     """
     found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
-    for row in map(_Row._make, _own_rows(owner, ids)):
+    for row in map(_Row._make, _OWN_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person, []).append(row)
     above = {aspect.name: aspect.rows(owner, ids) for aspect in aspects() if aspect.name}
     groups = {
@@ -202,11 +213,11 @@ class _Row(NamedTuple):
     json: str
 
 
-def _own_rows(owner: User, ids: Collection[UUID]) -> Any:
+def _own_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
     """Memberships, dates and custom values of people as rows of one shape, in one statement."""
-    groups = Membership.objects.owned_by(owner).filter(person_id__in=ids, group__deleted_at=None)
-    dates = ImportantDate.objects.owned_by(owner).filter(person_id__in=ids).active()
-    values = CustomFieldValue.objects.owned_by(owner).filter(person_id__in=ids, template__deleted_at=None)
+    groups = Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids, group__deleted_at=None)
+    dates = ImportantDate.objects.owned_by(owner_id).filter(person_id__in=person_ids).active()
+    values = CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids, template__deleted_at=None)
     of_groups = _columns(
         GROUP, first="group__name_key", key=IdKey("group_id"), name="group__name", color="group__color"
     )
@@ -233,3 +244,6 @@ def _columns(source: str, **columns: Any) -> list[Any]:
 
 def _text(value: str) -> Value:
     return Value(value, output_field=TextField())
+
+
+_OWN_ROWS = CompiledQuery(_own_rows)

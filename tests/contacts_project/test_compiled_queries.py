@@ -1,0 +1,51 @@
+"""Statements that are written once: the rows are those of the ORM, for every number of ids."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from contacts_project.kernel.api.columns import IdKey
+from contacts_project.kernel.compiled_queries import CompiledQuery
+from people.models import Person
+from tests.builders import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def of_owner(owner_id: UUID, person_ids: list[UUID]) -> Any:
+    rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids, name__startswith="A")
+    return rows.order_by("name").values_list(IdKey("id"), "name")
+
+
+def test_rows_are_those_of_the_parameters(alice: User, mallory: User) -> None:
+    query = CompiledQuery(of_owner)
+    ada, anna, eve = (make_person(alice, name=name).pk for name in ("Ada", "Anna", "Eve"))
+    hers = make_person(mallory, name="Agnes").pk
+    for owner, ids in (
+        (alice, [ada]),
+        (alice, [anna]),
+        (alice, [eve, anna, ada, hers]),
+        (mallory, [ada, hers]),
+        (alice, []),
+    ):
+        expected = list(of_owner(owner.pk, ids))
+        assert query.rows(owner_id=owner.pk, person_ids=ids) == expected
+        assert query.rows(owner_id=owner.pk, person_ids=ids) == expected
+
+
+def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
+    written = []
+
+    def build(owner_id: UUID, person_ids: list[UUID]) -> Any:
+        written.append(len(person_ids))
+        return of_owner(owner_id, person_ids)
+
+    query = CompiledQuery(build)
+    with CaptureQueriesContext(connection) as statements:
+        for number in (1, 1, 2, 1, 2):
+            query.rows(owner_id=alice.pk, person_ids=[uuid4() for _ in range(number)])
+    assert (written, len(statements)) == ([1, 2], 5)
