@@ -11,4 +11,4 @@ class NotificationsConfig(AppConfig):
 
         register_transfer()
         on_account_claimed(silence_channels)
-        from notifications import checks, receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models
+        from notifications import receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models

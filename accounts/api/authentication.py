@@ -12,6 +12,7 @@ from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
 from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.write_lock import unless_locked
 
 _USE_RESOLUTION = dt.timedelta(minutes=1)
 
@@ -44,7 +45,8 @@ class BearerAuthentication(authentication.BaseAuthentication):
     def _note_use(self, row: ApiToken, now: dt.datetime) -> None:
         stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _USE_RESOLUTION)
         if row.last_used_at is None or row.last_used_at < now - _USE_RESOLUTION:
-            ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
+            with unless_locked():
+                ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
 
 
 class CsrfError(ApiError):

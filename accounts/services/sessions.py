@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from accounts.models import AccountSession, User
 from contacts_project.kernel.api.client_address import client_address
 from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.write_lock import unless_locked
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60
@@ -56,7 +57,8 @@ def record_session(*, request: HttpRequest, user: User, now: dt.datetime) -> Non
 def note_session_use(*, session_key: str, now: dt.datetime) -> None:
     """Keep `last_used_at`, written at most once a minute."""
     if cache.add(f"session-used:{session_key}", 1, _USE_RESOLUTION_SECONDS):
-        AccountSession.unscoped.rows().filter(session_key=session_key).update(last_used_at=now)
+        with unless_locked():
+            AccountSession.unscoped.rows().filter(session_key=session_key).update(last_used_at=now)
 
 
 def live_sessions(*, user: User, now: dt.datetime) -> QuerySet[AccountSession]:

@@ -14,6 +14,8 @@ from zoneinfo import available_timezones
 
 from cryptography.fernet import Fernet
 
+from notifications.vapid import public_key_of
+
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -169,6 +171,11 @@ def _contact(text: str) -> str:
     return text
 
 
+def _vapid_private_key(text: str) -> str:
+    public_key_of(text)
+    return text
+
+
 def _plan_limits(text: str) -> dict[str, dict[str, int | None]]:
     limits = json.loads(text)
     check(isinstance(limits, dict) and limits.keys() <= {"FREE", "PERSONAL", "PRO"})
@@ -198,6 +205,8 @@ PORTS = list_of(Kind(_port, ""), "port numbers, or * for any")
 TIME_ZONE = Kind(_zone, "the name of an IANA time zone, such as Europe/Oslo")
 SENDER = Kind(_sender, "an address of mail, also with a name before it: Contacts <contacts@example.org>")
 CONTACT = Kind(_contact, "a mailto: or https: address")
+VAPID_PUBLIC_KEY = Kind(str, "the public half of VAPID_PRIVATE_KEY, or neither of the two")
+VAPID_PRIVATE_KEY = Kind(_vapid_private_key, "a P-256 key: base64url of the number or of DER, or PEM")
 PLAN_LIMITS = Kind(
     _plan_limits,
     "a JSON object of FREE, PERSONAL, PRO, each an object of people, groups, reminders, templates: "

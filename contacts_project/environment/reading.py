@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import environ
 
 from contacts_project.environment.table import SETTINGS, Setting
+from notifications.vapid import public_key_of
 
 _LINE = re.compile(r"(?:export )?([A-Za-z_0-9]+)=.*")  # what django-environ takes; it skips other lines
 _PLACE = re.compile(r"[\w.-]*(:[0-9]+)?(/[\w./%-]*)?")
@@ -33,6 +34,9 @@ def read(variables: Mapping[str, str]) -> dict[str, Any]:
     if values["SESSION_SAMESITE"] == "None" and urlsplit(values["BASE_URL"]).scheme != "https":
         allowed = "Lax or Strict, unless BASE_URL begins with https://: browsers refuse it over plain http"
         raise WrongSettingError(wrong("SESSION_SAMESITE", "None", allowed))
+    private, public = values["VAPID_PRIVATE_KEY"], values["VAPID_PUBLIC_KEY"]
+    if public.rstrip("=") != (public_key_of(private) if private else ""):
+        raise WrongSettingError(wrong("VAPID_PUBLIC_KEY", public))
     return values
 
 

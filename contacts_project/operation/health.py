@@ -2,8 +2,6 @@
 
 import datetime as dt
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from contacts_project.celery import app
+from contacts_project.kernel.write_lock import shorter_wait
 from notifications.models.heartbeat import last_beat
 
 STARTED_AT = timezone.now()
@@ -20,7 +19,7 @@ STARTED_AT = timezone.now()
 SCHEDULER_LAG_SECONDS = 300
 # With less free the database may fail in the middle of anything.
 LEAST_FREE_BYTES = 64 * 1024 * 1024
-# A write lock that is held for longer than this holds up everybody who writes.
+# A write lock that is held for longer than this holds up everybody who writes; who asks waits no longer either.
 _LOCK_SECONDS = 2
 
 
@@ -49,26 +48,11 @@ def _word(fit: bool) -> Check:
 def check_database() -> Check:
     """Whether it answers and, since a transaction takes SQLite's write lock, can be written to."""
     try:
-        with _short_wait(), transaction.atomic(), connection.cursor() as cursor:
+        with shorter_wait(_LOCK_SECONDS), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except Error:
         return _word(False)
     return _word(True)
-
-
-@contextmanager
-def _short_wait() -> Iterator[None]:
-    """Wait for SQLite's lock no longer than who asks for our health will wait for the answer."""
-    if connection.vendor != "sqlite":
-        yield
-        return
-    with connection.cursor() as cursor:
-        usual = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
-        cursor.execute(f"PRAGMA busy_timeout = {min(usual, _LOCK_SECONDS * 1000)}")
-        try:
-            yield
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 def check_migrations() -> Check:

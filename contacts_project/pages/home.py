@@ -16,6 +16,7 @@ from accounts.models import User
 from accounts.readers import language_of, reader_of
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.registration import awaits_operator, registration_is_open
+from contacts_project.kernel.api.errors import UnavailableError
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
 from people.links import person_url
@@ -52,7 +53,10 @@ def home_page(request: HttpRequest) -> HttpResponse:
             "base_url": settings.BASE_URL,
             "version": settings.VERSION,
         }
-    return render_page(request, "pages/home.html", context, language=language, status=200 if fit else 503)
+    response = render_page(request, "pages/home.html", context, language=language, status=200 if fit else 503)
+    if not fit:
+        response["Retry-After"] = str(UnavailableError().retry_after)
+    return response
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,8 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
     """The one beside manage.py is made where DATA_DIR is forgotten."""
-    shutil.copytree(settings.BASE_DIR / "contacts_project", tmp_path / "contacts_project")
+    for app in ("contacts_project", "notifications"):
+        shutil.copytree(settings.BASE_DIR / app, tmp_path / app)
     first, again = (run(["-c", "import contacts_project.settings"], {"DATA_DIR": ""}, tmp_path) for _ in range(2))
     assert first.stderr == f"Made the data folder {tmp_path}/data. If your instance lies elsewhere, set DATA_DIR.\n"
     assert (again.stderr, (tmp_path / "data").stat().st_mode & 0o777) == ("", 0o700)

@@ -215,6 +215,7 @@ def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pyt
     response = browser.get("/")
     html = text_of(response)
     assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
     for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "is nearly full"):
         assert text in html
 

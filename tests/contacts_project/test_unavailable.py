@@ -66,6 +66,21 @@ def test_a_locked_database(api: Client, alice: User, locked: None) -> None:
     assert not Person.unscoped.exists()
 
 
+@pytest.fixture
+def browser(alice: User) -> Client:
+    """Alice's, signed in."""
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+@on_sqlite
+def test_reading_goes_on_while_the_database_is_locked(api: Client, browser: Client, locked: None) -> None:
+    """That a credential is used for the first time is noted another time."""
+    for client in (api, browser):
+        assert client.ok("GET", "/api/people")["people"] == []
+
+
 @on_sqlite
 def test_a_full_disk_below_the_database(api: Client) -> None:
     with connection.cursor() as cursor:

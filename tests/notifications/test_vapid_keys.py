@@ -1,39 +1,29 @@
 """VAPID keys: the pair has to be whole and to fit, in any form in use."""
 
 from base64 import urlsafe_b64encode
-from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from django.core.checks import run_checks
 
+from contacts_project.environment import WrongSettingError, read
 from notifications.vapid import make_keys, public_key_of
 
 
-def ids() -> set[str]:
-    return {message.id for message in run_checks() if message.id and not message.is_silenced()}
+def wrong(**values: str) -> str:
+    with pytest.raises(WrongSettingError) as caught:
+        read(values)
+    return str(caught.value)
 
 
-def test_defaults_are_fine() -> None:
-    assert ids() == set()
-
-
-@pytest.mark.parametrize("name", ["VAPID_PUBLIC_KEY", "VAPID_PRIVATE_KEY"])
-def test_half_a_pair_is_named(settings: Any, name: str) -> None:
-    setattr(settings, name, "alone")
-    assert ids() == {"notifications.E001"}
-
-
-def test_vapid_keys_have_to_fit_each_other(settings: Any) -> None:
+def test_a_pair_is_whole_and_fits() -> None:
     ours, other = make_keys(), make_keys()
-    settings.VAPID_PRIVATE_KEY = ours.private
-    settings.VAPID_PUBLIC_KEY = ours.public
-    assert ids() == set()
-    settings.VAPID_PUBLIC_KEY = other.public
-    assert ids() == {"notifications.E003"}
-    settings.VAPID_PRIVATE_KEY = "nonsense"
-    assert ids() == {"notifications.E002"}
+    assert read({"VAPID_PUBLIC_KEY": ours.public, "VAPID_PRIVATE_KEY": ours.private})
+    for public, private in ((other.public, ours.private), (ours.public, ""), ("", ours.private)):
+        line = wrong(VAPID_PUBLIC_KEY=public, VAPID_PRIVATE_KEY=private)
+        assert line.startswith(f"VAPID_PUBLIC_KEY={public} is not allowed. Allowed: the public half")
+    line = wrong(VAPID_PUBLIC_KEY=ours.public, VAPID_PRIVATE_KEY="nonsense")
+    assert line.startswith("VAPID_PRIVATE_KEY=*** is not allowed. Allowed: a P-256 key")
 
 
 def test_vapid_private_key_in_any_form_in_use() -> None:
