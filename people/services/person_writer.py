@@ -12,6 +12,7 @@ from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people import schedule
 from people.cards import forget_lines
+from people.custom_values import ValueRefusedError, read_value
 from people.documents import settle
 from people.geocoding import note_addresses
 from people.lookup import keys_of, replace_keys
@@ -125,12 +126,12 @@ class PersonWriter:
     def _set_values(self, person: Person, entries: Iterable[Mapping[str, Any]], *, is_new: bool) -> None:
         """None stands for no value. Those of templates in the trash stay for their restore."""
         wanted = {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
+        self._check_values(wanted)
         rows = CustomFieldValue.objects.owned_by(self.owner).filter(person=person, template__deleted_at=None)
         present = {} if is_new else {row.template_id: row for row in rows}
         if stale := [row.pk for key, row in present.items() if key not in wanted]:
             CustomFieldValue.objects.owned_by(self.owner).filter(pk__in=stale).delete()
         if new := wanted.keys() - present.keys():
-            self._check_active(CustomFieldTemplate, new, "customFieldValues")
             CustomFieldValue.objects.bulk_create(
                 CustomFieldValue(owner=self.owner, person=person, template_id=key, value=value)
                 for key, value in wanted.items()
@@ -141,6 +142,19 @@ class PersonWriter:
             if value is not None and (row.value != value or type(row.value) is not type(value)):
                 row.value = value
                 row.save(update_fields=["value", "updated_at"])
+
+    def _check_values(self, wanted: Mapping[UUID, Any]) -> None:
+        """Raise where a template was deleted, or lost the option, since the body was read."""
+        if self.write.is_fresh or not wanted:
+            return
+        templates = CustomFieldTemplate.objects.owned_by(self.owner).active().in_bulk(wanted)
+        for key, value in wanted.items():
+            if key not in templates:
+                raise FieldError("customFieldValues", UNKNOWN_ID)
+            try:
+                read_value(templates[key], value)
+            except ValueRefusedError as error:
+                raise FieldError("customFieldValues", str(error)) from None
 
     def _check_active(self, model: Any, keys: Iterable[UUID], field: str) -> None:
         """Raise where a row that the body refers to was deleted since the body was read."""

@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
-from people.models import CustomFieldValue, Person
+from contacts_project.kernel.api.errors import FieldError
+from people.models import CustomFieldTemplate, CustomFieldValue, Person
+from people.services.people import update_person
 from tests.builders import make_person
 from tests.client import Client
 
@@ -122,3 +125,15 @@ def test_an_entry_names_an_own_template_once(api: Client, stranger: Client, ada:
     assert put(api, ada, ["x"], 400)[0]["field"] == "customFieldValues.0"
     assert put(api, ada, {"templateId": mine}, 400)[0]["field"] == "customFieldValues"
     assert put(api, ada, [entry] * 101, 400)[0]["field"] == "customFieldValues"
+
+
+def test_a_body_that_was_read_before_its_option_went_is_refused(api: Client, alice: User, ada: Person) -> None:
+    """New values and changed ones alike: what is stored is always one of the field's options."""
+    key = template(api, "SELECT")
+    read = {"custom_field_values": [{"template": CustomFieldTemplate.objects.owned_by(alice).get(), "value": "small"}]}
+    change = {"name": "SELECT", "options": ["tiny", "Large"]}
+    for stored in ([], [{"templateId": key, "value": "Large"}]):
+        put(api, ada, stored)
+        api.ok("put", f"/api/custom-field-templates/{key}", change)
+        with pytest.raises(FieldError, match="options"):
+            update_person(owner=alice, person=ada, data=read, now=timezone.now())
