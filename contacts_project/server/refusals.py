@@ -1,5 +1,6 @@
 """What the server answers by itself, in the shape of all failures (open points, section 1)."""
 
+from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.json import dumps
 
 Headers = list[tuple[bytes, bytes]]
@@ -22,6 +23,8 @@ def refusal(status: int) -> tuple[Headers, bytes]:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+        (b"x-request-id", str(new_id()).encode()),
         (b"connection", b"close"),
     ]
     return [*headers, (b"retry-after", b"%d" % RETRY_SECONDS)] if status == 503 else headers, body

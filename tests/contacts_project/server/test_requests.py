@@ -97,6 +97,8 @@ def test_what_may_be_read_in_two_ways_or_is_too_long_ends_the_connection(
     got, headers, body = read_answer(connection.makefile("rb"))
     assert (got, headers["content-type"], headers["connection"]) == (status, "application/json", "close")
     assert orjson.loads(body)["error"]
+    assert headers["x-request-id"]
+    assert headers["cache-control"] == "no-store"
 
 
 def test_a_hundred_group_ids_fit_into_an_address(server: Running) -> None:
