@@ -1,6 +1,7 @@
 """Routes about the service: health, version, OpenAPI and its interactive docs."""
 
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -64,7 +65,13 @@ class OpenAPIView(OpenView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
-        return HttpResponse(_description(), content_type="application/json")
+        with _describing:
+            description = _description()
+        return HttpResponse(description, content_type="application/json")
+
+
+# Threads that look up drf-spectacular's extensions at once trip over each other: AttributeError.
+_describing = Lock()
 
 
 @cache

@@ -1,13 +1,20 @@
 """The API description as a document: whole, and as precise as clients that are generated from it need it."""
 
 import re
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.http import HttpRequest
 from drf_spectacular.drainage import GENERATOR_STATS
 from openapi_spec_validator import validate
+from rest_framework.request import Request
 
+from contacts_project.operation import views
 from notifications.notices import NoticeKind
 from tests.routes.openapi import check_value, document, operations
 
@@ -141,3 +148,20 @@ def test_webhooks_are_described_with_their_signature() -> None:
         assert headers == {"webhook-id", "webhook-timestamp", "webhook-signature"}
         schema = webhook["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert schemas()[schema["$ref"].rpartition("/")[2]]["properties"]["type"], kind
+
+
+def test_threads_that_ask_at_once_have_it_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make it is not safe for threads: a fresh process answered 500 to all but one."""
+    made = []
+
+    def generator() -> Any:
+        made.append(1)
+        time.sleep(0.05)
+        return SimpleNamespace(get_schema=lambda **_: {})
+
+    monkeypatch.setattr(views, "SchemaGenerator", generator)
+    monkeypatch.setattr(views, "_description", cache(views._description.__wrapped__))
+    request = Request(HttpRequest())
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: views.OpenAPIView().get(request).content, range(4)))
+    assert (answers, made) == ([b"{}"] * 4, [1])
