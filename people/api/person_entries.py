@@ -34,7 +34,10 @@ class Value(Text):
 
 
 class EntryId(serializers.Field[str, Any, str, Any]):
-    """The id of the stored entry that this one is; one that is not known here says nothing."""
+    """The id of the stored entry that this one is; null, or one that is not known here, says nothing."""
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        return super().validate_empty_values(serializers.empty if data is None else data)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):

@@ -13,6 +13,7 @@ from people.vcard.kept_lines import ENTRY_FIELDS, entry_key
 from people.vcard.merge import same_key
 from people.vcard.parser import GENERATED, is_old, read_lines, with_agents_inline
 from people.vcard.revision import revise
+from people.vcard.revision.names import NAMES
 from people.vcard.versions import in_version, modern, spelled_old
 from people.vcard.writer import FIRST
 
@@ -32,8 +33,9 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     now = replace(card, lines=_bound_lines(said, card))
     revision = revise(lines, said, now, LineBuilder(version, lines), full_name=full_name)
     new = revision.settle_new()
-    if not revision.changed and not new:
-        return text
+    is_renamed = any(getattr(said, field) != getattr(card, field) for field in NAMES)
+    if not revision.changed and not is_renamed and all(line.name in FIRST for line in new):
+        return text  # a UID or N that is missing is no reason to write
     spell = partial(_spelled, version=version, old=old, end="\r\n" if "\r\n" in text else "\n")
     chunks = [line.original for line in originals]
     for number, standing in revision.changed.items():

@@ -35,11 +35,6 @@ def escape(value: str) -> str:
     return value.replace("\n", "\\n").replace(",", "\\,").replace(";", "\\;")
 
 
-def escape_lists(value: str) -> str:
-    """As `escape`, but with the commas as they are: a part that may be a list of its own."""
-    return escape(value).replace("\\,", ",")
-
-
 def escape_uri(value: str) -> str:
     """In a URI comma and semicolon stand for themselves; a backslash or line break would not be read back."""
     return value.replace("\\", "\\\\").replace("\r", "").replace("\n", "\\n")

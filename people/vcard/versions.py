@@ -12,7 +12,8 @@ from people.vcard.content_lines import ContentLine, Params
 VERSIONS = ("4.0", "3.0")
 
 # Lists and components may stand in these; elsewhere a comma or semicolon of 2.1 is text.
-_STRUCTURED = frozenset({"N", "ADR", "ORG", "GENDER", "CATEGORIES", "NICKNAME", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"})
+_STRUCTURED = frozenset({"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"})
+_LISTS = frozenset({"CATEGORIES", "NICKNAME"})
 _TEXTS = frozenset(
     {
         *("FN", "TITLE", "ROLE", "NOTE", "LABEL", "TEL", "EMAIL", "UID", "MAILER", "SORT-STRING", "X-GENDER", "IMPP"),
@@ -21,6 +22,7 @@ _TEXTS = frozenset(
         *("X-MS-IMADDRESS", "X-MSN", "X-QQ", "X-SIP", "X-SKYPE", "X-SKYPE-USERNAME", "X-TELEGRAM", "X-YAHOO"),
     }
 )
+_LONE_BACKSLASH = re.compile(r"\\(?![,;:])")
 _DATES = frozenset({"BDAY", "ANNIVERSARY", "DEATHDATE"})
 _MOMENT = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](.*))?|--(\d{2})-(\d{2})", re.ASCII)
 _APPLE_YEARLESS = re.compile(r"1604-?(\d{2})-?(\d{2})", re.ASCII)
@@ -39,7 +41,7 @@ def modern(line: ContentLine, *, old: bool) -> ContentLine:
         value = _unquoted(line)
     elif line.encoding == "base64":
         value = "".join(value.split())
-    elif old and "\\" in value:
+    elif old and "\\" in value and line.name != "AGENT":  # that has been escaped already
         value = _escaped_again(line.name, value)
     elif old and line.name in _TEXTS:
         value = values.escape(value)
@@ -55,13 +57,20 @@ def spelled_old(line: ContentLine) -> ContentLine:
     params = (*bare, *((name, texts) for name, texts in line.params if name not in {"TYPE", "ENCODING"}))
     if line.encoding == "base64":
         return ContentLine(line.name, line.value, (*params, ("ENCODING", ("BASE64",))), line.group)
-    texts = [values.unescape(piece) for piece in values.split(line.value, ";")] if line.name in _STRUCTURED else None
-    text = values.unescape(line.value) if texts is None else ";".join(piece.replace(";", "\\;") for piece in texts)
+    if line.name in _STRUCTURED:
+        text = ";".join(map(_old_component, values.split(line.value, ";")))
+    else:
+        text = _old_component(line.value) if line.name in _LISTS else values.unescape(line.value)
     if text.isascii() and "\n" not in text:
         return ContentLine(line.name, text, params, line.group)
     quoted = "".join(chr(c) if 32 <= c < 127 and c != 61 else f"={c:02X}" for c in text.replace("\n", "\r\n").encode())
     coding: Params = (("CHARSET", ("UTF-8",)), ("ENCODING", ("QUOTED-PRINTABLE",)))
     return ContentLine(line.name, quoted, (*params, *coding), line.group)
+
+
+def _old_component(piece: str) -> str:
+    parts = (values.unescape(part) for part in values.split(piece, ","))
+    return ",".join(part.replace(",", "\\,").replace(";", "\\;") for part in parts)
 
 
 def _modern_params(line: ContentLine) -> Params:
@@ -78,17 +87,27 @@ def _unquoted(line: ContentLine) -> str:
     texts = [clean_controls(values.unquote_printable(piece, charset).replace("\r\n", "\n")) for piece in pieces]
     if line.name in _TEXTS:
         return values.escape(values.unescape_21(";".join(texts)))
-    return ";".join(values.escape_lists(values.unescape_21(text)) for text in texts)
+    if line.name in _LISTS:
+        return _component(";".join(texts))
+    return ";".join(map(_component, texts))
 
 
 def _escaped_again(name: str, value: str) -> str:
     """What 2.1 says with backslashes, which stand for themselves there but before a separator."""
     if name in _TEXTS:
         return values.escape(values.unescape_21(value))
+    if name in _LISTS:
+        return _component(value)
     if name in _STRUCTURED:
-        pieces = (values.unescape_21(piece) for piece in values.split(value, ";"))
-        return ";".join(map(values.escape_lists, pieces))
-    return values.escape_uri(value) if name == "URL" else value
+        return ";".join(map(_component, values.split(value, ";")))
+    if name == "URL":
+        return values.escape_uri(values.unescape_21(value))
+    return _LONE_BACKSLASH.sub(r"\\\\", value)
+
+
+def _component(text: str) -> str:
+    """A component of 2.1, which may be a list, escaped as 3.0 has it."""
+    return ",".join(values.escape(values.unescape_21(part)) for part in values.split(text, ","))
 
 
 def in_version(line: ContentLine, version: str) -> ContentLine:

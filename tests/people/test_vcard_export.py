@@ -139,16 +139,17 @@ def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_people_of_older_versions_get_theirs_from_a_migration(alice: User) -> None:
+def test_people_of_older_versions_get_uids_and_lines_from_migrations(alice: User) -> None:
     ada = make_person(alice, name="Ada")
     call_command("migrate", "people", "0005", verbosity=0)
     try:
         with connection.cursor() as cursor:
-            cursor.execute("UPDATE people_person SET uid = NULL")
+            cursor.execute("""UPDATE people_person SET uid = NULL, vcard_extra = '["X-ODD:kept"]'""")
     finally:
         call_command("migrate", verbosity=0)
     ada.refresh_from_db()
     assert ada.uid == f"urn:uuid:{ada.pk}"
+    assert ada.card_lines == [{"line": "X-ODD:kept"}]
 
 
 def test_etag(api: Client) -> None:

@@ -30,7 +30,7 @@ def revise_entries(revision: Revision, left: Mapping[str, list[Any]]) -> None:
             gone.append((place, field))
         else:
             _take(left[field], now)
-            if now != was and not _edit(revision, place, was, now):
+            if _is_promoted(revision, place, now) or (now != was and not _edit(revision, place, was, now)):
                 _rebuild(revision, place, field, now)
     for place, field in gone:  # one that was removed may be there again
         if not _take(left[field], revision.said.lines[place].entry):
@@ -40,6 +40,16 @@ def revise_entries(revision: Revision, left: Mapping[str, list[Any]]) -> None:
             revision.new += revision.builder.entry(field, entry)
     for day in left["important_dates"]:
         revision.new += revision.builder.important_date(day)
+
+
+def _is_promoted(revision: Revision, place: int, now: Entry | CardDate) -> bool:
+    """Whether a second date of a predefined type would be read as the first, since that one is gone."""
+    if not isinstance(now, CardDate) or now.type:
+        return False
+    line = revision.lines[place]
+    said = _reading(line, revision.labels.get((line.group or "").lower()))
+    kind = said and said["type"]
+    return bool(kind) and all(day.type != kind for day in revision.now.important_dates)
 
 
 def _take(left: list[Any], entry: Any) -> bool:

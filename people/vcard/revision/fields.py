@@ -89,7 +89,9 @@ def _revise_organization(revision: Revision, custom_fields: list[Any]) -> None:
     now, places = revision.now, revision.holding("organization")
     for place in places:
         was, is_now = revision.said.lines[place].entry, now.lines[place].entry
-        if isinstance(is_now, dict) and is_now in custom_fields and now.organization:
+        if not now.organization or not _is_department(is_now):
+            is_now = None
+        elif is_now in custom_fields:
             custom_fields.remove(is_now)
         if (revision.said.organization, was) != (now.organization, is_now):
             revision.changed[place] = _organization(revision.lines[place], revision.said, now, (was, is_now))
@@ -115,14 +117,16 @@ def _organization(line: ContentLine, said: Card, now: Card, department: tuple[An
 
 def _units(card: Card, custom_fields: list[Any]) -> list[str]:
     """The department, where it is the first of the custom fields: taken out of them."""
-    if not custom_fields or custom_fields[0] != card.custom_fields[0] or custom_fields[0].get("type") is not None:
+    if not custom_fields or custom_fields[0] != card.custom_fields[0] or not _is_department(custom_fields[0]):
         return []
-    return _units_of(custom_fields.pop(0)) if _is_department(custom_fields[0]) else []
+    return _units_of(custom_fields.pop(0))
 
 
 def _is_department(entry: Any) -> bool:
-    units = str(entry["value"]).split("; ")
-    return entry["key"] == "Department" and all(unit.strip() == unit != "" for unit in units)
+    """Whether ORG can say it among its units."""
+    if not isinstance(entry, dict) or entry["key"] != "Department" or entry["type"] is not None:
+        return False
+    return all(unit.strip() == unit != "" for unit in _units_of(entry))
 
 
 def _units_of(entry: Any) -> list[str]:

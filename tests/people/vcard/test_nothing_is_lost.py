@@ -1,11 +1,14 @@
 """Cards in and out again, by every way: a judge of its own compares property by property, parameter by parameter."""
 
+import re
+from typing import Any
+
 import pytest
 
 from tests.client import Client
 from tests.people.test_vcard_export import export
 from tests.people.test_vcard_import import everything, send
-from tests.people.vcard.judge import lost
+from tests.people.vcard.judge import lost, properties
 from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
 
@@ -66,3 +69,68 @@ def test_the_real_cards_are_there() -> None:
     if FOLDER is None:
         pytest.skip("the real cards are not there: ../shared/data/vcards")
     assert len(CARDS) > 160
+
+
+def test_what_was_edited_over_the_api_changes_and_nothing_else(api: Client, imported: dict[str, bytes]) -> None:
+    """An edit with ids, one without, and a removal: the lines of these entries alone differ, with their parameters."""
+    changed: dict[str, int] = {}
+    for person in everything(api):
+        body, count = edit_of(person)
+        if count:
+            answer = api.ok("PUT", f"/api/people/{person['id']}", body)["person"]
+            assert set(answer) == set(person) | {"relationships"}
+            assert all(set(entry) == {"id", "type", "number"} for entry in answer["phoneNumbers"])
+            changed[person["uid"]] = count
+    assert len(changed) >= len(OUR_CARDS) - 2
+    written = by_uid(export(api, "?version=3.0").body)
+    for name, data in imported.items():
+        old, new = properties(data), properties(written[uid(data)])
+        gone = [prop for prop in old if prop not in new and prop.name not in {"PHOTO", "X-ABLABEL", "X-ABADR"}]
+        assert len(gone) <= changed.get(uid(data).decode(), 0), (name, gone)
+        for prop in gone:
+            if prop.name in {"TEL", "NOTE"}:
+                same = {param for param in prop.params if param[0] != "VALUE"}
+                assert any(same <= other.params and other.group == prop.group for other in new if other not in old), (
+                    name
+                )
+
+
+def edit_of(person: Any) -> tuple[dict[str, Any], int]:
+    """A new first number, no last address, more notes; and how many lines that may touch."""
+    body: dict[str, Any] = {}
+    count = 0
+    if numbers := person["phoneNumbers"]:
+        body["phoneNumbers"] = [{**numbers[0], "number": "+1 999"}, *({**n, "id": None} for n in numbers[1:])]
+        count += 2  # the same number may stand there twice
+    if person["addresses"]:
+        body["addresses"] = person["addresses"][:-1]
+        count += 1
+    if person["notes"]:
+        body["notes"] = person["notes"] + "\n\nMore"
+        count += 1
+    return body, count
+
+
+def test_merging_takes_the_lines_over_and_undoing_gives_them_back(api: Client) -> None:
+    first = b"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:1\r\nFN:Ada\r\nTEL;PREF=1:1\r\nitem1.URL;X-A=1:http://a.org\r\nEND:VCARD\r\n"
+    lines = [
+        b"TITLE;LANGUAGE=en:Countess",
+        b"TEL;TYPE=cell;X-B=2:2",
+        b"item1.EMAIL;X-C=3:a@b.org",
+        b"item1.X-ABLabel:Castle",
+        b"X-ODD;X-D=4:kept",
+        b"BDAY;X-E=5:1815-12-10T07:00:00Z",
+    ]
+    second = b"\r\n".join([b"BEGIN:VCARD", b"VERSION:3.0", b"UID:2", b"FN:Ada", *lines, b"END:VCARD", b""])
+    ada, augusta = (result["personId"] for result in send(api, first + second)["results"])
+    before = export(api).body
+    merge_id = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": augusta})["mergeId"]
+    merged = export(api, "?version=3.0").body
+    assert lost(first, merged) == []
+    assert all(line.replace(b"item1", b"item1x") in merged for line in lines)
+    api.ok("POST", f"/api/people/merge/{merge_id}/undo")
+    assert without_times(export(api).body) == without_times(before)
+
+
+def without_times(text: bytes) -> bytes:
+    return re.sub(rb"REV:.*\r\n", b"", text)

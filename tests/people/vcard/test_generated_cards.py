@@ -1,0 +1,164 @@
+"""Whatever stands in a card, writing it loses nothing, and an edit changes what was edited and nothing else."""
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from people.vcard import Card, KeptLine, patch_card, read_cards, write_card
+from people.vcard.card import LISTS
+from tests.people.vcard.generated_cards import cards
+from tests.people.vcard.judge import lost, properties
+from tests.people.vcard.lines import bare
+
+MANY = settings(max_examples=150, deadline=None)
+
+
+def read(data: bytes) -> Card:
+    [result] = read_cards(data)
+    assert result.card, result.error
+    return result.card
+
+
+@pytest.mark.parametrize("version", ["3.0", "4.0"])
+@MANY
+@given(data=cards())
+def test_writing_a_card_loses_nothing(version: str, data: bytes) -> None:
+    card = read(data)
+    written = write_card(card, version).encode()
+    assert lost(data, written) == []
+    assert bare(read(written)) == bare(card)
+
+
+@MANY
+@given(data=cards())
+def test_a_patch_without_a_change_is_the_text_itself(data: bytes) -> None:
+    text = data.decode()
+    assert patch_card(text, read(data), revised="20300101T000000Z") == text
+
+
+def edited(card: Card, field: str, old: Any, new: Any) -> Card:
+    """The card with another entry in the place of one, as a person has it after an edit; None removes it."""
+    entries = tuple(new if entry is old else entry for entry in getattr(card, field))
+    lines = tuple(
+        KeptLine(kept.text, kept.fields, new) if field in kept.fields and kept.entry == old else kept
+        for kept in card.lines
+    )
+    changes: dict[str, Any] = {field: tuple(entry for entry in entries if entry is not None), "lines": lines}
+    return replace(card, **changes)
+
+
+VALUES: dict[str, tuple[str, list[Any]]] = {
+    "phone_numbers": ("number", ["+44 99", "+1-555-9"]),
+    "emails": ("email", ["new@example.org"]),
+    "addresses": ("locality", ["Newtown; a, b"]),
+    "urls": ("url", ["http://new.example.org/a,b;c"]),
+    "im_handles": ("handle", ["new handle"]),
+    "locations": ("latitude", [7.25]),
+    "custom_fields": ("value", ["new, value"]),
+}
+
+
+@st.composite
+def edits(draw: Any, card: Card) -> tuple[str, Any, Any]:
+    """(field, an entry of it, what becomes of it): another value, another type, or nothing."""
+    field = draw(st.sampled_from([field for field in LISTS if getattr(card, field)]))
+    old = draw(st.sampled_from(getattr(card, field)))
+    key, values = VALUES[field]
+    what = draw(st.sampled_from(["value", "type", "gone"]))
+    if what == "gone":
+        return field, old, None
+    if what == "type":
+        return field, old, {**old, "type": draw(st.sampled_from(["home", "work cell", "Summer house", "other"]))}
+    return field, old, {**old, key: draw(st.sampled_from(values))}
+
+
+@MANY
+@given(data=cards(), chosen=st.data())
+def test_an_edit_changes_what_was_edited(data: bytes, chosen: Any) -> None:
+    now = read(data)
+    count, removed = 0, False
+    for _ in range(chosen.draw(st.integers(1, 3))):
+        if any(getattr(now, field) for field in LISTS):
+            field, old, new = chosen.draw(edits(now))
+            count += sum(kept.entry == old for kept in now.lines)
+            removed = removed or new is None
+            now = edited(now, field, old, new) if new not in getattr(now, field) else now
+    version = chosen.draw(st.sampled_from(["3.0", "4.0"]))
+    written = write_card(now, version).encode()
+    assert _in_any_order(read(written)) == _in_any_order(now)
+    _check_losses(data, written, count, removed=removed)
+    patched = patch_card(data.decode(), now)
+    assert _in_any_order(read(patched.encode())) == _in_any_order(now)
+    left = [line for line in data.decode().split("\r\n") if line not in patched.split("\r\n")]
+    assert len([line for line in left if "X-ABLabel" not in line]) <= count
+
+
+def _in_any_order(card: Card) -> Card:
+    """Preferred entries come first when they are read, and a new value may be another entry's already."""
+    changes: dict[str, Any] = {field: sorted(map(repr, getattr(card, field))) for field in LISTS}
+    return replace(bare(card), **changes)
+
+
+def _check_losses(before: bytes, after: bytes, count: int, *, removed: bool) -> None:
+    """At most the edited lines and their labels differ, and an edited value keeps its line's parameters."""
+    old, now = properties(before), properties(after)
+    gone = [prop for prop in old if prop not in now]
+    main = [prop for prop in gone if prop.name != "X-ABLABEL"]
+    assert len(main) <= count
+    for prop in () if removed else main:
+        kept = {param for param in prop.params if param[0] not in {"TYPE", "VALUE"}}
+        assert any(kept <= other.params for other in now if other not in old), (prop, after)
+
+
+NEW_TEXTS = st.sampled_from(["New; text, here", "Ada", "x"])
+SINGLE = {
+    "surname": NEW_TEXTS | st.none(),
+    "name": NEW_TEXTS,
+    "middle_name": NEW_TEXTS | st.none(),
+    "prefix": NEW_TEXTS | st.none(),
+    "suffix": NEW_TEXTS | st.none(),
+    "second_last_name": NEW_TEXTS,
+    "nickname": NEW_TEXTS,
+    "display_name": NEW_TEXTS | st.none(),
+    "organization": NEW_TEXTS,
+    "job_title": NEW_TEXTS,
+    "gender": NEW_TEXTS | st.just("F"),
+    "notes": NEW_TEXTS | st.just("Two\n\nparagraphs"),
+    "uid": st.just("urn:uuid:2"),
+    "anniversary": st.just(dt.date(2011, 2, 3)),
+    "last_contact": st.just(dt.date(2012, 2, 3)),
+    "categories": st.sampled_from([(), ("New, group",)]),
+}
+
+
+@MANY
+@given(data=cards(), chosen=st.data())
+def test_a_single_valued_field_changes_and_nothing_else(data: bytes, chosen: Any) -> None:
+    card = read(data)
+    field = chosen.draw(st.sampled_from(sorted(SINGLE)))
+    now = replace(card, **{field: chosen.draw(SINGLE[field])})
+    version = chosen.draw(st.sampled_from(["3.0", "4.0"]))
+    assert bare(read(write_card(now, version).encode())) == bare(now)
+    if field != "uid":  # a UID that is missing is no reason to write
+        assert bare(read(patch_card(data.decode(), now).encode())) == bare(now)
+
+
+@MANY
+@given(data=cards(), chosen=st.data())
+def test_a_date_moves_is_renamed_or_goes(data: bytes, chosen: Any) -> None:
+    card = read(data)
+    if not card.important_dates:
+        return
+    old = chosen.draw(st.sampled_from(card.important_dates))
+    moved = replace(old, date=dt.date(1604, 7, 8), year_unknown=True)
+    titled = replace(old, type=None, title="Name day; other")
+    new = chosen.draw(
+        st.sampled_from([None, moved, replace(old, date=dt.date(2001, 2, 3), year_unknown=False), titled])
+    )
+    now = edited(card, "important_dates", old, new)
+    for text in (write_card(now, "3.0"), write_card(now, "4.0"), patch_card(data.decode(), now)):
+        assert set(read(text.encode()).important_dates) == set(now.important_dates)
