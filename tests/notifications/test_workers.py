@@ -27,7 +27,7 @@ from tests.workers import Workers, redis_server, workers_in
 log = logging.getLogger(__name__)
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DELIVERIES = int(os.environ.get("TEST_KILLED_DELIVERIES", "1000"))
+DELIVERIES = int(os.environ.get("TEST_KILLED_DELIVERIES", "200"))
 KILLS = max(2, DELIVERIES // 200)
 # What the receiver has confirmed is written down within milliseconds; on a machine with other work, within this.
 RECORDING_SECONDS = 2

@@ -32,7 +32,7 @@ from tests.builders import make_user
 from tests.relationships import reference
 from tests.relationships.invariants import check_invariants
 
-OPERATIONS = int(os.environ.get("RELATIONSHIP_OPERATIONS", "4000"))
+OPERATIONS = int(os.environ.get("RELATIONSHIP_OPERATIONS", "2000"))
 PARTS = 4
 WRONG = 7  # as the last digit of a pick: one that is in the wrong state
 STEPS = 100
