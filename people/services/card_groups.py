@@ -1,13 +1,13 @@
 """Categories of cards as groups: those that are there by name, and new ones as far as the plan goes."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from accounts.models import User
 from people.models import Group, Membership, Person
 from people.models.group import group_key
 from people.palette import pick_color
 from people.vcard import Card
+from people.vcard.kept_lines import without_categories
 
 
 class GroupPlan:
@@ -27,12 +27,12 @@ class GroupPlan:
 
     def allow(self, card: Card, reasons: list[str]) -> Card:
         """The card without the categories for which the plan has no more groups; `reasons` says which."""
-        kept = tuple(name for name in card.categories if self.allows(name))
-        left = [name for name in card.categories if name not in kept]
-        if left:
-            limit = self.owner.plan_limit("groups")
-            reasons.append(f"your plan allows {limit} groups: not put into {', '.join(left)}")
-        return replace(card, categories=kept)
+        left = [name for name in card.categories if not self.allows(name)]
+        if not left:
+            return card
+        limit = self.owner.plan_limit("groups")
+        reasons.append(f"your plan allows {limit} groups: not put into {', '.join(left)}")
+        return without_categories(card, left)
 
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> None:
         """Put people into groups by name, making the groups that are not there yet."""

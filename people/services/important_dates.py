@@ -78,6 +78,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
 
 def remove_dates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     """Remove dates for good, for the purge; no files hang on them."""
+    _forget_lines(owner_id, ids)
     ImportantDate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 
@@ -88,7 +89,17 @@ def remove_date(*, row: ImportantDate) -> None:
         _refresh(row)
         if row.deleted_at is None:
             raise NotDeletedError
+        _forget_lines(row.owner_id, [row.pk])
         row.delete()
+
+
+def _forget_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
+    """Drop the lines of these dates from the cards of their people."""
+    gone = {str(key) for key in ids}
+    rows = Person.objects.owned_by(owner_id).filter(important_dates__in=ids).exclude(card_lines=[]).distinct()
+    for person in rows.only("card_lines"):
+        person.card_lines = [line for line in person.card_lines if line.get("id") not in gone]
+        person.save(update_fields=["card_lines"])
 
 
 def replace_dates(

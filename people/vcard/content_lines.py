@@ -16,6 +16,10 @@ _FOLD_AT = 75
 
 _LINE_END = re.compile(r"\r+\n?|\n")
 _NAME = re.compile(r"[A-Za-z0-9_/-]+")  # a slash as KDE has it: X-messaging/skype-All
+# Most lines: no quotes, white space, circumflexes or bare words in what stands before the value.
+_USUAL = re.compile(
+    r"(?:([A-Za-z0-9_-]++)\.)?([A-Za-z0-9_/-]++)((?:;[A-Za-z0-9-]++=[^;:\",^\s]*+(?:,[^;:\",^\s]*+)*+)*+):"
+)
 _PARAM_NAME = re.compile(r"[^=;:]*")
 _PARAM_VALUE = re.compile(r"[^,;:]*")
 _SOFT_BREAKS = re.compile(r"(?:=[0-9A-F]{2}|[^=]){1,70}(?=.)")
@@ -150,6 +154,11 @@ def _head_says(first: str, *words: str) -> bool:
 
 def parse_line(text: str, original: str = "") -> ContentLine:
     """One unfolded line. Text that is no property gets an empty name and is its own value."""
+    if found := _USUAL.match(text):
+        group, name, tail = found.groups()
+        pairs = (part.partition("=") for part in tail[1:].split(";")) if tail else ()
+        usual = tuple((key.upper(), tuple(value.split(","))) for key, _, value in pairs)
+        return ContentLine(name.upper(), text[found.end() :], usual, group, text, original)
     head = re.match(r"[^;:]*", text)
     stop = head.end() if head else 0
     group, _, name = text[:stop].strip().rpartition(".")

@@ -1,12 +1,14 @@
 """The lines of two cards of one person put together: each thing said once, item groups kept apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from people.vcard import values
 from people.vcard.card import LISTS, Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.limits import Limits
+from people.vcard.revision.fields import category_key
 from people.vcard.revision.state import COMPANIONS
 
 #: Fields whose lines each hold one entry of them.
@@ -59,6 +61,24 @@ def without_photo(card: Card, *, is_taken: bool) -> Card:
         return replace(card, photo=None, lines=tuple(lines))
     lines = (KeptLine(kept.text) if "photo" in kept.fields else kept for kept in card.lines)
     return replace(card, photo=None, lines=Limits([]).sized(lines))
+
+
+def without_categories(card: Card, names: Collection[str]) -> Card:
+    """The card without these groups; lines of their own, which no field holds, go on naming them."""
+    refused = {name.casefold() for name in names}
+    lines: list[KeptLine] = []
+    for kept in card.lines:
+        if "categories" not in kept.fields:
+            lines.append(kept)
+            continue
+        line = parse_line(kept.text)
+        pieces = values.split(line.value, ",")
+        out = [piece for piece in pieces if category_key(piece) in refused]
+        left = [piece for piece in pieces if piece not in out]
+        lines += [KeptLine(line.with_value(",".join(left)).text, kept.fields)] if left else []
+        lines += [KeptLine(line.with_value(",".join(out)).text)] if out else []
+    categories = tuple(name for name in card.categories if name.casefold() not in refused)
+    return replace(card, categories=categories, lines=tuple(lines))
 
 
 def bare_text(text: str, line: ContentLine) -> str:

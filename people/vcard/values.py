@@ -42,6 +42,8 @@ def escape_uri(value: str) -> str:
 
 def split(value: str, separator: str) -> list[str]:
     """At separators that no backslash escapes; the pieces stay escaped."""
+    if "\\" not in value:
+        return value.split(separator, _MAX_COMPONENTS)
     pieces: list[str] = []
     open_piece: list[str] = []
     for piece in value.split(separator, _MAX_COMPONENTS):

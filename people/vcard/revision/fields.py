@@ -176,10 +176,15 @@ def _revise_categories(revision: Revision) -> None:
     gone = said - now
     for place in places:
         pieces = values.split(revision.lines[place].value, ",")
-        left = [piece for piece in pieces if values.single_line(values.unescape(piece)).casefold()[:100] not in gone]
+        left = [piece for piece in pieces if category_key(piece) not in gone]
         if place == places[-1]:
             left += added
         if left != pieces:
             revision.changed[place] = [revision.lines[place].with_value(",".join(left))] if left else []
     if added and not places:
         revision.new.append(ContentLine("CATEGORIES", ",".join(added)))
+
+
+def category_key(piece: str) -> str:
+    """What a group is known by, of its name as a line spells it."""
+    return values.single_line(values.unescape(piece))[:100].rstrip().casefold()

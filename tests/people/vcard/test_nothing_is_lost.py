@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from people.models import Person
 from tests.client import Client
 from tests.people.test_vcard_export import export
 from tests.people.test_vcard_import import everything, send
@@ -109,6 +110,29 @@ def edit_of(person: Any) -> tuple[dict[str, Any], int]:
         body["notes"] = person["notes"] + "\n\nMore"
         count += 1
     return body, count
+
+
+def test_groups_that_the_plan_refuses_stay_in_the_card(api: Client, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 9, "groups": 1}}
+    card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:1\r\nFN:Ada\r\nCATEGORIES;X-A=1:A,B\\, C,D\r\nEND:VCARD\r\n"
+    send(api, card)
+    body = export(api, "?version=3.0").body
+    assert b"\r\nCATEGORIES;X-A=1:A\r\nCATEGORIES;X-A=1:B\\, C,D\r\n" in body
+    assert [send(api, data)["skipped"] for data in (card, body)] == [1, 1]
+
+
+def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) -> None:
+    send(api, b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nBDAY;X-A=1:1815-12-10\r\nEND:VCARD\r\n")
+    [person] = everything(api)
+    path = f"/api/people/{person['id']}/important-dates/{person['importantDates'][0]['id']}"
+    api.ok("DELETE", path)
+    assert b"BDAY" not in export(api).body
+    api.ok("POST", f"{path}/restore")
+    assert b"BDAY;X-A=1:18151210" in export(api).body
+    api.ok("DELETE", path)
+    api.ok("DELETE", f"{path}/permanent")
+    assert "BDAY" not in str(Person.unscoped.get().card_lines)
 
 
 def test_merging_takes_the_lines_over_and_undoing_gives_them_back(api: Client) -> None:
