@@ -1,5 +1,34 @@
-"""CardDAV: contacts that wait to be imported. The connection and its mappings come with the sync."""
+"""CardDAV: the connection, which card is which person, what is under way, and contacts that wait to be imported."""
 
+from carddav.models.conflict import Conflict, ConflictKind, Resolution
+from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
+from carddav.models.journal import JournalEntry, JournalOp, JournalState
+from carddav.models.mapping import Mapping, MappingStatus, Todo, Tombstone, TombstoneReason, TombstoneState
 from carddav.models.pending_import import PendingImport
+from carddav.models.run import Run, RunAction, RunChange, RunState, Trigger
 
-__all__ = ["PendingImport"]
+__all__ = [
+    "Conflict",
+    "ConflictKind",
+    "Connection",
+    "ImportMode",
+    "JournalEntry",
+    "JournalOp",
+    "JournalState",
+    "Mapping",
+    "MappingStatus",
+    "NameFormat",
+    "Pause",
+    "PendingImport",
+    "Provider",
+    "Resolution",
+    "Run",
+    "RunAction",
+    "RunChange",
+    "RunState",
+    "Todo",
+    "Tombstone",
+    "TombstoneReason",
+    "TombstoneState",
+    "Trigger",
+]

@@ -1,4 +1,4 @@
-"""Pending imports in the document of an account (accounts.transfer)."""
+"""Pending imports in the document of an account. What a sync found on the server is found again there."""
 
 import hashlib
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
-from accounts.transfer.sections import Section, register_section
+from accounts.transfer.sections import Section
 from accounts.transfer.times import Times
 from carddav.models import PendingImport
 from contacts_project.kernel.api.fields import Moment, Text
@@ -58,8 +58,3 @@ class PendingImportSection(Section):
             new.append(row)
             run.imported(item, row.pk)
         run.insert(PendingImport, new)
-
-
-def register_transfer() -> None:
-    """Register what this app carries; once."""
-    register_section(PendingImportSection())

@@ -1,0 +1,96 @@
+"""A sync that runs or ran."""
+
+from django.db import models
+from django.utils import timezone
+
+from carddav.models.connection import Connection
+from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from people.models import Person
+
+
+class Trigger(models.TextChoices):
+    """Who asked for the run."""
+
+    MANUAL = "manual"
+    AUTOMATIC = "automatic"
+    CRON = "cron"
+    COMMAND = "command"
+
+
+class RunState(models.TextChoices):
+    """How far a run is; of one connection at most one is not ended."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class Run(OwnedModel):
+    """One sync: its counts as the contract names them, and while it goes on its progress, which streams read.
+
+    `code` is the reason of a failure in the contract's words, empty when it went through; `error` the same in a
+    sentence. `undone_at`: what it did here was taken back.
+    """
+
+    connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trigger = models.CharField(max_length=10, choices=Trigger.choices)
+    dry_run = models.BooleanField(default=False)
+    confirmed = models.BooleanField(default=False)
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)
+    started_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    imported = models.PositiveIntegerField(default=0)
+    exported = models.PositiveIntegerField(default=0)
+    updated_locally = models.PositiveIntegerField(default=0)
+    updated_remotely = models.PositiveIntegerField(default=0)
+    conflicts = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)
+    error_messages = models.JSONField(default=list, blank=True)
+    pending_imports = models.PositiveIntegerField(default=0)
+    code = models.CharField(max_length=30, blank=True)
+    error = models.TextField(blank=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    phase = models.CharField(max_length=20, blank=True)
+    message = models.TextField(blank=True)
+    current = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+
+    unscoped = UnscopedManager["Run", OwnedQuerySet["Run"]](OwnedQuerySet)
+    objects = OwnedManager["Run", OwnedQuerySet["Run"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["connection"], name="carddav_run_at_a_time", condition=~models.Q(state="ended")
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["connection", "started_at"], name="carddav_run_history"),
+            models.Index(fields=["started_at"], name="carddav_run_age"),
+        ]
+
+
+class RunAction(models.TextChoices):
+    """What a run did to a person."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    TRASHED = "trashed"
+
+
+class RunChange(OwnedModel):
+    """One person that a run changed here: `image` as it was before, `revision` what the person had after."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="changes", db_index=False)
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+    action = models.CharField(max_length=10, choices=RunAction.choices)
+    image = models.JSONField(default=dict, blank=True)
+    revision = models.BigIntegerField(default=0)
+
+    unscoped = UnscopedManager["RunChange", OwnedQuerySet["RunChange"]](OwnedQuerySet)
+    objects = OwnedManager["RunChange", OwnedQuerySet["RunChange"]](OwnedQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "person"], name="carddav_change_of_person")]

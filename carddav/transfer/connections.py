@@ -1,0 +1,79 @@
+"""The CardDAV connection in the document of an account. Its password is not: the owner gives it again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from accounts.models import User
+from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
+from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
+from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
+
+_SETTINGS = (
+    "server_url",
+    "username",
+    "provider",
+    "sync_enabled",
+    "auto_export_new",
+    "auto_sync_interval",
+    "import_mode",
+    "name_format",
+)
+
+
+class ConnectionShape(Times):
+    serverUrl = Text(MAX_URL_LENGTH, source="server_url", required=True)
+    username = Text(255, required=True)
+    provider = Choice(list(Provider.values), required=False, allow_null=True, default=None)
+    syncEnabled = Truth(source="sync_enabled", required=False, default=True)
+    autoExportNew = Truth(source="auto_export_new", required=False, default=True)
+    autoSyncInterval = Whole(
+        SHORTEST_INTERVAL, LONGEST_INTERVAL, source="auto_sync_interval", required=False, default=43_200
+    )
+    importMode = Choice(list(ImportMode.values), source="import_mode", required=False, default=ImportMode.MANUAL)
+    cardDavNameFormat = Choice(list(NameFormat.values), source="name_format", required=False, default=NameFormat.FULL)
+
+
+class ConnectionSection(Section):
+    """An account has one: where it has one already, that stays. It comes without its password, and rests until then."""
+
+    name, order, models = "cardDavConnections", 85, (Connection,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in Connection.objects.owned_by(owner).defer("password"):
+            yield {
+                "id": str(row.pk),
+                "serverUrl": row.server_url,
+                "username": row.username,
+                "provider": row.provider,
+                "syncEnabled": row.sync_enabled,
+                "autoExportNew": row.auto_export_new,
+                "autoSyncInterval": row.auto_sync_interval,
+                "importMode": row.import_mode,
+                "cardDavNameFormat": row.name_format,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> ConnectionShape:
+        return ConnectionShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(Connection, items)
+        rows = Connection.objects.owned_by(run.owner)
+        there = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))
+        new = []
+        for item in items:
+            if there:
+                run.skipped(item, next(iter(there)))
+                continue
+            made = times_of(item.data, run.now)["created_at"]
+            settings = {column: item.data[column] for column in _SETTINGS}
+            row = Connection(
+                pk=ids.free[item.source_id], owner=run.owner, created_at=made, pause=Pause.AUTH, **settings
+            )
+            there[row.pk] = None
+            new.append(row)
+            run.imported(item, row.pk)
+        run.insert(Connection, new)
