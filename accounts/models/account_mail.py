@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.leases import Leased, LeaseQuerySet
 
 
 class MailKind(models.TextChoices):
@@ -14,7 +15,7 @@ class MailKind(models.TextChoices):
     TAKEN = "TAKEN"  # never ordered: what VERIFY turns into where another account has proven the address
 
 
-class AccountMail(models.Model):
+class AccountMail(Leased):
     """One mail to be sent to `address`; the row goes once it is sent, or turns out to be for nobody.
 
     Whose address it is, is looked up when it is sent and not when it is asked for: asking is the same work for every
@@ -30,6 +31,8 @@ class AccountMail(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = LeaseQuerySet["AccountMail"].as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["next_try_at"], name="account_mail_next_try")]

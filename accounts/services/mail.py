@@ -18,7 +18,7 @@ from contacts_project.kernel.api.errors import RateLimitedError
 
 log = logging.getLogger(__name__)
 
-# A mail under way is nobody else's for so long; then it counts as lost and is sent again.
+# A mail under way is nobody else's for so long, unless its process is killed; then it counts as lost and is sent again.
 _LEASE = dt.timedelta(minutes=5)
 _PAUSES = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
 # Strangers can ask for mails to any address: no mailbox gets more of a kind than this. Kinds are counted apart, so that
@@ -28,8 +28,9 @@ _PER_MAILBOX = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind 
 
 def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
     """Send one mail if it is due and nobody else's; whether it went out. Running twice sends once."""
-    mine = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
-    if not mine.update(next_try_at=now + _LEASE, tries=F("tries") + 1):
+    due = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
+    claim = due.take(_LEASE, clock=now, tries=F("tries") + 1)
+    if claim is None:
         return False
     mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
     message = _message(mail)
@@ -47,8 +48,8 @@ def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
 
 def send_due_mails(*, now: dt.datetime) -> int:
     """Send what is due, such as what a crash or a mail server's pause left; how many went out."""
-    due = AccountMail.objects.filter(next_try_at__lte=now).order_by("next_try_at", "pk").values_list("pk", flat=True)
-    return sum(send_mail(mail_id=mail_id, now=now) for mail_id in list(due[:500]))
+    due = AccountMail.objects.filter(next_try_at__lte=now).free(now).order_by("next_try_at", "pk")
+    return sum(send_mail(mail_id=mail_id, now=now) for mail_id in list(due.values_list("pk", flat=True)[:500]))
 
 
 def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
@@ -57,7 +58,8 @@ def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
         mail.delete()
         return
     log.warning("A %s mail could not be sent: %s", mail.kind, type(error).__name__)
-    AccountMail.objects.filter(pk=mail.pk).update(next_try_at=now + _PAUSES[mail.tries - 1])
+    ours = AccountMail.objects.filter(pk=mail.pk).under(mail.claim)
+    ours.release(next_try_at=now + _PAUSES[mail.tries - 1])
 
 
 def _message(mail: AccountMail) -> EmailMultiAlternatives | None:

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import models
 from django.db.models import F, Q
 
+from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
-from contacts_project.kernel.processes import is_gone
 from notifications.notices import NoticeKind
 from people.models import Person
 
@@ -24,38 +24,31 @@ class DeliveryState(models.TextChoices):
     SKIPPED = "skipped"
 
 
-class DeliveryQuerySet(OwnedQuerySet["Delivery"]):
+class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  # type: ignore[override]  # as_manager
     """Deliveries."""
 
     def waiting(self, now: dt.datetime) -> "DeliveryQuerySet":
         """Those whose next try is due at `now`."""
         return self.filter(next_try_at__lte=now)
 
-    def abandoned(self, clock: dt.datetime) -> "DeliveryQuerySet":
-        """Those whose sender died: its process is seen to be gone, or its lease has run out by the machine's clock."""
-        sending = self.filter(state=DeliveryState.SENDING)
-        holders = set(sending.filter(held_until__gt=clock).values_list("holder", flat=True).distinct())
-        gone = [holder for holder in holders if is_gone(holder)]
-        return sending.filter(Q(held_until__lte=clock) | Q(holder__in=gone))
-
     def by_the_clock(self) -> "DeliveryQuerySet":
         """Those that are the worker's. What a run for a past moment (`--now`) planned is for such runs to try."""
         return self.filter(planned_at__gt=F("created_at") - _BEHIND)
 
-    def free(self, clock: dt.datetime) -> "DeliveryQuerySet":
+    def unqueued(self, clock: dt.datetime) -> "DeliveryQuerySet":
         """Those that no queue was given lately."""
         return self.filter(Q(held_until=None) | Q(held_until__lte=clock))
 
 
-class Delivery(OwnedModel):
+class Delivery(Leased, OwnedModel):
     """One (source, occurrence, kind, destination), made when it is due; the database has it once.
 
     The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
     occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
-    at the first try. `code` is the last failure or the reason of a skip. `held_until` is the lease of who sends it,
-    or of the queue that was given it; `holder` is the process that sends it, `claim` tells one claim from the next,
-    `claims` counts them. Times of the plan
-    (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the machine's.
+    at the first try. `code` is the last failure or the reason of a skip. Who sends it holds the lease, and `claims`
+    counts the leases taken; `held_until` without a claim says until when the queue that was given it may take.
+    Times of the plan (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the
+    machine's.
     """
 
     kind = models.CharField(max_length=30, choices=NoticeKind.choices)
@@ -77,9 +70,6 @@ class Delivery(OwnedModel):
     expires_at = models.DateTimeField()
     first_tried_at = models.DateTimeField(null=True, blank=True)
     next_try_at = models.DateTimeField(null=True, blank=True)
-    held_until = models.DateTimeField(null=True, blank=True)
-    holder = models.CharField(max_length=150, blank=True)
-    claim = models.UUIDField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     person_id: UUID | None

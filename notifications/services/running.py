@@ -71,7 +71,7 @@ def hand_out(enqueue: Callable[[str], object]) -> int:
     for delivery_id in due_ids(clock, limit=_HANDED_OUT_AT_ONCE):
         until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
         row = Delivery.unscoped.rows().filter(pk=delivery_id)
-        if row.waiting(clock).free(clock).update(held_until=until) or row.abandoned(clock).exists():
+        if row.waiting(clock).unqueued(clock).update(held_until=until) or row.abandoned(clock).exists():
             enqueue(str(delivery_id))
             handed += 1
     return handed
@@ -81,7 +81,7 @@ def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
     """The worker's deliveries to be tried at `now` that no queue has, or whose sender died, the oldest first."""
     clock = timezone.now()
     rows = Delivery.unscoped.rows().by_the_clock()
-    waiting = rows.waiting(now).free(clock).order_by("next_try_at", "id")
+    waiting = rows.waiting(now).unqueued(clock).order_by("next_try_at", "id")
     abandoned = rows.abandoned(clock).order_by("held_until", "id")
     return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
 

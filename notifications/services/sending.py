@@ -3,16 +3,15 @@
 import datetime as dt
 import logging
 from enum import StrEnum
-from typing import Any
-from uuid import UUID, uuid4
+from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, F, Value
+from django.db.models import DateTimeField, F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from contacts_project.kernel.processes import this_process
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.ledger import MISSED, is_late, is_missed, told_on
@@ -61,23 +60,23 @@ def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
 
 def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
     """Take the delivery for as long as the lease lasts; None when it is not due or somebody else has it."""
-    clock, token = timezone.now(), uuid4()
-    row = Delivery.unscoped.rows().filter(pk=delivery_id)
-    lease = clock + dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS)
-    taking = {
-        "state": DeliveryState.SENDING,
-        "next_try_at": None,
-        "held_until": lease,
-        "holder": this_process(),
-        "claim": token,
-        "claims": F("claims") + 1,
-        "first_tried_at": Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
-        "updated_at": clock,
-    }
-    if not (row.waiting(now).update(**taking) or row.abandoned(clock).update(**taking)):
-        return None
-    ours = Delivery.unscoped.select_related("owner", "person").defer(*_UNREAD).filter(pk=delivery_id, claim=token)
-    return ours.first()
+    clock = timezone.now()
+    due = Q(next_try_at__lte=now) | Q(state=DeliveryState.SENDING)  # the latter where its sender died
+    token = (
+        Delivery.unscoped.rows()
+        .filter(due, pk=delivery_id)
+        .take(
+            dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
+            clock=clock,
+            state=DeliveryState.SENDING,
+            next_try_at=None,
+            claims=F("claims") + 1,
+            first_tried_at=Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
+            updated_at=clock,
+        )
+    )
+    ours = Delivery.unscoped.rows().filter(pk=delivery_id).under(token)
+    return cast("Delivery | None", ours.select_related("owner", "person").defer(*_UNREAD).first())
 
 
 def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
@@ -102,7 +101,8 @@ def tell_late(delivery: Delivery, now: dt.datetime) -> None:
     delivery.late = True
     told = told_on(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **told}
-    _update(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
+    told_late = {"content": delivery.content, "late": True, "expires_at": delivery.expires_at}
+    _ours(delivery).update(**told_late, updated_at=timezone.now())
 
 
 def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
@@ -153,13 +153,12 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
 def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:
     """Leave the delivery to its next try; its destination shows the failure meanwhile."""
     with transaction.atomic():
-        waits = _update(
-            delivery,
+        waits = _ours(delivery).release(
             state=DeliveryState.PENDING,
             code=code,
             attempts=delivery.attempts,
             next_try_at=again_at,
-            held_until=None,
+            updated_at=timezone.now(),
         )
         if waits:
             channels()[delivery.channel].note_failure(delivery.target_key, code, owner=delivery.owner, now=now)
@@ -168,20 +167,18 @@ def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime
 def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
     """End the delivery; with an `outcome` its destination hears of it, in the same transaction."""
     with transaction.atomic():
-        ended = _update(
-            delivery,
+        ended = _ours(delivery).release(
             state=state,
             code=code,
             attempts=delivery.attempts,
             ended_at=now,
             next_try_at=None,
-            held_until=None,
+            updated_at=timezone.now(),
         )
         if ended and outcome is not None:
             channels()[delivery.channel].settle(delivery.target_key, outcome, owner=delivery.owner, now=now)
 
 
-def _update(delivery: Delivery, **fields: Any) -> int:
-    """Write to the row while it is still ours: whoever took it over after our lease records its own outcome."""
-    rows = Delivery.unscoped.filter(pk=delivery.pk, claim=delivery.claim, state=DeliveryState.SENDING)
-    return rows.update(updated_at=timezone.now(), **fields)
+def _ours(delivery: Delivery) -> Any:
+    """The row while it is still ours: whoever took it over after our lease records its own outcome."""
+    return Delivery.unscoped.rows().filter(pk=delivery.pk).under(delivery.claim)

@@ -1,6 +1,7 @@
 """The provider's pace, kept by all processes together through one row."""
 
 import datetime as dt
+from uuid import UUID
 
 from people.models import GeocoderTurn
 
@@ -9,7 +10,7 @@ _ROW = 1
 
 
 def _row() -> None:
-    GeocoderTurn.objects.get_or_create(pk=_ROW, defaults={"next_request_at": _BEGINNING, "busy_until": _BEGINNING})
+    GeocoderTurn.objects.get_or_create(pk=_ROW, defaults={"next_request_at": _BEGINNING})
 
 
 def take_turn(*, now: dt.datetime, interval: dt.timedelta) -> dt.timedelta | None:
@@ -26,11 +27,11 @@ def pause(*, until: dt.datetime) -> None:
     GeocoderTurn.objects.filter(pk=_ROW, next_request_at__lt=until).update(next_request_at=until)
 
 
-def become_busy(*, now: dt.datetime, until: dt.datetime) -> bool:
-    """Be the one run at work until then; False when another is."""
+def become_busy(*, now: dt.datetime, lease: dt.timedelta) -> UUID | None:
+    """Be the one run at work for so long; None when another is. Returns the claim to end it by."""
     _row()
-    return bool(GeocoderTurn.objects.filter(pk=_ROW, busy_until__lte=now).update(busy_until=until))
+    return GeocoderTurn.objects.filter(pk=_ROW).take(lease, clock=now)
 
 
-def end_busy(*, now: dt.datetime) -> None:
-    GeocoderTurn.objects.filter(pk=_ROW).update(busy_until=now)
+def end_busy(claim: UUID) -> None:
+    GeocoderTurn.objects.filter(pk=_ROW).under(claim).release()

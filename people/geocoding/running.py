@@ -1,6 +1,6 @@
 """The background geocoder: works off pending addresses at the provider's pace.
 
-Each request is claimed by a conditional UPDATE that also sees that the account still has geocoding enabled, and its
+Each request takes a lease on its row, by an UPDATE that also sees that the account still has geocoding enabled, and its
 result is on the row before the next request, so that a run that is killed at any point loses one lookup at the most.
 """
 
@@ -66,13 +66,13 @@ def geocode_due(run: Run) -> dict[str, int]:
 
 def geocode_exclusively(run: Run) -> dict[str, int]:
     """As geocode_due, but nothing while another such run is at work."""
-    until = run.now() + dt.timedelta(seconds=(run.seconds or 0) + 60)
-    if not pace.become_busy(now=run.now(), until=until):
+    claim = pace.become_busy(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
+    if claim is None:
         return run.counts
     try:
         return geocode_due(run)
     finally:
-        pace.end_busy(now=run.now())
+        pace.end_busy(claim)
 
 
 def follow_preferences() -> None:
@@ -96,12 +96,13 @@ def _follow_preference(owner_id: UUID) -> None:
             skipped.update(state=GeocodedAddress.PENDING, attempts=0, next_try_at=now, is_copied=False)
         else:
             pending = rows.filter(state=GeocodedAddress.PENDING)
-            pending.update(state=GeocodedAddress.SKIPPED, is_copied=False)
+            pending.release(state=GeocodedAddress.SKIPPED, is_copied=False)
         copy_results(owner_id)
 
 
 def _due(now: dt.datetime) -> Any:
-    return GeocodedAddress.unscoped.filter(
+    rows = GeocodedAddress.unscoped.rows().free(now)
+    return rows.filter(
         state=GeocodedAddress.PENDING,
         next_try_at__lte=now,
         owner__geocoding_enabled=True,
@@ -135,10 +136,12 @@ def _wait_turn(run: Run) -> bool:
 
 def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
     """Make the lookup ours, if nobody else has and the account still wants it: the last look before the request."""
-    # Conditions on the row itself and no join: PostgreSQL looks at these again after waiting for another claim.
     wants = User.objects.filter(pk=OuterRef("owner_id"), geocoding_enabled=True, is_active=True)
-    free = _pending(row).filter(Exists(wants), next_try_at=row.next_try_at)
-    return bool(free.update(next_try_at=now + LEASE, attempts=F("attempts") + 1))
+    due = GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodedAddress.PENDING)
+    # Its next try is the one that was seen: whoever has tried it since has put it off.
+    unchanged = due.filter(Exists(wants), next_try_at=row.next_try_at)
+    row.claim = unchanged.take(LEASE, clock=now, attempts=F("attempts") + 1)
+    return row.claim is not None
 
 
 def _look_up(run: Run, door: Door, row: GeocodedAddress) -> None:
@@ -154,7 +157,7 @@ def _look_up(run: Run, door: Door, row: GeocodedAddress) -> None:
 
 def _record(run: Run, row: GeocodedAddress, place: Place | None) -> None:
     state = GeocodedAddress.DONE if place else GeocodedAddress.FAILED
-    run.counts[state] += _pending(row).update(
+    run.counts[state] += _ours(row).release(
         state=state,
         latitude=place.latitude if place else None,
         longitude=place.longitude if place else None,
@@ -164,15 +167,15 @@ def _record(run: Run, row: GeocodedAddress, place: Place | None) -> None:
 
 def _put_off(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
     if row.attempts >= len(RETRIES):
-        run.counts["failed"] += _pending(row).update(state=GeocodedAddress.FAILED, is_copied=False)
+        run.counts["failed"] += _ours(row).release(state=GeocodedAddress.FAILED, is_copied=False)
         return
     wait = max(RETRIES[row.attempts], dt.timedelta(seconds=min(error.retry_after or 0, 86_400)))
-    run.counts["later"] += _pending(row).update(next_try_at=run.now() + wait)
+    run.counts["later"] += _ours(row).release(next_try_at=run.now() + wait)
 
 
-def _pending(row: GeocodedAddress) -> Any:
+def _ours(row: GeocodedAddress) -> Any:
     """The row, unless the account has disabled geocoding meanwhile: then the answer is not wanted any more."""
-    return GeocodedAddress.unscoped.filter(pk=row.pk, state=GeocodedAddress.PENDING)
+    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodedAddress.PENDING).under(row.claim)
 
 
 def _uncopied_owners() -> list[UUID]:

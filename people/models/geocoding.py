@@ -2,15 +2,20 @@
 
 from django.db import models
 
+from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 
-class GeocodedAddress(OwnedModel):
+class GeocodedAddressQuerySet(LeaseQuerySet["GeocodedAddress"], OwnedQuerySet["GeocodedAddress"]):  # type: ignore[override]  # as_manager
+    """Addresses to be looked up."""
+
+
+class GeocodedAddress(Leased, OwnedModel):
     """One address text of one account; `key` is the text's hash.
 
     The coordinates of the text are copied into every address entry of the account that says it (`is_copied`: it has
     been done since the row last changed), so that people are read without looking here. A pending row is due from
-    `next_try_at`; a claim moves that on, so that a killed run's row comes back by itself.
+    `next_try_at`, for the run that takes it.
     """
 
     PENDING, SKIPPED, DONE, FAILED = "pending", "skipped", "done", "failed"
@@ -24,8 +29,8 @@ class GeocodedAddress(OwnedModel):
     longitude = models.FloatField(null=True, blank=True)
     is_copied = models.BooleanField(default=True)
 
-    unscoped = UnscopedManager["GeocodedAddress", OwnedQuerySet["GeocodedAddress"]](OwnedQuerySet)
-    objects = OwnedManager["GeocodedAddress", OwnedQuerySet["GeocodedAddress"]](OwnedQuerySet)
+    unscoped = UnscopedManager["GeocodedAddress", GeocodedAddressQuerySet](GeocodedAddressQuerySet)
+    objects = OwnedManager["GeocodedAddress", GeocodedAddressQuerySet](GeocodedAddressQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "key"], name="geocoded_address_once")]
@@ -35,11 +40,12 @@ class GeocodedAddress(OwnedModel):
         ]
 
 
-class GeocoderTurn(models.Model):
+class GeocoderTurn(Leased):
     """The one row by which all processes keep the provider's pace: no request before `next_request_at`.
 
-    A task that finds `busy_until` ahead leaves the work to the run that set it.
+    A task that finds it held leaves the work to the run that holds it.
     """
 
     next_request_at = models.DateTimeField()
-    busy_until = models.DateTimeField()
+
+    objects = LeaseQuerySet["GeocoderTurn"].as_manager()

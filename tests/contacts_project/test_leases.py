@@ -1,0 +1,118 @@
+"""Leases on rows, whatever they are for: one gets it, a late one writes nothing, a killed one keeps nobody waiting."""
+
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import AccountMail, MailKind
+from contacts_project.kernel.processes import this_process
+
+LEASE = dt.timedelta(minutes=1)
+NOW = timezone.now()
+
+
+@pytest.fixture
+def row(db: Any) -> AccountMail:
+    return AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
+
+
+def rows() -> Any:
+    return AccountMail.objects.filter(next_try_at__lte=NOW)
+
+
+def test_a_row_is_held_until_it_is_released_or_the_lease_runs_out(row: AccountMail) -> None:
+    claim = rows().take(LEASE, clock=NOW, tries=7)
+    row.refresh_from_db()
+    assert (row.claim, row.tries, row.holder) == (claim, 7, this_process())
+    assert rows().take(LEASE, clock=NOW) is None
+    assert not rows().free(NOW).exists()
+    assert rows().under(claim).release(tries=8) == 1
+    row.refresh_from_db()
+    assert (row.claim, row.held_until, row.holder, row.tries) == (None, None, "", 8)
+    assert rows().take(LEASE, clock=NOW) is not None
+    assert not rows().abandoned(NOW).exists()
+    assert rows().abandoned(NOW + LEASE).exists()
+    assert rows().take(LEASE, clock=NOW + LEASE) is not None
+
+
+def test_what_the_conditions_leave_out_is_not_taken(row: AccountMail) -> None:
+    assert AccountMail.objects.filter(next_try_at__lt=NOW).take(LEASE, clock=NOW) is None
+    assert rows().free(NOW).exists()
+
+
+def test_a_heartbeat_holds_on_and_tells_who_has_lost_it(row: AccountMail) -> None:
+    ours = rows().under(rows().take(LEASE, clock=NOW))
+    assert ours.renew(LEASE, clock=NOW + LEASE / 2)
+    assert rows().take(LEASE, clock=NOW + LEASE) is None
+    theirs = rows().under(rows().take(LEASE, clock=NOW + 2 * LEASE))
+    assert not ours.renew(LEASE, clock=NOW + 2 * LEASE)
+    assert (ours.update(tries=9), ours.release(tries=9)) == (0, 0)
+    assert theirs.release() == 1
+    assert rows().get().tries == 0
+
+
+def test_nothing_is_held_under_no_claim(row: AccountMail) -> None:
+    assert not rows().under(None).exists()
+
+
+@pytest.mark.parametrize(("shift", "is_free"), [(1, True), (0, False)])
+def test_the_row_of_a_killed_process_is_free_at_once(row: AccountMail, shift: int, is_free: bool) -> None:
+    machine, pid, start = this_process().split(":")
+    rows().take(LEASE, clock=NOW)
+    rows().update(holder=f"{machine}:{pid}:{int(start) - shift}")
+    assert rows().free(NOW).exists() is is_free
+    assert rows().abandoned(NOW).exists() is is_free
+    assert (rows().take(LEASE, clock=NOW) is not None) is is_free
+
+
+def test_nobody_is_gone_of_another_machine_or_without_a_name(row: AccountMail) -> None:
+    rows().take(LEASE, clock=NOW)
+    for holder in ("elsewhere:1:1", ""):
+        rows().update(holder=holder)
+        assert rows().take(LEASE, clock=NOW) is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("holder", ["nobody", "a killed process"])
+def test_of_many_at_once_one_takes_it(holder: str) -> None:
+    AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
+    if holder != "nobody":
+        rows().take(LEASE, clock=NOW)
+        rows().update(holder=this_process() + "0")
+
+    def take(_: int) -> UUID | None:
+        try:
+            return rows().take(LEASE, clock=NOW)  # type: ignore[no-any-return]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        claims = [claim for claim in pool.map(take, range(6)) if claim]
+    assert claims == [rows().get().claim]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_heartbeat_in_a_transaction_keeps_others_off_until_its_end() -> None:
+    AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
+    ours = rows().under(rows().take(LEASE, clock=NOW))
+
+    def take_late() -> UUID | None:
+        try:
+            return rows().take(LEASE, clock=NOW + LEASE)  # type: ignore[no-any-return]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert ours.renew(LEASE, clock=NOW + LEASE / 2)
+            late = pool.submit(take_late)
+            with pytest.raises(TimeoutError):
+                late.result(0.3)
+            assert ours.update(tries=3) == 1
+        assert late.result(20) is None
+    assert rows().get().tries == 3
