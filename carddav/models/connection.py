@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 MAX_URL_LENGTH = 2000
@@ -47,7 +48,7 @@ class Pause(models.TextChoices):
     DELETIONS_HELD = "deletions_held"
 
 
-class ConnectionQuerySet(OwnedQuerySet["Connection"]):
+class ConnectionQuerySet(LeaseQuerySet["Connection"], OwnedQuerySet["Connection"]):
     """Connections."""
 
     def due(self, now: dt.datetime) -> "ConnectionQuerySet":
@@ -56,14 +57,15 @@ class ConnectionQuerySet(OwnedQuerySet["Connection"]):
         return rows.filter(models.Q(not_before=None) | models.Q(not_before__lte=now))
 
 
-class Connection(OwnedModel):
+class Connection(Leased, OwnedModel):
     """The one CardDAV server of an account, the book that was chosen there, and how far its sync has come.
 
     `book_url` is empty until discovery has found it; `caps` is what the book can do (carddav.client.Capabilities).
     `sync_token` and `ctag` stand for the listing up to which everything is applied or in Todo. `next_sync_at` is when
     the next automatic run is due: an edit of a person sets it to now. `not_before` is what the server's Retry-After
     asked for. An imported connection has no password, and is paused until it gets one.
-    `needs_confirmation`: a run was undone, so runs are dry until one is confirmed.
+    `needs_confirmation`: a run was undone, so runs are dry until one is confirmed. The lease is the lock of everything
+    that works with the server: syncing, discovering, importing, exporting, resolving, deleting.
     """
 
     server_url = models.CharField(max_length=MAX_URL_LENGTH)
@@ -87,8 +89,6 @@ class Connection(OwnedModel):
     last_reconcile_at = models.DateTimeField(null=True, blank=True)
     last_sync_at = models.DateTimeField(null=True, blank=True)
     next_sync_at = models.DateTimeField(default=timezone.now)
-    lock_owner = models.CharField(max_length=64, blank=True)
-    lock_until = models.DateTimeField(null=True, blank=True)
 
     last_error_code = models.CharField(max_length=30, blank=True)
     last_error = models.TextField(blank=True)
