@@ -48,7 +48,7 @@ class Pause(models.TextChoices):
     DELETIONS_HELD = "deletions_held"
 
 
-class ConnectionQuerySet(LeaseQuerySet["Connection"], OwnedQuerySet["Connection"]):
+class ConnectionQuerySet(LeaseQuerySet["Connection"], OwnedQuerySet["Connection"]):  # type: ignore[override]  # as_manager
     """Connections."""
 
     def due(self, now: dt.datetime) -> "ConnectionQuerySet":
