@@ -282,7 +282,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
-        "CustomFieldTypeEnum": "people.custom_values.TYPES",
+        "CustomFieldTypeEnum": "people.fields.custom_values.TYPES",
         "HealthStatusEnum": ["ok", "unfit"],
         "ImportantDateTypeEnum": "people.api.important_dates.TYPES",
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],

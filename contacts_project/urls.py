@@ -20,6 +20,6 @@ urlpatterns = [
     path("api/", include("carddav.api.urls")),
     path("api/", include("people.api.urls")),
     path("api/", include("contacts_project.operation.urls")),
-    path("account/", include("accounts.page_urls")),
+    path("account/", include("accounts.pages.urls")),
     path("admin/", admin.site.urls),
 ]

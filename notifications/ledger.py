@@ -14,9 +14,9 @@ from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.interface import Target
 from notifications.models import Delivery, DeliveryState
-from notifications.notices import NoticeKind
-from people import schedule
-from people.recurrence import end_of_day
+from notifications.notices.notice import NoticeKind
+from people.dates import schedule
+from people.dates.recurrence import end_of_day
 
 Key = tuple[UUID, dt.date, str]
 NO_CHANNEL, MISSED = "no_channel", "missed"

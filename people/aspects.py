@@ -62,7 +62,7 @@ class PersonAspect:
         return None
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
-        """Put both back as `image` says. Raises people.services.merge.UndoConflictError when that cannot be."""
+        """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
 
 
 _aspects: list[PersonAspect] = []

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from contacts_project.kernel.outbound.door import configured_rules
 from contacts_project.kernel.outbound.failures import OutboundError
-from people.photos import empty_files
+from people.photos.files import empty_files
 
 
 @register("doctor", deploy=True)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from contacts_project.kernel.triggers import Trigger, register_triggers
+from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.models import AccountCount
 
 PEOPLE, MEMBERS, DAYS = "people", "members", "days"

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from people.geocoding.running import Run, geocode_exclusively
-from people.services import purge
+from people.trash import purge
 
 
 @shared_task

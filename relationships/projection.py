@@ -9,7 +9,7 @@ import orjson
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json, timestamp
-from contacts_project.kernel.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from people.names import COLUMNS, FULL, display_name
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType

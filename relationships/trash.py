@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from people.trash import TrashKind, register_trash_kind
+from people.trash.registry import TrashKind, register_trash_kind
 from relationships.models import Relationship, RelationshipType
 from relationships.projection import relationship_answers, type_answers
 from relationships.services.relationships import remove_relationships

@@ -12,7 +12,7 @@ from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
 from contacts_project.kernel.api.errors import ApiError
-from contacts_project.kernel.write_lock import unless_locked
+from contacts_project.kernel.database.write_lock import unless_locked
 
 _USE_RESOLUTION = dt.timedelta(minutes=1)
 

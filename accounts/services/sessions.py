@@ -13,8 +13,8 @@ from django.http import HttpRequest
 
 from accounts.models import AccountSession, User
 from contacts_project.kernel.api.client_address import client_address
+from contacts_project.kernel.database.write_lock import unless_locked
 from contacts_project.kernel.ownership.writing import account_pause
-from contacts_project.kernel.write_lock import unless_locked
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60

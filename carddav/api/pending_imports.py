@@ -14,7 +14,7 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.api.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
-from people.receipts import receipt
+from people.importing.receipts import receipt
 
 _PENDING = inline_serializer(
     "PendingImport",

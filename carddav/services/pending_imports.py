@@ -9,8 +9,8 @@ from accounts.models import User
 from carddav.models import PendingImport
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
+from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.models import Person
-from people.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.vcard import CardResult
 
 _BATCH = 200

@@ -16,7 +16,7 @@ from contacts_project.data_folder import everything_in, readable_by_others
 from contacts_project.environment import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
-from contacts_project.kernel.triggers import missing_triggers
+from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.operation.health import (
     LEAST_FREE_BYTES,
     check_broker,

@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from contacts_project.celery import app
-from contacts_project.kernel.write_lock import shorter_wait
+from contacts_project.kernel.database.write_lock import shorter_wait
 from notifications.models.heartbeat import last_beat
 
 STARTED_AT = timezone.now()

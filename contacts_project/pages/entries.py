@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from accounts.date_formats import day_in_digits, day_in_words
 from accounts.models import User
-from people import schedule
+from people.dates import schedule
+from people.dates.occasions import age_in_words, days_until_in_words, occasion
+from people.dates.recurrence import Recurrence, turns
+from people.dates.upcoming import event_rule
 from people.models import CustomFieldValue, ImportantDate, Person
 from people.names import COLUMNS, NameParts, display_name
-from people.occasions import age_in_words, days_until_in_words, occasion
-from people.recurrence import Recurrence, turns
-from people.upcoming import event_rule
 
 _NO_NUMBER = re.compile(r"[^0-9*#]")
 

@@ -13,16 +13,16 @@ from django.views.decorators.http import require_safe
 
 from accounts.date_formats import day_in_words
 from accounts.models import User
-from accounts.readers import language_of, reader_of
+from accounts.pages.readers import language_of, reader_of
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.registration import awaits_operator, registration_is_open
 from contacts_project.kernel.api.errors import UnavailableError
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
+from people.dates.occasions import days_until_in_words, event_in_words
+from people.dates.schedule import calendar_of
+from people.dates.upcoming import upcoming_events
 from people.links import person_url
-from people.occasions import days_until_in_words, event_in_words
-from people.schedule import calendar_of
-from people.upcoming import upcoming_events
 
 _DAYS_AHEAD, _EVENTS_SHOWN = 14, 8
 

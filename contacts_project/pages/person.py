@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.readers import sign_in_required
+from accounts.pages.readers import sign_in_required
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.pages import render_page
 from contacts_project.pages.entries import contact_entries, date_entries, detail_entries
+from people.dates.upcoming import name_of
 from people.models import CustomFieldValue, Group, ImportantDate, Person
-from people.upcoming import name_of
 from relationships.models import Relationship
 
 

@@ -5,7 +5,7 @@ It listens on HOST and PORT, or on the socket that its parent has bound and left
 
 import argparse
 
-from contacts_project.child import end_with_parent, set_up_django
+from contacts_project.processes.child import end_with_parent, set_up_django
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m contacts_project.server", description=__doc__)

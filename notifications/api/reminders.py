@@ -20,7 +20,7 @@ from contacts_project.kernel.api.paging import (
 )
 from contacts_project.kernel.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.services.explaining import upcoming_reminders
 from notifications.services.history import remembered
 from notifications.services.running import replan

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.pages import render_page
-from notifications.unsubscribing import BadTokenError, read_token, unsubscribe
+from notifications.notices.unsubscribe import BadTokenError, read_token, unsubscribe
 
 TOKEN = OpenApiParameter("token", str, required=True, description="From the mail's List-Unsubscribe header.")
 PAGE = {(200, "text/html"): OpenApiTypes.STR}

@@ -1,4 +1,4 @@
-"""What webhooks are sent, for the API description (Standard Webhooks; the bodies are notifications.notices)."""
+"""What webhooks are sent, for the API description (Standard Webhooks; the bodies are notifications.notices.notice)."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import Choice
 from contacts_project.kernel.api.schema import envelope
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from people.api.important_dates import TYPES
 from people.api.upcoming import UpcomingEventSerializer
-from people.recurrence import Unit
+from people.dates.recurrence import Unit
 
 
 class _PersonData(serializers.Serializer[Any]):

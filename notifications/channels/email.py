@@ -14,9 +14,9 @@ from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
 from contacts_project.kernel.outbound.failures import classify
 from notifications.channels.interface import REMINDERS, Channel, Target
-from notifications.notices import Notice, NoticeKind
-from notifications.unsubscribing import Subject, unsubscribe_url
-from notifications.wording import word
+from notifications.notices.notice import Notice, NoticeKind
+from notifications.notices.unsubscribe import Subject, unsubscribe_url
+from notifications.notices.wording import word
 
 EMAIL_KEY = "email"
 

@@ -10,7 +10,7 @@ from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabling import send_disabled_notices
 from notifications.models.destination import Destination, DestinationType
-from notifications.notices import Notice
+from notifications.notices.notice import Notice
 
 
 class EndpointChannel(Channel):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 
 log = logging.getLogger(__name__)
 

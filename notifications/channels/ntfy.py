@@ -11,8 +11,8 @@ from contacts_project.kernel.outbound import Code, OutboundError, check_status, 
 from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
-from notifications.notices import Notice, NoticeKind
-from notifications.wording import word
+from notifications.notices.notice import Notice, NoticeKind
+from notifications.notices.wording import word
 
 MAX_PARENTS = 5
 # ntfy turns a longer message into an attached file.

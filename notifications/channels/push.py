@@ -13,9 +13,9 @@ from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription
-from notifications.notices import Notice
+from notifications.notices.notice import Notice
+from notifications.notices.wording import word
 from notifications.vapid import read_private_key
-from notifications.wording import word
 
 # What every push service takes (RFC 8030, section 7.2), less the header and tag of aes128gcm.
 MAX_PAYLOAD_BYTES = 4096 - 86 - 17

@@ -14,7 +14,7 @@ from contacts_project.kernel.outbound import Schemes, check_status, open_door
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destination import Destination, DestinationType
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the public part of every secret
 

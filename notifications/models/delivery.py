@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from people.models import Person
 
 _BEHIND = dt.timedelta(minutes=5)

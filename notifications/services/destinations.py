@@ -23,7 +23,7 @@ from notifications.channels.ntfy import find_server, topic_of
 from notifications.channels.webhook import new_secret
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH, url_key
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 
 MAX_DESTINATIONS = 5
 TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")

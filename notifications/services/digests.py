@@ -8,9 +8,9 @@ from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, Planned, is_missed
 from notifications.models import Delivery, DigestSchedule
-from notifications.notices import NoticeKind
-from people import schedule
-from people.upcoming import upcoming_events
+from notifications.notices.notice import NoticeKind
+from people.dates import schedule
+from people.dates.upcoming import upcoming_events
 
 log = logging.getLogger(__name__)
 

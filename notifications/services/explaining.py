@@ -9,12 +9,12 @@ from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
 from notifications.ledger import NO_CHANNEL, targets_of
 from notifications.models import DigestSchedule
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DAYS as DIGEST_DAYS
-from people import schedule
+from people.dates import schedule
+from people.dates.recurrence import Kind, Reminder, ReminderRule, turns
+from people.dates.upcoming import event_rule, name_of, upcoming_events
 from people.models import ImportantDate, Person
-from people.recurrence import Kind, Reminder, ReminderRule, turns
-from people.upcoming import event_rule, name_of, upcoming_events
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
 _KINDS = {Kind.DAY: NoticeKind.IMPORTANT_DATE, Kind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}

@@ -18,7 +18,7 @@ from contacts_project.kernel.ownership.writing import AccountGoneError, account_
 from notifications.ledger import AccountPlan, catch_up_window
 from notifications.services.digests import digest_at
 from notifications.services.planning import UNREAD, collect_contacts, collect_dates, with_person
-from people import schedule
+from people.dates import schedule
 from people.models import ImportantDate, Person
 
 log = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
-from notifications.notices import NoticeKind
-from people import schedule
+from notifications.notices.notice import NoticeKind
+from people.dates import schedule
+from people.dates.recurrence import Kind, Reminder, turns
+from people.dates.upcoming import name_of
 from people.models import ImportantDate, Person
-from people.recurrence import Kind, Reminder, turns
-from people.upcoming import name_of
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from notifications.models import Delivery
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.moments import is_other_moment, plan_digests_at, plan_reminders_at
 from notifications.services.planning import plan_due

@@ -16,11 +16,11 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.ledger import MISSED, is_late, is_missed, told_on
 from notifications.models import Delivery, DeliveryState
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 from notifications.services.wanted import why_unwanted
-from people import schedule
+from people.dates import schedule
+from people.dates.recurrence import end_of_day
 from people.models import Person
-from people.recurrence import end_of_day
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from notifications.ledger import targets_of
 from notifications.models import Delivery
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from people.models import ImportantDate
 
 

@@ -16,10 +16,10 @@ from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import Choice, OwnedListField, Text, Whole
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
-from people.custom_values import TYPES
+from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
+from people.projection.custom_templates import listed_templates, template_answer
 from people.services import custom_templates as service
-from people.template_answers import listed_templates, template_answer
 
 MAX_OPTIONS = 50
 

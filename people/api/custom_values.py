@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import UNKNOWN_ID, Choice
 from contacts_project.kernel.api.ids import parse_id
-from people.custom_values import TYPES, ValueRefusedError, read_value
+from people.fields.custom_values import TYPES, ValueRefusedError, read_value
 from people.models import CustomFieldTemplate
 
 MAX_ENTRIES = 100

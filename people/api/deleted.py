@@ -17,7 +17,7 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.ownership.models import retention_cutoff
-from people.trash import trash_kinds
+from people.trash.registry import trash_kinds
 
 KINDS = ["people", "groups", "relationships", "relationshipTypes", "importantDates", "customFieldTemplates"]
 

@@ -18,8 +18,8 @@ from contacts_project.kernel.api.fields import Color, OwnedField, OwnedListField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
-from people.group_answers import group_answer, group_answers, listed_groups
 from people.models import Group
+from people.projection.groups import group_answer, group_answers, listed_groups
 from people.services import group_lifecycle as service
 from people.services.groups import add_member, remove_member
 

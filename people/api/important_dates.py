@@ -17,9 +17,9 @@ from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
-from people.date_answers import important_date_answer
+from people.dates.recurrence import YEAR_UNKNOWN, Unit
 from people.models import ImportantDate, Person
-from people.recurrence import YEAR_UNKNOWN, Unit
+from people.projection.important_dates import important_date_answer
 from people.services import important_dates as service
 
 TYPES = ["BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.schema import envelope
-from people.map_markers import map_answer
+from people.projection.map_markers import map_answer
 
 # No class: `source` and `label` are attributes of every serializer.
 _MARKER = envelope(

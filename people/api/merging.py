@@ -17,10 +17,10 @@ from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
 from people.merging.belongings import UndoConflictError
+from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge
 from people.merging.scalars import OVERRIDABLE
 from people.models import MergeRecord
 from people.projection import person_answers
-from people.services.merge import AlreadyUndoneError, merge_people, undo_merge
 
 
 class FieldOverridesSerializer(PersonChangeSerializer):

@@ -34,7 +34,7 @@ from people.aspects import aspects
 from people.counts import PEOPLE, count_of
 from people.models import Person
 from people.names import fold
-from people.photos import delete_files
+from people.photos.files import delete_files
 from people.projection import person_answers, project, project_all, search_records, streamed, whole_person
 from people.services import people as service
 

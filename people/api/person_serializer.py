@@ -11,10 +11,10 @@ from people.api import person_entries as entries
 from people.api.custom_values import CustomFieldValuesField
 from people.api.important_dates import ImportantDateEntrySerializer
 from people.aspects import aspects
-from people.documents import MAX_ENTRIES
+from people.dates.recurrence import Unit
+from people.fields.entries import MAX_ENTRIES
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
-from people.recurrence import Unit
 
 
 class GroupSummary(serializers.Serializer[Group]):

@@ -22,9 +22,9 @@ from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
-from people.images import PictureRefusedError, convert_heif
 from people.models import Person
-from people.photos import photo_hash, read_photo
+from people.photos.files import photo_hash, read_photo
+from people.photos.images import PictureRefusedError, convert_heif
 from people.services import photos as service
 
 

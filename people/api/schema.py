@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from people.api.custom_values import MAX_ENTRIES, CustomFieldValueSerializer
 from people.api.deleted import answer_shapes
-from people.custom_values import MAX_LENGTH
+from people.fields.custom_values import MAX_LENGTH
 
 
 class AnyDaySchema(OpenApiSerializerFieldExtension):

@@ -10,8 +10,8 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from contacts_project.kernel.api.queries import read_whole
 from contacts_project.kernel.api.schema import envelope
-from people import schedule
-from people.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
+from people.dates import schedule
+from people.dates.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
 
 MAX_DAYS = 366
 DAYS = OpenApiParameter("days", int, description=f"How far to look ahead, 1-{MAX_DAYS}.", default=30)

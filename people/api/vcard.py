@@ -15,9 +15,9 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.api.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
-from people.receipts import receipt
-from people.services.vcard_export import export_cards
-from people.services.vcard_import import PLAN_LIMIT, import_cards
+from people.importing.receipts import receipt
+from people.importing.vcards import PLAN_LIMIT, import_cards
+from people.projection.vcard_export import export_cards
 from people.vcard import VERSIONS
 
 

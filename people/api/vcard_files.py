@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
 from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
-from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
 
 #: A file of more cards than this is no address book; what follows is not read.

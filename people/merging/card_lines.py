@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from people.cards import SCALARS
-from people.merging.documents import same_entries
+from people.fields.cards import SCALARS
+from people.merging.entries import same_entries
 from people.models import Person
 from people.vcard import KeptLine
 from people.vcard.kept_lines import missing_lines

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from people.fields.scalars import SCALARS
 from people.models import Person
-from people.scalars import SCALARS
 
 OVERRIDABLE: Mapping[str, str] = {**SCALARS, "relationshipToUserId": "relationship_to_user"}
 """What fieldOverrides may name, and its column."""

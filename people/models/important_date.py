@@ -25,7 +25,7 @@ class ImportantDate(TrashModel):
     """A day worth remembering. With `year_unknown` the stored year is 1604, a leap year (open points, section 7).
 
     `next_due_at` is the instant of its next reminder (null: none will come), `next_occurrence_on` and `next_kind` say
-    which one that is (people.schedule). They are computed in the same transaction as any write that moves them.
+    which one that is (people.dates.schedule). They are computed in the same transaction as any write that moves them.
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="important_dates")

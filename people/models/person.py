@@ -40,11 +40,11 @@ class Person(TrashModel):
     The multi-value columns hold lists of entries exactly as the API answers them (camelCase keys, each with an `id`),
     validated on write, replaced as a whole. `sort_key` and `search_key` are computed in people.names alone; normalised
     e-mails, phones and name keys stand in LookupKey. `revision` rises with every change of content. `contact_due_at` is
-    the instant of the next contact reminder, that of the day `contact_due_on` (null: none; people.schedule).
+    the instant of the next contact reminder, that of the day `contact_due_on` (null: none; people.dates.schedule).
 
     `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
     the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
-    shows them; people.cards makes cards of them.
+    shows them; people.fields.cards makes cards of them.
     """
 
     name = models.CharField(max_length=100)

@@ -9,7 +9,7 @@ from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
-from contacts_project.kernel.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import DayText, JsonMembers, Raw

@@ -15,7 +15,7 @@ from orjson import Fragment, dumps
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json
-from contacts_project.kernel.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Raw, Truth
@@ -113,7 +113,7 @@ _DATE = JsonObject(
 
 
 def important_dates_of(owner: User) -> dict[str, str]:
-    """The active dates of each person, in the order they were added; as people.date_answers shows one."""
+    """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by("created_at", "id")
     columns = rows.values_list(IdKey("person_id"), IdKey("id"), _DATE).iterator()
     return _listed((person, _date_json(person, key, rest)) for person, key, rest in columns)

@@ -7,7 +7,7 @@ import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, id_text
-from people.documents import address_text
+from people.fields.entries import address_text
 from people.models import Person
 from people.names import COLUMNS, display_name
 from people.projection.columns import Raw

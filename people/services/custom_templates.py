@@ -13,7 +13,7 @@ from accounts.models import User
 from contacts_project.kernel.api.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
-from people.custom_values import SELECT
+from people.fields.custom_values import SELECT
 from people.models import CustomFieldTemplate, CustomFieldValue
 from people.names import fold
 from people.services.plan import check_plan

@@ -13,7 +13,7 @@ from django.http import Http404
 from contacts_project.kernel.api.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
-from people import schedule
+from people.dates import schedule
 from people.models import ImportantDate, Person
 from people.services.plan import check_plan
 from people.signals import people_changed

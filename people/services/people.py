@@ -13,8 +13,8 @@ from django.http import Http404
 from accounts.models import User
 from contacts_project.kernel.api.errors import NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
-from people import schedule
 from people.aspects import aspects
+from people.dates import schedule
 from people.geocoding import note_addresses
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter

@@ -10,10 +10,10 @@ from accounts.models import User
 from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.ownership.writing import AccountWrite
-from people import schedule
-from people.cards import forget_lines
-from people.custom_values import ValueRefusedError, read_value
-from people.documents import settle
+from people.dates import schedule
+from people.fields.cards import forget_lines
+from people.fields.custom_values import ValueRefusedError, read_value
+from people.fields.entries import settle
 from people.geocoding import note_addresses
 from people.lookup import keys_of, replace_keys
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person

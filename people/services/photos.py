@@ -12,7 +12,7 @@ from django.http import Http404
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
-from people.photos import delete_files, make_photo, store_photo
+from people.photos.files import delete_files, make_photo, store_photo
 from people.signals import people_changed
 
 

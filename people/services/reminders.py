@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.writing import account_pause
-from people import schedule
+from people.dates import schedule
 from people.models import ImportantDate, Person
 
 

@@ -14,7 +14,7 @@ from accounts.services.preferences import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRun, Item
 from accounts.transfer.sections import Section
 from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
-from people.photos import delete_files
+from people.photos.files import delete_files
 from people.transfer.pictures import Picture, exported, prepare_photo, refusals, stored
 
 

@@ -13,10 +13,10 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
-from people import schedule
 from people.aspects import aspects
-from people.custom_values import ValueRefusedError, read_value
-from people.documents import settle
+from people.dates import schedule
+from people.fields.custom_values import ValueRefusedError, read_value
+from people.fields.entries import settle
 from people.geocoding.copying import note_addresses
 from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from people.fields.scalars import SCALARS
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.scalars import SCALARS
 from people.transfer.pictures import exported
 
 _BATCH = 500

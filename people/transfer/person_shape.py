@@ -8,7 +8,7 @@ from accounts.transfer.times import Times
 from contacts_project.kernel.api.fields import Text, check_text
 from people.api.important_dates import ImportantDateSerializer
 from people.api.person_serializer import PersonSerializer
-from people.cards import LINE_FIELDS
+from people.fields.cards import LINE_FIELDS
 from people.transfer.pictures import Picture
 from people.vcard.content_lines import MAX_LINES
 from people.vcard.limits import MAX_LINES_SIZE

@@ -8,8 +8,8 @@ from django.conf import settings
 from rest_framework import serializers
 
 from accounts.transfer.run import ImportRun, Item
-from people.images import PictureRefusedError, PixelBudget, as_stored
-from people.photos import photo_name, read_photo, store_photo
+from people.photos.files import photo_name, read_photo, store_photo
+from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 
 
 class Picture(serializers.Field[bytes | None, Any, Any, Any]):

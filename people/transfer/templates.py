@@ -11,7 +11,7 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import Choice, Text, Whole
 from people.api.custom_templates import OptionsField
-from people.custom_values import SELECT, TYPES
+from people.fields.custom_values import SELECT, TYPES
 from people.models import CustomFieldTemplate
 from people.transfer.room import Room
 

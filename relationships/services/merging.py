@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from uuid import UUID
 
+from people.merging.merge import UndoConflictError
 from people.models import Person
-from people.services.merge import UndoConflictError
 from relationships.models import Relationship, RelationshipQuerySet
 
 

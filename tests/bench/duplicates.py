@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts.models import User
 from people.duplicates.finding import find_duplicates, find_groups
 from people.lookup import refresh_lookup
+from people.merging.merge import merge_people, undo_merge
 from people.models import Person
-from people.services.merge import merge_people, undo_merge
 from people.services.people import create_person
 from tests.bench.frame import Figure, Stage, figure, query_count
 from tests.builders import make_user

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
-from people.documents import settle
+from people.fields.entries import settle
 from people.lookup import refresh_lookup
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.names import COLUMNS

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey
-from contacts_project.kernel.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from tests.builders import make_person
 

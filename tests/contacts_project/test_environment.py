@@ -130,7 +130,7 @@ def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line:
         ["manage.py", "doctor"],
         ["-m", "celery", "-A", "contacts_project", "worker"],
         ["-m", "contacts_project.server"],
-        ["-m", "contacts_project.background"],
+        ["-m", "contacts_project.processes.background"],
     ],
 )
 def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[str]) -> None:

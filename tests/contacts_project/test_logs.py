@@ -15,7 +15,7 @@ from django.db import OperationalError
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
 from contacts_project.kernel.api.logs import JsonFormatter
-from notifications.unsubscribing import Subject, unsubscribe_url
+from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from tests.client import Client
 from tests.contacts_project.test_environment import run
 

@@ -17,7 +17,7 @@ from kombu import Connection
 
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
-from contacts_project.kernel.triggers import missing_triggers
+from contacts_project.kernel.database.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
 

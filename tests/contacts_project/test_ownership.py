@@ -5,9 +5,9 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
+from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.ownership.models import UnscopedQueryError
 from contacts_project.kernel.ownership.triggers import owner_triggers
-from contacts_project.kernel.triggers import missing_triggers
 from people.models import Group, Membership, Person
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from contacts_project import supervisor
 from contacts_project.data_folder import readable_by_others
+from contacts_project.processes import supervisor
 
 ROOT = Path(__file__).parents[2]
 

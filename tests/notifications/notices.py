@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 
 PERSON = {"personId": "01900000-0000-7000-8000-000000000001", "personName": "Ada Lovelace"}
 DATE = {

@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import User
 from notifications.channels.interface import REMINDERS, Channel, Outcome, Target
 from notifications.channels.webhook import body_of
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 from tests.routes.openapi import check_webhook
 
 OK = Outcome()

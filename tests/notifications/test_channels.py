@@ -11,7 +11,7 @@ from accounts.models import User
 from notifications.channels import CHANNELS, channels
 from notifications.channels.interface import Channel, Outcome, Target
 from notifications.models import Destination, PushSubscription
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
 from tests.client import Client
 from tests.loopback import Reply, closed_port, recording_server

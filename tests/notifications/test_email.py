@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.email import EMAIL_KEY
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
 from tests.builders import prove
 from tests.client import Client
 from tests.loopback import closed_port, raw_server

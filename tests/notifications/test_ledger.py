@@ -14,7 +14,7 @@ from accounts.models import User
 from notifications.channels.interface import Outcome
 from notifications.models import Delivery
 from notifications.services import running, sending
-from people import schedule
+from people.dates import schedule
 from people.models import ImportantDate, Person
 from tests.builders import make_person
 from tests.notifications.recording import DOWN, OK, RecordingChannel

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.ntfy import cut_bytes
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from tests.client import Client
 from tests.loopback import Recorder, Reply
 from tests.notifications.notices import make_notice

@@ -16,7 +16,7 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.channels.push import MAX_PAYLOAD_BYTES, payload_of, vapid_subject
 from notifications.models import PushSubscription
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
 from tests.client import Client
 from tests.loopback import Recorder, Reply

@@ -8,7 +8,7 @@ from django.core import signing
 
 from accounts.models import User
 from accounts.signals import preferences_changed
-from notifications.unsubscribing import SALT, Subject, unsubscribe_url
+from notifications.notices.unsubscribe import SALT, Subject, unsubscribe_url
 from tests.client import Client, client_of
 
 

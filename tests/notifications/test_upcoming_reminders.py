@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from accounts.models import User
-from notifications.unsubscribing import Subject, unsubscribe_url
+from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client

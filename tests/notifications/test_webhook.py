@@ -15,7 +15,7 @@ from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.webhook import body_of
 from notifications.models import Destination
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from tests.client import Client
 from tests.loopback import Received, Recorder
 from tests.notifications.notices import CONTENTS, make_notice

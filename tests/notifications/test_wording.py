@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from notifications.notices import NoticeKind
-from notifications.wording import word
+from notifications.notices.notice import NoticeKind
+from notifications.notices.wording import word
 from tests.notifications.notices import CONTENTS, EVENT, make_notice
 
 

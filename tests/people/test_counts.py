@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from people import schedule
 from people.counts import DAYS, PEOPLE, count_of, counts_by_id, counts_by_key, wrong_counts
+from people.dates import schedule
+from people.dates.upcoming import count_upcoming, upcoming_events
 from people.models import AccountCount, Group, ImportantDate, Membership
-from people.upcoming import count_upcoming, upcoming_events
 from tests.builders import make_person
 from tests.client import Client
 

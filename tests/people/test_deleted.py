@@ -12,7 +12,7 @@ from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
 from people.api.deleted import KINDS
 from people.models import Group
-from people.trash import trash_kinds
+from people.trash.registry import trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from people.recurrence import end_of_day, fire_at, local_day
+from people.dates.recurrence import end_of_day, fire_at, local_day
 
 ZONES = sorted(available_timezones() - {"localtime"})
 SECOND = timedelta(seconds=1)

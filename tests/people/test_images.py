@@ -10,8 +10,8 @@ from PIL import Image
 
 from contacts_project.kernel.api.errors import UnavailableError
 from contacts_project.kernel.api.slots import Slots
-from people import images, pixels
-from people.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
+from people.photos import images, pixels
+from people.photos.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
 from tests.pictures import gif_header, opened, picture, png_header, webp_header
 
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from people.documents import settle
+from people.fields.entries import settle
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import make_person
 from tests.client import Client

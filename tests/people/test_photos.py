@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from accounts.models import User
 from people.checks import check_photo_files
 from people.models import Person
-from people.photos import photos_of
+from people.photos.files import photos_of
 from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
 from tests.pictures import opened, picture, png_header, upload

@@ -16,10 +16,10 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.storage import ASIDE
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
-from people.services import purge
-from people.services.purge import purge_deleted
 from people.tasks import purge_deleted as purge_task
-from people.trash import Expiry, expiries, register_expiry, trash_kinds
+from people.trash import purge
+from people.trash.purge import purge_deleted
+from people.trash.registry import Expiry, expiries, register_expiry, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import picture, upload
@@ -151,7 +151,7 @@ def test_what_an_app_registers_expires_with_it(alice: User, monkeypatch: pytest.
         seen.append((owner_id, now))
         return 3
 
-    monkeypatch.setattr("people.trash._expiries", {})
+    monkeypatch.setattr("people.trash.registry._expiries", {})
     register_expiry(Expiry("things", lambda now: [alice.pk], remove))
     assert len(expiries()) == 1
     assert purge_deleted(now=NOW)["things"] == 3

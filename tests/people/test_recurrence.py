@@ -8,7 +8,7 @@ from dateutil.relativedelta import relativedelta
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from people.recurrence import (
+from people.dates.recurrence import (
     Kind,
     LeapDayRule,
     Recurrence,

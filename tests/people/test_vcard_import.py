@@ -262,14 +262,14 @@ def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monke
         original(person)
 
     original = set_name_keys
-    monkeypatch.setattr("people.services.vcard_batch.set_name_keys", refuse)
+    monkeypatch.setattr("people.importing.batch.set_name_keys", refuse)
     answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["errorMessages"] == ["Card 2 (Bad): this card could not be stored"]
 
 
 def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.services.vcard_import._BATCH_CARDS", 2)
+    monkeypatch.setattr("people.importing.vcards._BATCH_CARDS", 2)
     data = b"".join(vcard(f"FN:P{n}", f"UID:{n}") for n in range(5))
     calls = itertools.count()
 
@@ -277,7 +277,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
         if next(calls) in gone:
             raise OperationalError("server closed the connection")
 
-    monkeypatch.setattr("people.services.vcard_batch.announce_change", go_away)
+    monkeypatch.setattr("people.importing.batch.announce_change", go_away)
     gone = [0, 2]
     assert send(api, data, 503)["code"] == "unavailable"
     assert everything(api) == []
@@ -288,7 +288,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
 
 
 def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.images.MAX_PIXELS_IN_ALL", 2 * 300 * 200)
+    monkeypatch.setattr("people.photos.images.MAX_PIXELS_IN_ALL", 2 * 300 * 200)
     answer = send(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
     assert counts(answer) == (3, 0, 0, 0)
     assert "megapixels" in answer["results"][2]["reason"]

@@ -5,7 +5,7 @@ import datetime as dt
 from django.utils import timezone
 
 from accounts.models import User
-from people.services.purge import purge_deleted
+from people.trash.purge import purge_deleted
 from relationships.models import Relationship, RelationshipType
 from tests.client import Client
 from tests.relationships.acting import make_pair, make_people, relate, relationships, type_ids

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, User
-from notifications.unsubscribing import Subject, unsubscribe_url
+from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.pictures import picture, upload

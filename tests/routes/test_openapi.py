@@ -15,7 +15,7 @@ from openapi_spec_validator import validate
 from rest_framework.request import Request
 
 from contacts_project.operation import views
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from tests.routes.openapi import check_value, document, operations
 
 pytestmark = pytest.mark.django_db

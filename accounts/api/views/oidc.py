@@ -17,14 +17,14 @@ from accounts.api.views.access import USER_ANSWER
 from accounts.api.views.open import OpenView
 from accounts.api.views.second_factor import CodeSerializer
 from accounts.cookies import set_cookie
-from accounts.next_paths import own_path
 from accounts.oidc import flow
 from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.oidc_pages import CODE_PATH
-from accounts.readers import go_on
+from accounts.pages.next_paths import own_path
+from accounts.pages.oidc import CODE_PATH
+from accounts.pages.readers import go_on
 from accounts.services.oidc_accounts import account_for, link_account
 from accounts.services.oidc_sign_in import (
     FLOW_COOKIE,

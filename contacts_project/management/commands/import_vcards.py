@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from accounts.models import User
 from contacts_project.kernel.api.unavailable import is_unavailable
-from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
-from people.services.vcard_import import import_cards
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.importing.vcards import import_cards
 from people.vcard import read_cards
 
 

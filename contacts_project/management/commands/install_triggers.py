@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from contacts_project.kernel.triggers import install_triggers
+from contacts_project.kernel.database.triggers import install_triggers
 
 
 class Command(BaseCommand):

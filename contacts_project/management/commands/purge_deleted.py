@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 
 from contacts_project.management.moment import add_now, moment_of
 from notifications.services.history import purge_history
-from people.services.purge import purge_deleted
+from people.trash.purge import purge_deleted
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from contacts_project.management.moment import add_now, moment_of
-from notifications.notices import NoticeKind
+from notifications.notices.notice import NoticeKind
 from notifications.services.running import plan_all_digests, replan_stale, send_due
 from notifications.services.sending import Attempt
 

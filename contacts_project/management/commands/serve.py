@@ -47,5 +47,5 @@ def become_supervisor(listener: socket.socket) -> NoReturn:
     # A relative folder was relative to where we came from.
     environment = {**os.environ, "DATA_DIR": str(settings.DATA_DIR)}
     options = ["--fd", str(listener.fileno()), "--web", str(settings.WEB_WORKERS), "--url", settings.BASE_URL]
-    command = [sys.executable, "-m", "contacts_project.supervisor", *options]
+    command = [sys.executable, "-m", "contacts_project.processes.supervisor", *options]
     os.execve(sys.executable, command, environment)  # noqa: S606 - ourselves

@@ -15,7 +15,7 @@ from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
 from people.models import CustomFieldTemplate, Group, Person
 from people.palette import pick_color
-from people.photos import make_photo, store_photo
+from people.photos.files import make_photo, store_photo
 from people.services.custom_templates import create_template
 from people.services.group_lifecycle import create_group
 from people.services.people import create_person

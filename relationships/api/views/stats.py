@@ -9,10 +9,10 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.schema import envelope
-from people import schedule
 from people.counts import PEOPLE, count_of
+from people.dates import schedule
+from people.dates.upcoming import count_upcoming
 from people.models import Group
-from people.upcoming import count_upcoming
 from relationships.counts import RELATIONSHIPS
 
 DAYS = 30

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.models.user import Plan
 from people.models import CustomFieldValue, MergeRecord
-from people.services.purge import purge_deleted
+from people.trash.purge import purge_deleted
 from tests.client import Client
 from tests.people.merging.test_merge import template
 from tests.people.merging.world import add, everything, merge, read, undo

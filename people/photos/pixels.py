@@ -199,7 +199,7 @@ _MEMORY = 2 * 1024**3
 
 
 def main() -> None:
-    """`python -m people.pixels make_photo`: one picture in, one out; 3, and why on standard error, when it is refused.
+    """`python -m people.photos.pixels make_photo`: one picture in, one out; 3, and why on stderr, when it is refused.
 
     In a process of its own a large picture keeps nobody waiting, gives its memory back, and a fault in a decoder ends
     nothing else.

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.next_paths import own_path
 from accounts.oidc.provider import is_configured, provider_name
-from accounts.readers import language_of, reader_of
+from accounts.pages.next_paths import own_path
+from accounts.pages.readers import language_of, reader_of
 from accounts.services.known_devices import remember_device
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from people.documents import SHAPES, settle
+from people.fields.entries import SHAPES, settle
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 

@@ -1,4 +1,4 @@
-"""When the reminders of rows are due: the bridge from stored settings to people.recurrence.
+"""When the reminders of rows are due: the bridge from stored settings to people.dates.recurrence.
 
 A row holds its next reminder, no more; the scan sends it and moves the row on to the following one. Whatever changes
 the row's settings plans anew, and whatever changes the account's clock replans all its rows. Nothing here saves.
@@ -10,8 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from accounts.models import User
-from people.models import ImportantDate, Person
-from people.recurrence import (
+from people.dates.recurrence import (
     Kind,
     LeapDayRule,
     Recurrence,
@@ -23,6 +22,7 @@ from people.recurrence import (
     local_day,
     once_from,
 )
+from people.models import ImportantDate, Person
 
 
 @dataclass(frozen=True, slots=True)

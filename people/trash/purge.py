@@ -11,8 +11,8 @@ from uuid import UUID
 
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause, account_write
-from people.photos import delete_files, sweep_files
-from people.trash import Expiry, TrashKind, expiries, trash_kinds
+from people.photos.files import delete_files, sweep_files
+from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
 
 log = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from people import schedule
 from people.counts import DAYS, counts_by_key
+from people.dates import schedule
+from people.dates.recurrence import Recurrence, turns
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts, display_name
-from people.recurrence import Recurrence, turns
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
 

@@ -19,11 +19,11 @@ from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
-from people import schedule
 from people.aspects import aspects
+from people.dates import schedule
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
-from people.merging import belongings, card_lines, documents, scalars
+from people.merging import belongings, card_lines, entries, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
 from people.services.people import announce_change
@@ -64,7 +64,7 @@ def merge_people(
         reminders = reminders_in_plan(owner)
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
-            "documents": documents.merge_documents(primary, secondary),
+            "documents": entries.merge_documents(primary, secondary),
             "groups": belongings.move_groups(primary, secondary),
             "dates": belongings.move_dates(primary, secondary),
             "values": belongings.move_values(primary, secondary),
@@ -158,7 +158,7 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
         raise UndoConflictError(f"This merge cannot be undone any more: {', '.join(changed)} was changed since.")
     scalars.take_back(primary, changes)
     _check_former_type(primary)
-    documents.take_back(primary, image["documents"])
+    entries.take_back(primary, image["documents"])
     card_lines.take_back(primary, image.get("cardLines", ()))
     belongings.return_groups(primary, secondary, image["groups"])
     belongings.return_dates(primary, secondary, image["dates"])

@@ -19,7 +19,7 @@ def occasion(type_: str | None, title: str | None) -> str:
 
 
 def event_in_words(event: Mapping[str, Any]) -> str:
-    """What there is to do or to celebrate; `event` as people.upcoming lists it."""
+    """What there is to do or to celebrate; `event` as people.dates.upcoming lists it."""
     if event["kind"] == "contact":
         return _("Get in touch")
     what = occasion(event.get("type"), event.get("title"))

@@ -4,8 +4,8 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
+from people.dates.upcoming import name_of
 from people.models import ImportantDate
-from people.upcoming import name_of
 
 
 def important_date_answer(row: ImportantDate) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Pictures as people send them, made into photos: the small ones here, the heavy ones in a process of their own.
 
-What a picture may be, and how it is decoded, stands in people.pixels.
+What a picture may be, and how it is decoded, stands in people.photos.pixels.
 """
 
 import subprocess
@@ -10,8 +10,8 @@ from django.conf import settings
 
 from contacts_project.kernel.api.errors import UnavailableError
 from contacts_project.kernel.api.slots import Slots
-from people import pixels
-from people.pixels import PictureRefusedError
+from people.photos import pixels
+from people.photos.pixels import PictureRefusedError
 
 __all__ = ["PictureRefusedError", "PixelBudget", "as_stored", "convert_heif", "make_photo"]
 
@@ -62,8 +62,8 @@ def convert_heif(data: bytes) -> bytes:
 
 
 def _in_a_process(work: str, data: bytes, *, patient: bool) -> bytes:
-    """Have `python -m people.pixels` do it, one at a time."""
-    command = [sys.executable, "-m", "people.pixels", work]
+    """Have `python -m people.photos.pixels` do it, one at a time."""
+    command = [sys.executable, "-m", "people.photos.pixels", work]
     with _heavy.take(patient=patient):
         try:
             done = subprocess.run(  # noqa: S603 - our own command

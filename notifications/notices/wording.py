@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.date_formats import day_in_digits, day_in_words
-from notifications.notices import Notice, NoticeKind
+from notifications.notices.notice import Notice, NoticeKind
+from people.dates.occasions import event_in_words, occasion
 from people.links import person_url
-from people.occasions import event_in_words, occasion
 
 
 @dataclass(frozen=True)

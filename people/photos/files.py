@@ -1,7 +1,7 @@
 """Stored photos: files named by their owner and content, on Django's storage.
 
-A photo is made outside any transaction (people.images), stored inside the account's turn and named in a row of the
-same transaction. A file goes after commit, in a turn of its own, and only when no row names it any more.
+A photo is made outside any transaction (people.photos.images), stored inside the account's turn and named in a row of
+the same transaction. A file goes after commit, in a turn of its own, and only when no row names it any more.
 """
 
 import datetime as dt
@@ -19,8 +19,8 @@ from django.db import transaction
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
 from contacts_project.kernel.storage import ASIDE
-from people.images import PictureRefusedError, make_photo
 from people.models import Person
+from people.photos.images import PictureRefusedError, make_photo
 
 __all__ = [
     "PictureRefusedError",

@@ -1,4 +1,4 @@
-"""`python -m contacts_project.background`: a Celery worker with threads, and the scheduler as one more of them.
+"""`python -m contacts_project.processes.background`: a Celery worker with threads, the scheduler among them.
 
 Celery's own `worker --beat` makes the scheduler a process, which outlives the worker on kill -9 and may swallow SIGTERM
 while it starts; as a thread it ends with the worker.
@@ -15,7 +15,7 @@ from typing import Any
 from celery import bootsteps
 from kombu.utils.imports import symbol_by_name
 
-from contacts_project.child import end_with_parent, set_up_django
+from contacts_project.processes.child import end_with_parent, set_up_django
 
 THREADS = 4
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class SchedulerThread(bootsteps.StartStopStep):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m contacts_project.background", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m contacts_project.processes.background", description=__doc__)
     parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
     options = parser.parse_args()
     if options.parent is not None:

@@ -1,4 +1,4 @@
-"""`python -m contacts_project.supervisor`: starts the processes of an instance and keeps them alive.
+"""`python -m contacts_project.processes.supervisor`: starts the processes of an instance and keeps them alive.
 
 `manage.py serve` becomes this program once the database is prepared. It knows nothing of Django, which would take
 100 MB for waiting.
@@ -14,7 +14,7 @@ import sys
 import time
 from types import FrameType
 
-from contacts_project.child import GRACE_SECONDS
+from contacts_project.processes.child import GRACE_SECONDS
 
 
 class Supervisor:
@@ -24,7 +24,7 @@ class Supervisor:
         self.commands = commands
         self.listener = listener
         self.stopping = False
-        # The children hold the reading end: it ends when we do, however that happens (contacts_project.child).
+        # The children hold the reading end: it ends when we do, however that happens (processes.child).
         self.reading, self.writing = os.pipe()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
@@ -77,11 +77,11 @@ def commands(web_processes: int, listener: int) -> dict[str, list[str]]:
     """What is run: web processes that share one listener, and one process for worker and scheduler."""
     names = ["web", *(f"web {number}" for number in range(2, web_processes + 1))]
     web = [sys.executable, "-m", "contacts_project.server", "--fd", str(listener)]
-    return {**dict.fromkeys(names, web), "worker": [sys.executable, "-m", "contacts_project.background"]}
+    return {**dict.fromkeys(names, web), "worker": [sys.executable, "-m", "contacts_project.processes.background"]}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m contacts_project.supervisor", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m contacts_project.processes.supervisor", description=__doc__)
     parser.add_argument("--fd", type=int, required=True, help="the bound socket")
     parser.add_argument("--web", type=int, default=1, help="web processes")
     parser.add_argument("--url", required=True, help="where the service is, for people")

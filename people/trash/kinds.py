@@ -2,17 +2,17 @@
 
 from django.db.models import Q
 
-from people.date_answers import deleted_dates
-from people.group_answers import deleted_groups
+from people.merging.merge import owners_of_old_merges, remove_old_merges
 from people.models import CustomFieldTemplate, Group, ImportantDate, Person
 from people.projection import deleted_people
+from people.projection.custom_templates import deleted_templates
+from people.projection.groups import deleted_groups
+from people.projection.important_dates import deleted_dates
 from people.services.custom_templates import remove_templates
 from people.services.group_lifecycle import remove_groups
 from people.services.important_dates import remove_dates
-from people.services.merge import owners_of_old_merges, remove_old_merges
 from people.services.people import remove_deleted_people
-from people.template_answers import deleted_templates
-from people.trash import Expiry, TrashKind, register_expiry, register_trash_kind
+from people.trash.registry import Expiry, TrashKind, register_expiry, register_trash_kind
 
 _API = "people.api"
 

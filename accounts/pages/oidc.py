@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.oidc.cookie_state import FlowError
-from accounts.readers import SIGN_IN_PATH, language_of
+from accounts.pages.readers import SIGN_IN_PATH, language_of
+from accounts.pages.sign_in import in_words
 from accounts.services.oidc_sign_in import PENDING_COOKIE, PendingSignIn, complete_sign_in, finish_with_code
-from accounts.sign_in_page import in_words
 from contacts_project.kernel.api.errors import ApiError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 

@@ -14,13 +14,13 @@ from accounts.models import User
 from contacts_project.kernel.api.unavailable import is_unavailable
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
-from people.images import PictureRefusedError, PixelBudget, as_stored
+from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
+from people.importing.card_groups import GroupPlan
+from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
 from people.models import Person
-from people.photos import content_hash, store_photo
-from people.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
-from people.services.card_groups import GroupPlan
+from people.photos.files import content_hash, store_photo
+from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 from people.services.groups import put_members
-from people.services.vcard_batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
 from people.vcard import CardResult, without_photo
 
 __all__ = ["PLAN_LIMIT", "import_cards"]

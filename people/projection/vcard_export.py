@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from accounts.models import User
-from people.cards import card_of
+from people.fields.cards import card_of
 from people.models import ImportantDate, Membership, Person
-from people.photos import read_photo
+from people.photos.files import read_photo
 from people.vcard import write_card
 
 _CHUNK = 500

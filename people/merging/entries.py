@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from contacts_project.kernel.api.errors import FieldError
-from people.documents import MAX_ENTRIES, SHAPES, address_text
 from people.duplicates.keys import email_key, phone_key
+from people.fields.entries import MAX_ENTRIES, SHAPES, address_text
 from people.models import Person
 from people.names import fold
 

@@ -10,17 +10,17 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import parse_id
-from people import schedule
-from people.cards import card_of, put_card
+from people.dates import schedule
 from people.duplicates.keys import email_key, phone_key
+from people.fields.cards import card_of, put_card
 from people.geocoding import note_addresses
+from people.importing.card_groups import GroupPlan
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.lookup import refresh_lookup
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
-from people.photos import delete_files, photo_hash, store_photo
-from people.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
-from people.services.card_groups import GroupPlan
+from people.photos.files import delete_files, photo_hash, store_photo
 from people.services.people import announce_change
 from people.services.person_writer import set_name_keys
 from people.vcard import Card, CardResult

@@ -1,0 +1,1 @@
+"""Pages about the account below /account/: signing in and out, and where mailed links lead."""

@@ -1,0 +1,1 @@
+"""The processes of an instance: the supervisor and what it starts."""

@@ -1,0 +1,1 @@
+"""The trash: the kinds of records in it, and the daily purge."""
