@@ -12,18 +12,18 @@ from accounts.models.user import Plan
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Choice, Text, Truth
+from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH, url_key
 from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
 
 
 class DestinationShape(Times):
-    type = Choice(list(DestinationType.values))
-    label = Text(60, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
-    url = Text(MAX_URL_LENGTH, required=True)
-    serverUrl = Text(MAX_URL_LENGTH)
-    enabled = Truth(required=False, default=True)
+    type = StrictChoiceField(list(DestinationType.values))
+    label = StrictCharField(max_length=60)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    url = StrictCharField(max_length=MAX_URL_LENGTH)
+    serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, required=False, allow_null=True)
+    enabled = StrictBooleanField(required=False, default=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         try:

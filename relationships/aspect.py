@@ -9,7 +9,7 @@ from rest_framework.serializers import Field
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, Truth
+from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, StrictBooleanField
 from people.aspects import PersonAspect
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
@@ -33,7 +33,7 @@ class RelationshipsAspect(PersonAspect):
 
     def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         return {
-            "deleteOrphans": Truth(source="delete_orphans", required=False),
+            "deleteOrphans": StrictBooleanField(source="delete_orphans", required=False),
             "orphanIds": OwnedIdsField("people.Person", source="orphan_ids", required=False, allow_null=True),
         }
 

@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.transfer.run import Ids, ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Color, Text
+from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from contacts_project.kernel.api.ids import new_id
 from people.models import Person
 from relationships.api.serializers import TypeName
@@ -22,10 +22,10 @@ from relationships.services.types import revive_types
 
 
 class TypeShape(Times):
-    name = TypeName(NAME_LENGTH, required=True)
-    label = Text(NAME_LENGTH, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
-    color = Color()
-    inverseId = Text(36)
+    name = TypeName(max_length=NAME_LENGTH)
+    label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    color = ColorField()
+    inverseId = StrictCharField(max_length=36, required=False, allow_null=True)
 
 
 class TypeSection(Section):
@@ -152,10 +152,10 @@ class _MadeWay:
 
 
 class RelationshipShape(Times):
-    personId = Text(36, required=True)
-    relatedPersonId = Text(36, required=True)
-    relationshipTypeId = Text(36)
-    notes = Text(1000)
+    personId = StrictCharField(max_length=36)
+    relatedPersonId = StrictCharField(max_length=36)
+    relationshipTypeId = StrictCharField(max_length=36, required=False, allow_null=True)
+    notes = StrictCharField(max_length=1000, required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["personId"] == attrs["relatedPersonId"]:

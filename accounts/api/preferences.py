@@ -17,7 +17,7 @@ from accounts.api.serializers.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from contacts_project.kernel.api.fields import Choice, Truth, Whole
+from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.schema import envelope
 
 
@@ -29,16 +29,16 @@ class Value:
     column: str
     answer: str
     kind: type[serializers.Field[Any, Any, Any, Any]]
-    arguments: tuple[Any, ...] = ()
+    limits: dict[str, Any] = field(default_factory=dict)
 
-    def field(self) -> "serializers.Field[Any, Any, Any, Any]":
+    def bound(self) -> "serializers.Field[Any, Any, Any, Any]":
         """The strict field, bound to the account's column."""
         options: dict[str, Any] = {} if self.column == self.name else {"source": self.column}
-        return self.kind(*self.arguments, required=True, **options)
+        return self.kind(**self.limits, required=True, **options)
 
 
 def choice(name: str, column: str, words: list[str]) -> Value:
-    return Value(name, column, name, Choice, (words,))
+    return Value(name, column, name, StrictChoiceField, {"choices": words})
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,44 @@ PREFERENCES = [
         [choice("nameDisplayFormat", "name_display_format", shape.NAME_DISPLAY_FORMATS)],
     ),
     Preference("graph-display", "GraphDisplay", [choice("graphMode", "graph_mode", shape.GRAPH_MODES)]),
-    Preference("geocoding", "Geocoding", [Value("geocodingEnabled", "geocoding_enabled", "geocodingEnabled", Truth)]),
+    Preference(
+        "geocoding",
+        "Geocoding",
+        [Value("geocodingEnabled", "geocoding_enabled", "geocodingEnabled", StrictBooleanField)],
+    ),
     Preference(
         "reminder-lead-days",
         "ReminderLeadDays",
-        [Value("days", "default_reminder_lead_days", "defaultReminderLeadDays", Whole, (0, 365))],
+        [
+            Value(
+                "days",
+                "default_reminder_lead_days",
+                "defaultReminderLeadDays",
+                StrictIntegerField,
+                {"min_value": 0, "max_value": 365},
+            )
+        ],
     ),
     Preference(
         "weekly-digest",
         "WeeklyDigest",
         [
-            Value("enabled", "weekly_digest_enabled", "weeklyDigestEnabled", Truth),
-            Value("weekday", "weekly_digest_weekday", "weeklyDigestWeekday", Whole, (0, 6)),
+            Value("enabled", "weekly_digest_enabled", "weeklyDigestEnabled", StrictBooleanField),
+            Value(
+                "weekday",
+                "weekly_digest_weekday",
+                "weeklyDigestWeekday",
+                StrictIntegerField,
+                {"min_value": 0, "max_value": 6},
+            ),
         ],
     ),
     Preference("timezone", "TimeZone", [Value("timezone", "time_zone", "timezone", TimeZone)]),
-    Preference("reminder-hour", "ReminderHour", [Value("hour", "reminder_hour", "reminderHour", Whole, (0, 23))]),
+    Preference(
+        "reminder-hour",
+        "ReminderHour",
+        [Value("hour", "reminder_hour", "reminderHour", StrictIntegerField, {"min_value": 0, "max_value": 23})],
+    ),
     Preference("leap-day-rule", "LeapDayRule", [choice("leapDayRule", "leap_day_rule", shape.LEAP_DAY_RULES)]),
     Preference("language", "Language", [choice("language", "language", CODES)], flat=True),
 ]
@@ -105,7 +127,7 @@ def answer_of(preference: Preference, user: User) -> dict[str, Any]:
 def preference_views() -> Iterator[URLPattern]:
     """A route below /api/user/ for each line of the table."""
     for preference in PREFERENCES:
-        fields = {value.name: value.field() for value in preference.values}
+        fields = {value.name: value.bound() for value in preference.values}
         body = type(f"{preference.title}Serializer", (serializers.Serializer,), fields)
         made: Any = type(f"{preference.title}View", (PreferenceView,), {"preference": preference, "body": body})
         described = extend_schema(
@@ -119,7 +141,7 @@ def preference_views() -> Iterator[URLPattern]:
 
 
 def _described(preference: Preference) -> "serializers.Serializer[Any]":
-    values: dict[str, Any] = {value.answer: value.kind(*value.arguments) for value in preference.values}
+    values: dict[str, Any] = {value.answer: value.kind(**value.limits) for value in preference.values}
     if preference.flat:
         return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
     user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)

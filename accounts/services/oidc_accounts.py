@@ -16,7 +16,7 @@ from accounts.services.addresses import address_write, prove_email
 from accounts.services.claiming import shut_out_others
 from accounts.services.registration import register_account
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
-from contacts_project.kernel.api.fields import Text
+from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.ownership.writing import account_write
 
 
@@ -49,7 +49,7 @@ def link_account(*, user: User, issuer: str, subject: str) -> None:
 
 
 def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    email = _clean(AccountEmail(required=True), claims.get("email"))
+    email = _clean(AccountEmail(), claims.get("email"))
     verified = claims.get("email_verified")
     if not email or not (verified is True or verified == "true"):  # some providers send it as a text
         raise EmailUnverifiedError("The sign-in provider has not verified your e-mail address.")
@@ -86,7 +86,8 @@ def _profile(claims: dict[str, Any], accept_language: str, email: str) -> dict[s
 
 
 def _name(claim: Any) -> str | None:
-    return _clean(Text(100), claim[:100] if isinstance(claim, str) else claim)
+    name = claim[:100] if isinstance(claim, str) else claim
+    return _clean(StrictCharField(max_length=100, allow_null=True), name)
 
 
 def _clean(field: "serializers.Field[Any, Any, Any, Any]", value: Any) -> str | None:

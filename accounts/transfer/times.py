@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import Moment
+from contacts_project.kernel.api.fields import StrictDateTimeField
 
 _EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -13,8 +13,8 @@ _EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 class Times(serializers.Serializer[Any]):
     """The times that every record has; without them it counts as made now."""
 
-    createdAt = Moment(source="created_at", required=False, allow_null=True)
-    deletedAt = Moment(source="deleted_at", required=False, allow_null=True)
+    createdAt = StrictDateTimeField(source="created_at", required=False, allow_null=True)
+    deletedAt = StrictDateTimeField(source="deleted_at", required=False, allow_null=True)
 
 
 def times_of(data: dict[str, Any], now: dt.datetime) -> dict[str, Any]:

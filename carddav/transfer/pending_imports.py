@@ -11,14 +11,14 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times
 from carddav.models import PendingImport
-from contacts_project.kernel.api.fields import Moment, Text
+from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
 
 class PendingImportShape(Times):
-    uid = Text(255)
-    displayName = Text(500, source="display_name", required=True)
+    uid = StrictCharField(max_length=255, required=False, allow_null=True)
+    displayName = StrictCharField(max_length=500, source="display_name")
     raw = serializers.CharField(max_length=10 * 1024 * 1024, trim_whitespace=False)
-    discoveredAt = Moment(source="discovered_at", required=False, allow_null=True)
+    discoveredAt = StrictDateTimeField(source="discovered_at", required=False, allow_null=True)
 
 
 class PendingImportSection(Section):

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import Choice, Text, Truth
+from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, open_door
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH
@@ -58,20 +58,20 @@ def check_token(value: str | None) -> str | None:
     return value
 
 
-class UrlText(Text):
+class UrlText(StrictCharField):
     """A URL. `max_length` is for the description: what is too long is said later, with a code of its own."""
 
-    def to_internal_value(self, data: Any) -> str | None:
-        return Text(READ_URL_LENGTH, required=True).to_internal_value(data)
+    def to_internal_value(self, data: Any) -> Any:
+        return StrictCharField(max_length=READ_URL_LENGTH).to_internal_value(data)
 
 
 class CreateDestination(serializers.Serializer[Any]):
     """Body of POST endpoints."""
 
-    type = Choice(list(DestinationType.values))
-    label = Text(60, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
-    url = UrlText(MAX_URL_LENGTH, required=True)
-    token = Text(MAX_TOKEN_LENGTH)
+    type = StrictChoiceField(list(DestinationType.values))
+    label = StrictCharField(max_length=60)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    url = UrlText(max_length=MAX_URL_LENGTH)
+    token = StrictCharField(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
 
     def validate_token(self, value: str | None) -> str | None:
         """What an Authorization header can carry."""
@@ -87,11 +87,11 @@ class CreateDestination(serializers.Serializer[Any]):
 class UpdateDestination(serializers.Serializer[Any]):
     """Body of PUT endpoints/{id}; the context holds the destination's type."""
 
-    label = Text(60, required=False, allow_null=False)  # type: ignore[assignment]  # as above
-    enabled = Truth(required=False)
-    url = UrlText(MAX_URL_LENGTH, required=False, allow_null=False)
-    token = Text(MAX_TOKEN_LENGTH)
-    rotateSecret = Truth(required=False)
+    label = StrictCharField(max_length=60, required=False)  # type: ignore[assignment]  # as above
+    enabled = StrictBooleanField(required=False)
+    url = UrlText(max_length=MAX_URL_LENGTH, required=False)
+    token = StrictCharField(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
+    rotateSecret = StrictBooleanField(required=False)
 
     def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name
         """The contract knows only true."""
@@ -129,20 +129,20 @@ class UpdateDestination(serializers.Serializer[Any]):
 class SwitchEmail(serializers.Serializer[Any]):
     """Body of PUT email."""
 
-    enabled = Truth()
+    enabled = StrictBooleanField()
 
 
 class PushKeys(serializers.Serializer[Any]):
     """The device's keys, as the browser gives them."""
 
-    p256dh = Text(MAX_KEY_LENGTH, required=True)
-    auth = Text(MAX_KEY_LENGTH, required=True)
+    p256dh = StrictCharField(max_length=MAX_KEY_LENGTH)
+    auth = StrictCharField(max_length=MAX_KEY_LENGTH)
 
 
 class Subscribe(serializers.Serializer[Any]):
     """Body of POST push/subscribe."""
 
-    endpoint = UrlText(MAX_ENDPOINT_BYTES, required=True)
+    endpoint = UrlText(max_length=MAX_ENDPOINT_BYTES)
     keys = PushKeys()
 
     def validate_endpoint(self, value: str) -> str:

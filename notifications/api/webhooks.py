@@ -6,7 +6,7 @@ from drf_spectacular.plumbing import process_webhooks
 from drf_spectacular.utils import OpenApiResponse, OpenApiWebhook, extend_schema, inline_serializer
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import Choice
+from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.schema import envelope
 from notifications.notices.notice import NoticeKind
 from people.api.important_dates import TYPES
@@ -26,7 +26,7 @@ class ImportantDateNoticeSerializer(_PersonData):
     """The facts of a reminder of an important date; `title` may be null where there is a type."""
 
     importantDateId = serializers.UUIDField()
-    type = Choice(TYPES, allow_null=True)
+    type = StrictChoiceField(TYPES, allow_null=True)
     title = serializers.CharField(allow_null=True)
     yearUnknown = serializers.BooleanField()
     turns = serializers.IntegerField(allow_null=True, help_text="The age, where the year is known.")
@@ -37,7 +37,7 @@ class ContactNoticeSerializer(_PersonData):
 
     lastContact = serializers.DateField(allow_null=True)
     interval = serializers.IntegerField()
-    intervalUnit = Choice([unit.value for unit in Unit])
+    intervalUnit = StrictChoiceField([unit.value for unit in Unit])
 
 
 # No class: `from` is a word of Python's.

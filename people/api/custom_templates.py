@@ -13,7 +13,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
-from contacts_project.kernel.api.fields import Choice, OwnedListField, Text, Whole
+from contacts_project.kernel.api.fields import OwnedListField, StrictCharField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from people.fields.custom_values import TYPES
@@ -33,7 +33,7 @@ class OptionsField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError("This must be a list of texts.")
         if len(data) > MAX_OPTIONS:
             raise serializers.ValidationError(f"At most {MAX_OPTIONS} options.")
-        text = Text(100, required=True)
+        text = StrictCharField(max_length=100)
         options: list[str] = []
         problems: dict[str, Any] = {}
         for index, item in enumerate(data):
@@ -56,16 +56,16 @@ class OptionsField(serializers.Field[Any, Any, Any, Any]):
 class TemplateChangeSerializer(serializers.Serializer[Any]):
     """The body of a change: what it leaves out stays. Slug and type never change."""
 
-    name = Text(60, required=False, allow_null=False)
+    name = StrictCharField(max_length=60, required=False)
     options = OptionsField(required=False, allow_null=True)
-    order = Whole(0, 1_000_000, required=False, source="position")
+    order = StrictIntegerField(min_value=0, max_value=1_000_000, required=False, source="position")
 
 
 class TemplateCreateSerializer(TemplateChangeSerializer):
     """The body of a new template."""
 
-    name = Text(60, required=True)
-    type = Choice(TYPES)
+    name = StrictCharField(max_length=60)
+    type = StrictChoiceField(TYPES)
 
 
 class TemplateSerializer(serializers.Serializer[Any]):
@@ -74,7 +74,7 @@ class TemplateSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    type = Choice(TYPES)
+    type = StrictChoiceField(TYPES)
     options = OptionsField()
     order = serializers.IntegerField()
     deletedAt = serializers.DateTimeField(allow_null=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import UNKNOWN_ID, Choice
+from contacts_project.kernel.api.fields import UNKNOWN_ID, StrictChoiceField
 from contacts_project.kernel.api.ids import parse_id
 from people.fields.custom_values import TYPES, ValueRefusedError, read_value
 from people.models import CustomFieldTemplate
@@ -22,7 +22,7 @@ class TemplateSummary(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    type = Choice(TYPES)
+    type = StrictChoiceField(TYPES)
 
 
 class CustomFieldValueSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import Color, OwnedField, OwnedListField, Text
+from contacts_project.kernel.api.fields import ColorField, OwnedField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
@@ -27,15 +27,15 @@ from people.services.groups import add_member, remove_member
 class GroupChangeSerializer(serializers.Serializer[Any]):
     """The body of a change: what it leaves out stays."""
 
-    name = Text(100, required=False, allow_null=False)
-    description = Text(500)
-    color = Color(required=False, allow_null=True)
+    name = StrictCharField(max_length=100, required=False)
+    description = StrictCharField(max_length=500, required=False, allow_null=True)
+    color = ColorField(required=False, allow_null=True)
 
 
 class GroupCreateSerializer(GroupChangeSerializer):
     """The body of a new group, which may start with members."""
 
-    name = Text(100, required=True)
+    name = StrictCharField(max_length=100)
     peopleIds = OwnedListField("people.Person", required=False)
 
 
@@ -45,7 +45,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     description = serializers.CharField(allow_null=True)
-    color = Color()
+    color = ColorField()
     memberCount = serializers.IntegerField()
     deletedAt = serializers.DateTimeField(allow_null=True)
     createdAt = serializers.DateTimeField()

@@ -14,7 +14,12 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
-from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from people.dates.recurrence import YEAR_UNKNOWN, Unit
@@ -51,17 +56,21 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
 
     id = serializers.UUIDField(read_only=True)
     personId = serializers.UUIDField(source="person_id", read_only=True)
-    type = Choice(TYPES, fold=True, required=False, allow_null=True)
-    title = Text(100)
+    type = StrictChoiceField(TYPES, fold=True, required=False, allow_null=True)
+    title = StrictCharField(max_length=100, required=False, allow_null=True)
     date = AnyDay()
-    yearUnknown = Truth(source="year_unknown", required=False)
-    reminderEnabled = Truth(source="reminder_enabled", required=False)
-    reminderType = Choice(["ONCE", "RECURRING"], source="reminder_type", required=False, allow_null=True)
-    reminderInterval = Whole(1, 99, source="reminder_interval", required=False, allow_null=True)
-    reminderIntervalUnit = Choice(
+    yearUnknown = StrictBooleanField(source="year_unknown", required=False)
+    reminderEnabled = StrictBooleanField(source="reminder_enabled", required=False)
+    reminderType = StrictChoiceField(["ONCE", "RECURRING"], source="reminder_type", required=False, allow_null=True)
+    reminderInterval = StrictIntegerField(
+        min_value=1, max_value=99, source="reminder_interval", required=False, allow_null=True
+    )
+    reminderIntervalUnit = StrictChoiceField(
         [unit.value for unit in Unit], source="reminder_interval_unit", required=False, allow_null=True
     )
-    reminderLeadDays = Whole(0, 365, source="reminder_lead_days", required=False, allow_null=True)
+    reminderLeadDays = StrictIntegerField(
+        min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
+    )
     deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
     createdAt = serializers.DateTimeField(source="created_at", read_only=True)
     updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)

@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.api.callers import caller
 from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import Truth
+from contacts_project.kernel.api.fields import StrictBooleanField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
@@ -44,7 +44,7 @@ MAX_FOUND = 20
 class PersonDeleteSerializer(serializers.Serializer[Any]):
     """The optional body of a deletion; the apps above add to it by their aspects."""
 
-    deleteFromCardDav = Truth(required=False, default=False, source="delete_from_card_dav")
+    deleteFromCardDav = StrictBooleanField(required=False, default=False, source="delete_from_card_dav")
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = super().get_fields()

@@ -5,32 +5,23 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import Number, Text
+from contacts_project.kernel.api.fields import StrictCharField, StrictFloatField
 from people.vcard.limits import is_email
 
 OTHER = "other"
 
 
-class Email(Text):
+class Email(StrictCharField):
     """An e-mail address, of which the case is kept."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(254, **kwargs)
+        super().__init__(max_length=254, **kwargs)
 
-    def to_internal_value(self, data: Any) -> str | None:
+    def to_internal_value(self, data: Any) -> Any:
         text = super().to_internal_value(data)
         if text is None or not is_email(text):
             raise serializers.ValidationError("This is not an e-mail address.")
         return text
-
-
-class Value(Text):
-    """Text that may be empty, but not missing."""
-
-    min_length = 0
-
-    def to_internal_value(self, data: Any) -> str | None:
-        return "" if isinstance(data, str) and not data.strip() else super().to_internal_value(data)
 
 
 class EntryId(serializers.Field[str, Any, str, Any]):
@@ -52,39 +43,39 @@ class Entry(serializers.Serializer[Mapping[str, Any]]):
     """What all have: an id that stays while the entry does, and a free type."""
 
     id = EntryId(required=False)
-    type = Text(50)
+    type = StrictCharField(max_length=50, required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return {**attrs, "type": attrs.get("type") or OTHER}
 
 
 class PhoneNumber(Entry):
-    number = Text(50, required=True)
+    number = StrictCharField(max_length=50)
 
 
 class EmailAddress(Entry):
-    email = Email(required=True)
+    email = Email()
 
 
 class Address(Entry):
-    streetLine1 = Text(200)
-    streetLine2 = Text(200)
-    locality = Text(100)
-    region = Text(100)
-    country = Text(100)
-    postalCode = Text(20)
+    streetLine1 = StrictCharField(max_length=200, required=False, allow_null=True)
+    streetLine2 = StrictCharField(max_length=200, required=False, allow_null=True)
+    locality = StrictCharField(max_length=100, required=False, allow_null=True)
+    region = StrictCharField(max_length=100, required=False, allow_null=True)
+    country = StrictCharField(max_length=100, required=False, allow_null=True)
+    postalCode = StrictCharField(max_length=20, required=False, allow_null=True)
     latitude = serializers.FloatField(read_only=True, allow_null=True)
     longitude = serializers.FloatField(read_only=True, allow_null=True)
     geocodeStatus = serializers.CharField(read_only=True, allow_null=True)
 
 
 class WebAddress(Entry):
-    url = Text(500, required=True)
+    url = StrictCharField(max_length=500)
 
 
 class ImHandle(Entry):
-    protocol = Text(50)
-    handle = Text(200, required=True)
+    protocol = StrictCharField(max_length=50, required=False, allow_null=True)
+    handle = StrictCharField(max_length=200)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs = super().validate(attrs)
@@ -92,14 +83,14 @@ class ImHandle(Entry):
 
 
 class Location(Entry):
-    latitude = Number(-90, 90)
-    longitude = Number(-180, 180)
-    label = Text(100)  # type: ignore[assignment]  # the contract's name; DRF takes declared fields out of the class
+    latitude = StrictFloatField(min_value=-90, max_value=90)
+    longitude = StrictFloatField(min_value=-180, max_value=180)
+    label = StrictCharField(max_length=100, required=False, allow_null=True)  # type: ignore[assignment]  # the contract's name; DRF takes declared fields out of the class
 
 
 class CustomField(Entry):
-    key = Text(100, required=True)
-    value = Value(1000, required=True)
+    key = StrictCharField(max_length=100)
+    value = StrictCharField(max_length=1000, allow_blank=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return {**attrs, "type": attrs.get("type")}

@@ -6,7 +6,15 @@ import orjson
 from rest_framework import serializers
 
 from accounts.models import User
-from contacts_project.kernel.api.fields import Choice, Day, OwnedField, OwnedListField, Text, Truth, Whole
+from contacts_project.kernel.api.fields import (
+    OwnedField,
+    OwnedListField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateField,
+    StrictIntegerField,
+)
 from people.api import person_entries as entries
 from people.api.custom_values import CustomFieldValuesField
 from people.api.important_dates import ImportantDateEntrySerializer
@@ -41,33 +49,37 @@ class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
     id = serializers.UUIDField(read_only=True)
-    name = Text(100, required=True)
-    surname = Text(100)
-    middleName = Text(100, source="middle_name")
-    secondLastName = Text(100, source="second_last_name")
-    nickname = Text(100)
-    prefix = Text(50)
-    suffix = Text(50)
+    name = StrictCharField(max_length=100)
+    surname = StrictCharField(max_length=100, required=False, allow_null=True)
+    middleName = StrictCharField(max_length=100, required=False, allow_null=True, source="middle_name")
+    secondLastName = StrictCharField(max_length=100, required=False, allow_null=True, source="second_last_name")
+    nickname = StrictCharField(max_length=100, required=False, allow_null=True)
+    prefix = StrictCharField(max_length=50, required=False, allow_null=True)
+    suffix = StrictCharField(max_length=50, required=False, allow_null=True)
     displayName = serializers.CharField(source="display_name", read_only=True)
-    displayNameOverride = Text(200, source="display_name_override")
-    organization = Text(200)
-    jobTitle = Text(200, source="job_title")
-    gender = Text(50)
-    anniversary = Day(required=False, allow_null=True)
-    lastContact = Day(required=False, allow_null=True, source="last_contact")
-    notes = Text(10_000)
+    displayNameOverride = StrictCharField(
+        max_length=200, required=False, allow_null=True, source="display_name_override"
+    )
+    organization = StrictCharField(max_length=200, required=False, allow_null=True)
+    jobTitle = StrictCharField(max_length=200, required=False, allow_null=True, source="job_title")
+    gender = StrictCharField(max_length=50, required=False, allow_null=True)
+    anniversary = StrictDateField(required=False, allow_null=True)
+    lastContact = StrictDateField(required=False, allow_null=True, source="last_contact")
+    notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
     relationshipToUserId = OwnedField(
         "relationships.RelationshipType", required=False, allow_null=True, source="relationship_to_user"
     )
     relationshipToUser = TypeSummary(read_only=True, allow_null=True, source="relationship_to_user")
     groupIds = OwnedListField("people.Group", required=False, source="groups")
     groups = GroupSummary(many=True, read_only=True)
-    contactReminderEnabled = Truth(required=False, source="contact_reminder_enabled")
-    contactReminderInterval = Whole(1, 99, required=False, allow_null=True, source="contact_reminder_interval")
-    contactReminderIntervalUnit = Choice(
+    contactReminderEnabled = StrictBooleanField(required=False, source="contact_reminder_enabled")
+    contactReminderInterval = StrictIntegerField(
+        min_value=1, max_value=99, required=False, allow_null=True, source="contact_reminder_interval"
+    )
+    contactReminderIntervalUnit = StrictChoiceField(
         [unit.value for unit in Unit], required=False, allow_null=True, source="contact_reminder_interval_unit"
     )
-    cardDavSyncEnabled = Truth(required=False, source="card_dav_sync_enabled")
+    cardDavSyncEnabled = StrictBooleanField(required=False, source="card_dav_sync_enabled")
     photo = serializers.CharField(read_only=True, allow_null=True)
     uid = serializers.CharField(read_only=True, allow_null=True)
     phoneNumbers = _entries(entries.PhoneNumber, source="phone_numbers")

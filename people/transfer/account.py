@@ -13,30 +13,37 @@ from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRun, Item
 from accounts.transfer.sections import Section
-from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
 from people.photos.files import delete_files
 from people.transfer.pictures import Picture, exported, prepare_photo, refusals, stored
 
 
 class AccountShape(serializers.Serializer[Any]):
-    name = Text(100, required=False, allow_null=False)
-    surname = Text(100)
-    nickname = Text(100)
+    name = StrictCharField(max_length=100, required=False)
+    surname = StrictCharField(max_length=100, required=False, allow_null=True)
+    nickname = StrictCharField(max_length=100, required=False, allow_null=True)
     photo = Picture()
-    theme = Choice(shape.THEMES, required=False)
-    dateFormat = Choice(shape.DATE_FORMATS, required=False, source="date_format")
-    nameOrder = Choice(shape.NAME_ORDERS, required=False, source="name_order")
-    nameDisplayFormat = Choice(shape.NAME_DISPLAY_FORMATS, required=False, source="name_display_format")
-    graphMode = Choice(shape.GRAPH_MODES, required=False, source="graph_mode")
-    language = Choice(CODES, required=False)
-    geocodingEnabled = Truth(required=False, source="geocoding_enabled")
-    timezone = TimeZone(required=False, allow_null=False, source="time_zone")
-    reminderHour = Whole(0, 23, required=False, source="reminder_hour")
-    leapDayRule = Choice(shape.LEAP_DAY_RULES, required=False, source="leap_day_rule")
-    defaultReminderLeadDays = Whole(0, 365, required=False, source="default_reminder_lead_days")
-    emailRemindersEnabled = Truth(required=False, source="email_reminders_enabled")
-    weeklyDigestEnabled = Truth(required=False, source="weekly_digest_enabled")
-    weeklyDigestWeekday = Whole(0, 6, required=False, source="weekly_digest_weekday")
+    theme = StrictChoiceField(shape.THEMES, required=False)
+    dateFormat = StrictChoiceField(shape.DATE_FORMATS, required=False, source="date_format")
+    nameOrder = StrictChoiceField(shape.NAME_ORDERS, required=False, source="name_order")
+    nameDisplayFormat = StrictChoiceField(shape.NAME_DISPLAY_FORMATS, required=False, source="name_display_format")
+    graphMode = StrictChoiceField(shape.GRAPH_MODES, required=False, source="graph_mode")
+    language = StrictChoiceField(CODES, required=False)
+    geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
+    timezone = TimeZone(required=False, source="time_zone")
+    reminderHour = StrictIntegerField(min_value=0, max_value=23, required=False, source="reminder_hour")
+    leapDayRule = StrictChoiceField(shape.LEAP_DAY_RULES, required=False, source="leap_day_rule")
+    defaultReminderLeadDays = StrictIntegerField(
+        min_value=0, max_value=365, required=False, source="default_reminder_lead_days"
+    )
+    emailRemindersEnabled = StrictBooleanField(required=False, source="email_reminders_enabled")
+    weeklyDigestEnabled = StrictBooleanField(required=False, source="weekly_digest_enabled")
+    weeklyDigestWeekday = StrictIntegerField(min_value=0, max_value=6, required=False, source="weekly_digest_weekday")
 
 
 class AccountSection(Section):

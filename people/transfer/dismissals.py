@@ -7,7 +7,7 @@ from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Text
+from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.api.ids import new_id
 from people.models import DuplicateDismissal
 
@@ -15,8 +15,8 @@ _PAIR = ("first_id", "second_id")
 
 
 class DismissalShape(Times):
-    personAId = Text(36, required=True)
-    personBId = Text(36, required=True)
+    personAId = StrictCharField(max_length=36)
+    personBId = StrictCharField(max_length=36)
 
 
 class DismissalSection(Section):

@@ -7,16 +7,16 @@ from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Color, Text
+from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from people.models import Group
 from people.models.group import group_key
 from people.transfer.room import Room
 
 
 class GroupShape(Times):
-    name = Text(100, required=True)
-    description = Text(500)
-    color = Color()
+    name = StrictCharField(max_length=100)
+    description = StrictCharField(max_length=500, required=False, allow_null=True)
+    color = ColorField()
 
 
 class GroupSection(Section):

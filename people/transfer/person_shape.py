@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.transfer.times import Times
-from contacts_project.kernel.api.fields import Text, check_text
+from contacts_project.kernel.api.fields import StrictCharField, check_text
 from people.api.important_dates import ImportantDateSerializer
 from people.api.person_serializer import PersonSerializer
 from people.fields.cards import LINE_FIELDS
@@ -19,11 +19,11 @@ class DateShape(ImportantDateSerializer):
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = {key: field for key, field in super().get_fields().items() if not field.read_only}
-        return {"id": Text(36, required=True), **fields, **Times().get_fields()}
+        return {"id": StrictCharField(max_length=36), **fields, **Times().get_fields()}
 
 
 class ValueShape(serializers.Serializer[Any]):
-    templateId = Text(36, required=True)
+    templateId = StrictCharField(max_length=36)
     value = serializers.JSONField()
 
 
@@ -67,11 +67,11 @@ class PersonShape(PersonSerializer):
         fields = {key: field for key, field in super().get_fields().items() if key in declared and not field.read_only}
         return {
             **fields,
-            "relationshipToUserId": Text(36),
-            "groupIds": _list_of(Text(36, required=True), 20_000),
+            "relationshipToUserId": StrictCharField(max_length=36, required=False, allow_null=True),
+            "groupIds": _list_of(StrictCharField(max_length=36), 20_000),
             "customFieldValues": _list_of(ValueShape(), 1_000),
             "importantDates": _list_of(DateShape(), 1_000),
-            "uid": Text(255),
+            "uid": StrictCharField(max_length=255, required=False, allow_null=True),
             "cardLines": CardLines(required=False, source="card_lines"),
             "photo": Picture(),
             **Times().get_fields(),

@@ -9,7 +9,7 @@ from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Choice, Number, Text
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
 from people.geocoding.copying import address_key
 from people.models import GeocodedAddress
 
@@ -17,10 +17,10 @@ _STATES = [GeocodedAddress.PENDING, GeocodedAddress.SKIPPED, GeocodedAddress.DON
 
 
 class PlaceShape(Times):
-    text = Text(2000, required=True)
-    geocodeStatus = Choice(_STATES, source="state")
-    latitude = Number(-90, 90, required=False, allow_null=True)
-    longitude = Number(-180, 180, required=False, allow_null=True)
+    text = StrictCharField(max_length=2000)
+    geocodeStatus = StrictChoiceField(_STATES, source="state")
+    latitude = StrictFloatField(min_value=-90, max_value=90, required=False, allow_null=True)
+    longitude = StrictFloatField(min_value=-180, max_value=180, required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["state"] == GeocodedAddress.DONE and None in (attrs.get("latitude"), attrs.get("longitude")):

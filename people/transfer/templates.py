@@ -9,7 +9,7 @@ from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import Choice, Text, Whole
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
 from people.api.custom_templates import OptionsField
 from people.fields.custom_values import SELECT, TYPES
 from people.models import CustomFieldTemplate
@@ -17,11 +17,11 @@ from people.transfer.room import Room
 
 
 class TemplateShape(Times):
-    name = Text(60, required=True)
-    slug = Text(80, required=True)
-    type = Choice(TYPES)
+    name = StrictCharField(max_length=60)
+    slug = StrictCharField(max_length=80)
+    type = StrictChoiceField(TYPES)
     options = OptionsField(required=False)
-    order = Whole(0, 1_000_000, required=False, source="position", default=0)
+    order = StrictIntegerField(min_value=0, max_value=1_000_000, required=False, source="position", default=0)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         options = attrs.get("options") or []

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import Color, OwnedField, Text, Truth
+from contacts_project.kernel.api.fields import ColorField, OwnedField, StrictBooleanField, StrictCharField
 from relationships.services.type_names import NAME_LENGTH, type_name
 
 
@@ -12,7 +12,7 @@ class RelationshipUpdateSerializer(serializers.Serializer[Any]):
     relationshipTypeId = OwnedField(
         "relationships.RelationshipType", source="relationship_type", required=False, allow_null=True
     )
-    notes = Text(1000)
+    notes = StrictCharField(max_length=1000, required=False, allow_null=True)
 
 
 class RelationshipCreateSerializer(RelationshipUpdateSerializer):
@@ -20,10 +20,10 @@ class RelationshipCreateSerializer(RelationshipUpdateSerializer):
     relatedPersonId = OwnedField("people.Person", source="related_person")
 
 
-class TypeName(Text):
+class TypeName(StrictCharField):
     """A name of a type, in the form in which it is stored."""
 
-    def to_internal_value(self, data: Any) -> str | None:
+    def to_internal_value(self, data: Any) -> Any:
         name = type_name(super().to_internal_value(data) or "")
         if len(name) > self.max_length:
             raise serializers.ValidationError(f"At most {self.max_length} characters in upper case.")
@@ -33,9 +33,9 @@ class TypeName(Text):
 class RelationshipTypeSerializer(serializers.Serializer[Any]):
     """The create body, and with `partial` the update body."""
 
-    name = TypeName(NAME_LENGTH, required=True)
-    label = Text(NAME_LENGTH, required=True)  # type: ignore[assignment]  # hides Field.label, which no field needs
-    color = Color(required=False, allow_null=True)
+    name = TypeName(max_length=NAME_LENGTH)
+    label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
+    color = ColorField(required=False, allow_null=True)
     inverseId = OwnedField("relationships.RelationshipType", source="inverse", required=False, allow_null=True)
-    inverseLabel = Text(NAME_LENGTH, source="inverse_label")
-    symmetric = Truth(required=False)
+    inverseLabel = StrictCharField(max_length=NAME_LENGTH, required=False, allow_null=True, source="inverse_label")
+    symmetric = StrictBooleanField(required=False)

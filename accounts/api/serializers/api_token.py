@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models import ApiToken
-from contacts_project.kernel.api.fields import Choice, Moment, Text
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
 
 SCOPES = [ApiToken.READ, ApiToken.READ_WRITE]
 
@@ -15,13 +15,13 @@ class ApiTokenSerializer(serializers.Serializer[ApiToken]):
     """A token as listed: never its text."""
 
     id = serializers.UUIDField()
-    name = Text(100, required=True)
-    prefix = Text(12, required=True)
-    scope = Choice(SCOPES)
-    lastUsedAt = Moment(source="last_used_at", allow_null=True)
-    expiresAt = Moment(source="expires_at", allow_null=True)
-    createdAt = Moment(source="created_at")
-    updatedAt = Moment(source="updated_at")
+    name = StrictCharField(max_length=100)
+    prefix = StrictCharField(max_length=12)
+    scope = StrictChoiceField(SCOPES)
+    lastUsedAt = StrictDateTimeField(source="last_used_at", allow_null=True)
+    expiresAt = StrictDateTimeField(source="expires_at", allow_null=True)
+    createdAt = StrictDateTimeField(source="created_at")
+    updatedAt = StrictDateTimeField(source="updated_at")
 
 
 class NewApiTokenSerializer(ApiTokenSerializer):
@@ -31,9 +31,9 @@ class NewApiTokenSerializer(ApiTokenSerializer):
 
 
 class ApiTokenBodySerializer(serializers.Serializer[Any]):
-    name = Text(100, required=True)
-    scope = Choice(SCOPES, required=False, default=ApiToken.READ_WRITE)
-    expiresAt = Moment(source="expires_at", required=False, allow_null=True)
+    name = StrictCharField(max_length=100)
+    scope = StrictChoiceField(SCOPES, required=False, default=ApiToken.READ_WRITE)
+    expiresAt = StrictDateTimeField(source="expires_at", required=False, allow_null=True)
 
     def validate_expiresAt(self, value: Any) -> Any:  # noqa: N802 - DRF builds the name from the field's
         if value is not None and value <= timezone.now():

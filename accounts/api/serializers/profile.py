@@ -6,29 +6,29 @@ from rest_framework import serializers
 
 from accounts.api.serializers.fields import AccountEmail, Secret
 from accounts.models import AccountSession
-from contacts_project.kernel.api.fields import Moment, Text
+from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
 
 class ProfileSerializer(serializers.Serializer[Any]):
-    name = Text(100, required=True)
-    surname = Text(100)
-    nickname = Text(100)
-    email = AccountEmail(required=True)
+    name = StrictCharField(max_length=100)
+    surname = StrictCharField(max_length=100, required=False, allow_null=True)
+    nickname = StrictCharField(max_length=100, required=False, allow_null=True)
+    email = AccountEmail()
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
-    currentPassword = Secret(required=True)
-    newPassword = Secret(required=True)
+    currentPassword = Secret()
+    newPassword = Secret()
 
 
 class AccountSessionSerializer(serializers.Serializer[AccountSession]):
     """A signed-in browser; `current` is the one that asks."""
 
     id = serializers.UUIDField()
-    createdAt = Moment(source="created_at")
-    lastUsedAt = Moment(source="last_used_at")
-    userAgent = Text(500, source="user_agent")
-    ip = Text(45)
+    createdAt = StrictDateTimeField(source="created_at")
+    lastUsedAt = StrictDateTimeField(source="last_used_at")
+    userAgent = StrictCharField(max_length=500, required=False, allow_null=True, source="user_agent")
+    ip = StrictCharField(max_length=45, required=False, allow_null=True)
     current = serializers.SerializerMethodField()
 
     def get_current(self, session: AccountSession) -> bool:

@@ -7,7 +7,13 @@ from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
-from contacts_project.kernel.api.fields import Choice, Moment, Text, Truth, Whole
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateTimeField,
+    StrictIntegerField,
+)
 
 THEMES = ["LIGHT", "DARK"]
 DATE_FORMATS = ["MDY", "DMY", "YMD"]
@@ -21,31 +27,31 @@ class UserSerializer(serializers.Serializer[User]):
     """The full profile, read only."""
 
     id = serializers.UUIDField()
-    email = AccountEmail(required=True)
-    emailVerified = Truth(source="email_verified")
-    name = Text(100, required=True)
-    surname = Text(100)
-    nickname = Text(100)
-    photo = Text(200)
-    theme = Choice(THEMES)
-    dateFormat = Choice(DATE_FORMATS, source="date_format")
-    nameOrder = Choice(NAME_ORDERS, source="name_order")
-    nameDisplayFormat = Choice(NAME_DISPLAY_FORMATS, source="name_display_format")
-    graphMode = Choice(GRAPH_MODES, source="graph_mode")
-    language = Choice(CODES)
-    geocodingEnabled = Truth(source="geocoding_enabled")
-    timezone = TimeZone(source="time_zone")
-    reminderHour = Whole(0, 23, source="reminder_hour")
-    leapDayRule = Choice(LEAP_DAY_RULES, source="leap_day_rule")
-    defaultReminderLeadDays = Whole(0, 365, source="default_reminder_lead_days")
-    emailRemindersEnabled = Truth(source="email_reminders_enabled")
-    weeklyDigestEnabled = Truth(source="weekly_digest_enabled")
-    weeklyDigestWeekday = Whole(0, 6, source="weekly_digest_weekday")
-    plan = Choice(list(Plan.values), source="effective_plan")
+    email = AccountEmail()
+    emailVerified = StrictBooleanField(source="email_verified")
+    name = StrictCharField(max_length=100)
+    surname = StrictCharField(max_length=100, required=False, allow_null=True)
+    nickname = StrictCharField(max_length=100, required=False, allow_null=True)
+    photo = StrictCharField(max_length=200, required=False, allow_null=True)
+    theme = StrictChoiceField(THEMES)
+    dateFormat = StrictChoiceField(DATE_FORMATS, source="date_format")
+    nameOrder = StrictChoiceField(NAME_ORDERS, source="name_order")
+    nameDisplayFormat = StrictChoiceField(NAME_DISPLAY_FORMATS, source="name_display_format")
+    graphMode = StrictChoiceField(GRAPH_MODES, source="graph_mode")
+    language = StrictChoiceField(CODES)
+    geocodingEnabled = StrictBooleanField(source="geocoding_enabled")
+    timezone = TimeZone(required=False, allow_null=True, source="time_zone")
+    reminderHour = StrictIntegerField(min_value=0, max_value=23, source="reminder_hour")
+    leapDayRule = StrictChoiceField(LEAP_DAY_RULES, source="leap_day_rule")
+    defaultReminderLeadDays = StrictIntegerField(min_value=0, max_value=365, source="default_reminder_lead_days")
+    emailRemindersEnabled = StrictBooleanField(source="email_reminders_enabled")
+    weeklyDigestEnabled = StrictBooleanField(source="weekly_digest_enabled")
+    weeklyDigestWeekday = StrictIntegerField(min_value=0, max_value=6, source="weekly_digest_weekday")
+    plan = StrictChoiceField(list(Plan.values), source="effective_plan")
     mfaEnabled = serializers.SerializerMethodField()
-    hasPassword = Truth(source="has_usable_password")
-    createdAt = Moment(source="created_at")
-    updatedAt = Moment(source="updated_at")
+    hasPassword = StrictBooleanField(source="has_usable_password")
+    createdAt = StrictDateTimeField(source="created_at")
+    updatedAt = StrictDateTimeField(source="updated_at")
 
     def get_mfaEnabled(self, user: User) -> bool:  # noqa: N802 - DRF builds the name from the field's
         return has_second_factor(user)

@@ -35,11 +35,11 @@ class ProofRequiredError(ApiError):
 
 class ProofSerializer(serializers.Serializer[Any]):
     password = Secret(required=False, allow_null=True)
-    code = Secret(100, required=False, allow_null=True)
+    code = Secret(max_length=100, required=False, allow_null=True)
 
 
 class CodeSerializer(serializers.Serializer[Any]):
-    code = Secret(100, required=True)
+    code = Secret(max_length=100)
 
 
 def check_proof(request: Request) -> None:

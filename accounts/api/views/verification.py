@@ -33,11 +33,11 @@ _ORDERS = Budget("mail-orders", 100, 15 * 60)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
-    token = Secret(required=True)
+    token = Secret()
 
 
 class MailboxSerializer(serializers.Serializer[Any]):
-    email = AccountEmail(required=True)
+    email = AccountEmail()
 
 
 class VerificationSerializer(TokenSerializer):
@@ -45,7 +45,7 @@ class VerificationSerializer(TokenSerializer):
 
 
 class ResetSerializer(TokenSerializer):
-    password = Secret(required=True)
+    password = Secret()
 
 
 def validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

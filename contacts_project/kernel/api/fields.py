@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.apps import apps
-from django.core.exceptions import ValidationError as DjangoValidationError
-from django.core.validators import validate_email
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
@@ -25,158 +23,147 @@ def check_text(value: str) -> str:
     return value
 
 
-class Text(serializers.Field[str | None, Any, str | None, Any]):
-    """Text as typed, trimmed at its ends. Optional text takes null, and `""` is stored as null."""
+class StrictCharField(serializers.CharField):
+    """Text as typed, trimmed at its ends, of at most `max_length` characters.
 
-    min_length = 1
+    What is blank counts as null where null is allowed; with `allow_blank` it is taken as `""`, otherwise refused.
+    """
 
-    def __init__(self, max_length: int, *, blank_as_null: bool = True, **kwargs: Any) -> None:
-        self.max_length = max_length
-        self.blank_as_null = blank_as_null
-        if not kwargs.get("required", False):
-            kwargs["required"] = False
-            kwargs.setdefault("allow_null", True)
+    default_error_messages = {"invalid": "This must be a text.", "blank": "This must not be empty."}
+    max_length: int
+
+    def __init__(self, *, max_length: int, **kwargs: Any) -> None:
+        kwargs.setdefault("allow_blank", kwargs.get("allow_null", False))
         super().__init__(**kwargs)
+        self.max_length = max_length  # no validator: what subclasses check comes after it
 
-    def to_internal_value(self, data: Any) -> str | None:
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """As any field does it: CharField's own takes what is blank before it has looked whether it is text."""
+        is_empty, data = self.validate_empty_values(data)
+        if is_empty:
+            return data
+        value = self.to_internal_value(data)
+        if value:
+            self.run_validators(value)
+        return value
+
+    def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
-            raise serializers.ValidationError("This must be a text.")
+            self.fail("invalid")
         text = check_text(data)
-        if not text:
-            if self.allow_null and self.blank_as_null:
-                return None
-            raise serializers.ValidationError("This must not be empty.")
+        if not text and not self.allow_blank:
+            self.fail("blank")
+        if not text and self.allow_null:
+            return None
         if len(text) > self.max_length:
             raise serializers.ValidationError(f"At most {self.max_length} characters, this has {len(text)}.")
         return text
 
-    def to_representation(self, value: str | None) -> str | None:
-        return value
 
-
-class Email(Text):
-    """An e-mail address of at most 254 characters (RFC 5321, section 4.5.3.1.3, less the brackets)."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(254, **kwargs)
-
-    def to_internal_value(self, data: Any) -> str | None:
-        text = super().to_internal_value(data)
-        if text is not None:
-            try:
-                validate_email(text)
-            except DjangoValidationError:
-                raise serializers.ValidationError("This is not an e-mail address.") from None
-        return text
-
-
-class Moment(serializers.Field[dt.datetime, Any, str | None, Any]):
+class StrictDateTimeField(serializers.DateTimeField):
     """A timestamp: ISO 8601 with its offset in, UTC with milliseconds and `Z` out."""
+
+    default_error_messages = {"invalid": "This must be a timestamp such as 2030-01-31T12:00:00Z."}
 
     def to_internal_value(self, data: Any) -> dt.datetime:
         if not isinstance(data, str):
-            raise serializers.ValidationError("This must be a timestamp such as 2030-01-31T12:00:00Z.")
+            self.fail("invalid")
         try:
             moment = dt.datetime.fromisoformat(data)
             return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
         except (ValueError, OverflowError):  # the latter at the ends of the calendar
-            raise serializers.ValidationError("This must be a timestamp such as 2030-01-31T12:00:00Z.") from None
+            self.fail("invalid")
 
-    def to_representation(self, value: dt.datetime) -> str | None:
+    def to_representation(self, value: Any) -> Any:
         return timestamp(value)
 
 
-class Whole(serializers.Field[int, Any, int, Any]):
+class StrictIntegerField(serializers.IntegerField):
     """A JSON integer in a range; no text, no float, no boolean."""
 
-    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
-        self.low, self.high = low, high
-        super().__init__(**kwargs)
+    default_error_messages = {"invalid": "This must be a whole number."}
+
+    def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
+        super().__init__(
+            min_value=min_value, max_value=max_value, error_messages=_range(min_value, max_value), **kwargs
+        )
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
-            raise serializers.ValidationError("This must be a whole number.")
-        if not self.low <= data <= self.high:
-            raise serializers.ValidationError(f"This must be between {self.low} and {self.high}.")
+            self.fail("invalid")
         return int(data)
 
-    def to_representation(self, value: int) -> int:
-        return value
 
-
-class Number(serializers.Field[float, Any, float, Any]):
+class StrictFloatField(serializers.FloatField):
     """A JSON number in a range, such as a latitude in degrees."""
 
-    def __init__(self, low: float, high: float, **kwargs: Any) -> None:
-        self.low, self.high = low, high
-        super().__init__(**kwargs)
+    default_error_messages = {"invalid": "This must be a number."}
+
+    def __init__(self, *, min_value: float, max_value: float, **kwargs: Any) -> None:
+        super().__init__(
+            min_value=min_value, max_value=max_value, error_messages=_range(min_value, max_value), **kwargs
+        )
 
     def to_internal_value(self, data: Any) -> float:
         if isinstance(data, bool) or not isinstance(data, int | float):
-            raise serializers.ValidationError("This must be a number.")
-        if not self.low <= data <= self.high:
-            raise serializers.ValidationError(f"This must be between {self.low:g} and {self.high:g}.")
+            self.fail("invalid")
         return float(data)
 
-    def to_representation(self, value: float) -> float:
-        return value
+
+def _range(low: float, high: float) -> Any:
+    message = f"This must be between {low} and {high}."
+    return {"min_value": message, "max_value": message}
 
 
-class Truth(serializers.Field[bool, Any, bool, Any]):
+class StrictBooleanField(serializers.BooleanField):
     """A JSON boolean."""
+
+    default_error_messages = {"invalid": "This must be true or false."}
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
-            raise serializers.ValidationError("This must be true or false.")
+            self.fail("invalid")
         return data
 
-    def to_representation(self, value: bool) -> bool:
-        return value
 
-
-class Day(serializers.Field[dt.date, Any, str, Any]):
+class StrictDateField(serializers.DateField):
     """A calendar day, `YYYY-MM-DD` in and out."""
 
+    default_error_messages = {"invalid": "This must be a date, YYYY-MM-DD.", "unknown": "There is no such day."}
     PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
     def to_internal_value(self, data: Any) -> dt.date:
         if not isinstance(data, str) or not self.PATTERN.match(data):
-            raise serializers.ValidationError("This must be a date, YYYY-MM-DD.")
+            self.fail("invalid")
         try:
             return dt.date.fromisoformat(data)
         except ValueError:
-            raise serializers.ValidationError("There is no such day.") from None
-
-    def to_representation(self, value: dt.date) -> str:
-        return value.isoformat()
+            self.fail("unknown")
 
 
-class Choice(serializers.Field[str, Any, str, Any]):
-    """One of fixed words."""
+class StrictChoiceField(serializers.ChoiceField):
+    """One of fixed words; with `fold`, whatever its case and the spaces around it."""
 
     def __init__(self, choices: list[str], *, fold: bool = False, **kwargs: Any) -> None:
-        self.words = choices
+        super().__init__(choices, **kwargs)
         self.fold = fold
-        super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         word = data.strip().upper() if self.fold and isinstance(data, str) else data
-        if not isinstance(word, str) or word not in self.words:
-            raise serializers.ValidationError(f"This must be one of {', '.join(self.words)}.")
+        if not isinstance(word, str) or word not in self.choices:
+            raise serializers.ValidationError(f"This must be one of {', '.join(self.choices)}.")
         return word
 
-    def to_representation(self, value: str) -> str:
-        return value
 
-
-class Color(serializers.Field[str, Any, str, Any]):
+class ColorField(serializers.Field[str, Any, str, Any]):
     """`#RRGGBB`, kept as typed."""
 
+    default_error_messages = {"invalid": "This must be a colour, #RRGGBB."}
     PATTERN = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or not self.PATTERN.match(data):
-            raise serializers.ValidationError("This must be a colour, #RRGGBB.")
+            self.fail("invalid")
         return data
 
     def to_representation(self, value: str) -> str:

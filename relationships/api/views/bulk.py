@@ -10,7 +10,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.fields import Choice, OwnedField, OwnedIdsField, OwnedListField, Truth
+from contacts_project.kernel.api.fields import (
+    OwnedField,
+    OwnedIdsField,
+    OwnedListField,
+    StrictBooleanField,
+    StrictChoiceField,
+)
 from contacts_project.kernel.api.schema import envelope
 from people.aspects import aspects
 from relationships.api.answers import OrphanAnswer
@@ -25,11 +31,11 @@ _NEEDED = {ADD_TO_GROUPS: "groupIds", SET_RELATIONSHIP: "relationshipTypeId"}
 class BulkSerializer(serializers.Serializer[Any]):
     """One action, over the people of `personIds` or, with `selectAll`, over all."""
 
-    action = Choice([DELETE, ADD_TO_GROUPS, SET_RELATIONSHIP])
+    action = StrictChoiceField([DELETE, ADD_TO_GROUPS, SET_RELATIONSHIP])
     personIds = OwnedIdsField("people.Person", source="person_ids", required=False, allow_empty=False)
-    selectAll = Truth(source="select_all", required=False)
-    deleteOrphans = Truth(source="delete_orphans", required=False)
-    deleteFromCardDav = Truth(source="delete_from_card_dav", required=False)
+    selectAll = StrictBooleanField(source="select_all", required=False)
+    deleteOrphans = StrictBooleanField(source="delete_orphans", required=False)
+    deleteFromCardDav = StrictBooleanField(source="delete_from_card_dav", required=False)
     groupIds = OwnedListField("people.Group", source="groups", required=False, allow_empty=False)
     relationshipTypeId = OwnedField("relationships.RelationshipType", source="relationship_type", required=False)
 

@@ -14,55 +14,36 @@ class _FieldSchema(OpenApiSerializerFieldExtension):
         return dict(self.schema)
 
 
-class TextSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Text"
+class CharSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictCharField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "string", "maxLength": self.target.max_length}
-        if self.target.min_length and not self.target.allow_null:
-            schema["minLength"] = self.target.min_length
+        if not self.target.allow_blank:
+            schema["minLength"] = 1
         return schema
 
 
-class WholeSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Whole"
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.target.low, "maximum": self.target.high}
+class IntegerSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictIntegerField"
+    schema = {"type": "integer"}
 
 
-class NumberSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Number"
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        return {"type": "number", "minimum": self.target.low, "maximum": self.target.high}
-
-
-class TruthSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Truth"
-    schema = {"type": "boolean"}
-
-
-class DaySchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Day"
-    schema = {"type": "string", "format": "date"}
-
-
-class MomentSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Moment"
-    schema = {"type": "string", "format": "date-time"}
+class FloatSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictFloatField"
+    schema = {"type": "number"}
 
 
 class ChoiceSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Choice"
+    target_class = "contacts_project.kernel.api.fields.StrictChoiceField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        words = list(self.target.words)
+        words = list(self.target.choices)
         return {"type": "string", "enum": [*words, None] if self.target.allow_null else words}
 
 
 class ColorSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.Color"
+    target_class = "contacts_project.kernel.api.fields.ColorField"
     schema = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
 
 
