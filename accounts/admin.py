@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.signing_in import check_credentials
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
 
 
@@ -29,7 +29,7 @@ class OperatorLoginForm(AdminAuthenticationForm):
                     code=data.get("code"),
                     now=timezone.now(),
                 )
-            except ApiError as error:
+            except DomainError as error:
                 raise forms.ValidationError(error.message) from None
             self.confirm_login_allowed(self.user_cache)
         return data

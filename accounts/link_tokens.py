@@ -12,8 +12,8 @@ from django.core import signing
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import EmailChange, User
-from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.errors import FieldError
 
 
 class Purpose(StrEnum):

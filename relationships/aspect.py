@@ -8,8 +8,8 @@ from uuid import UUID
 from rest_framework.serializers import Field
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID, OwnedField, OwnedIdsField, StrictBooleanField
+from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from people.aspects import PersonAspect
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer

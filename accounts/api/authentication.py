@@ -5,13 +5,12 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
-from rest_framework import authentication, exceptions, permissions, status
+from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
-from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.database.write_lock import unless_locked
 
 _USE_RESOLUTION = dt.timedelta(minutes=1)
@@ -49,11 +48,8 @@ class BearerAuthentication(authentication.BaseAuthentication):
                 ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
 
 
-class CsrfError(ApiError):
+class CsrfError(exceptions.PermissionDenied):
     """A write with a session lacks its token, or comes from another site."""
-
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "csrf"
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

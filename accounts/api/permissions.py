@@ -2,27 +2,22 @@
 
 from typing import Any
 
-from rest_framework import exceptions, permissions, status
+from rest_framework import exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
-from contacts_project.kernel.api.errors import ApiError
 
 
-class ReadOnlyTokenError(ApiError):
+class ReadOnlyTokenError(exceptions.PermissionDenied):
     """A token of scope READ was used to write."""
 
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "read_only_token"
-    message = "This API token only reads."
+    default_detail = "This API token only reads."
 
 
-class SessionRequiredError(ApiError):
+class SessionRequiredError(exceptions.PermissionDenied):
     """What a token must not do."""
 
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "session_required"
-    message = "This needs a session, not an API token."
+    default_detail = "This needs a session, not an API token."
 
 
 class OwnData(permissions.BasePermission):

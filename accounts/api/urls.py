@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from accounts.api.errors import FAILURES
 from accounts.api.preferences import preference_views
 from accounts.api.views import (
     access,
@@ -14,6 +15,9 @@ from accounts.api.views import (
     transfer,
     verification,
 )
+from contacts_project.kernel.api.errors import register_failures
+
+register_failures(FAILURES)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("auth/csrf", access.CsrfView.as_view()),

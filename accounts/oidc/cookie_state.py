@@ -6,16 +6,15 @@ from typing import Self
 
 import orjson
 
-from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.crypto import keyring
+from contacts_project.kernel.errors import DomainError
 
 STATE_SECONDS = 600
 
 
-class FlowError(ApiError):
+class FlowError(DomainError):
     """The request does not belong to a sign-in that this browser began."""
 
-    code = "invalid_state"
     message = "This sign-in has expired, or was begun elsewhere. Start it again."
 
 

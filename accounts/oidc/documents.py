@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.outbound import OutboundError, check_status, open_door
 
 log = logging.getLogger(__name__)

@@ -16,12 +16,11 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from requests import RequestException
-from rest_framework import status
 
 from accounts.oidc.cookie_state import CookieState, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.provider import Provider, load_keys, load_provider
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 
 CALLBACK_PATH = "/api/auth/oidc/callback"
@@ -31,11 +30,9 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _LEEWAY_SECONDS = 60
 
 
-class ProviderRefusedError(ApiError):
+class ProviderRefusedError(DomainError):
     """The provider says no, or says what cannot be believed."""
 
-    status_code = status.HTTP_401_UNAUTHORIZED
-    code = "oidc_refused"
     message = "The sign-in provider did not confirm who you are."
 
 

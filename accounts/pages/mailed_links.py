@@ -24,7 +24,7 @@ from accounts.services.verification import (
     take_back_email,
     verify_email,
 )
-from contacts_project.kernel.api.errors import FieldError, RateLimitedError, validation_body
+from contacts_project.kernel.errors import FieldError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
 
@@ -66,9 +66,9 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
             )
         except SignInRequiredError:  # no 401: the browser would ask for a password in its own window
             return replace(ask, problem=_("This is not the password of the account."), status=403)
-        except RateLimitedError as error:
+        except RateLimitedError:
             problem = _("Too many tries. Wait a quarter of an hour, then open the link again.")
-            return replace(ask, problem=problem, status=error.status_code)
+            return replace(ask, problem=problem, status=429)
         return Page(_("Your e-mail address is verified"), _("You can close this page."))
 
     return _answer(request, lambda: read_token(token, Purpose.VERIFY), act)
@@ -112,7 +112,7 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
         try:
             check_password_rules(password, user)
         except FieldError as error:
-            return replace(ask, problem=validation_body(error.detail)["error"])
+            return replace(ask, problem=str(error))
         owner = reset_password(token=token, password=password, now=timezone.now())
         title, text = _("Your new password is set"), _("You can sign in with it now.")
         return Page(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
@@ -140,9 +140,9 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
             return ask
         try:
             take_back_email(token=token, now=timezone.now())
-        except AddressTakenError as error:
+        except AddressTakenError:
             problem = _("Another account has this address now. Delete that one or change its address first.")
-            return replace(ask, problem=problem, status=error.status_code)
+            return replace(ask, problem=problem, status=400)
         return Page(
             _("The change is taken back"),
             _("Sign in with %(old)s. We have sent a mail there, to set a new password.") % {"old": change.old_email},

@@ -10,7 +10,7 @@ from accounts.oidc.cookie_state import FlowError
 from accounts.pages.readers import SIGN_IN_PATH, language_of
 from accounts.pages.sign_in import in_words
 from accounts.services.oidc_sign_in import PENDING_COOKIE, PendingSignIn, complete_sign_in, finish_with_code
-from contacts_project.kernel.api.errors import ApiError, RateLimitedError
+from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
 CODE_PATH = "/account/sign-in/code"
@@ -26,14 +26,14 @@ def ask_code(request: HttpRequest) -> HttpResponse:
         user = finish_with_code(pending=pending, code=request.POST.get("code", "").strip(), now=timezone.now())
     except FlowError:
         return redirect(SIGN_IN_PATH)
-    except ApiError as error:
+    except DomainError as error:
         return _code_page(request, error)
     response = redirect(pending.next_path)
     complete_sign_in(request, response, user)
     return response
 
 
-def _code_page(request: HttpRequest, error: ApiError | None = None) -> HttpResponse:
+def _code_page(request: HttpRequest, error: DomainError | None = None) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
         problem = in_words(error) if isinstance(error, RateLimitedError) else _("The code is wrong.") if error else ""

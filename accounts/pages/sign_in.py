@@ -18,7 +18,7 @@ from accounts.services.known_devices import remember_device
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from accounts.services.signing_in import EmailUnverifiedError, check_credentials
-from contacts_project.kernel.api.errors import ApiError, RateLimitedError
+from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
 _HOME = "/"
@@ -50,7 +50,7 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
             code=code or None,
             now=timezone.now(),
         )
-    except ApiError as error:
+    except DomainError as error:
         # Once a code was asked for, it stays asked for: which part was wrong is not said.
         asks_code = isinstance(error, MfaRequiredError) or bool(code)
         response = _page(request, next_path, error, email=email, asks_code=asks_code)
@@ -63,7 +63,7 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
     return response
 
 
-def _page(request: HttpRequest, next_path: str, error: ApiError | None = None, **shown: Any) -> HttpResponse:
+def _page(request: HttpRequest, next_path: str, error: DomainError | None = None, **shown: Any) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
         problem = in_words(error) if error else ""
@@ -74,7 +74,7 @@ def _page(request: HttpRequest, next_path: str, error: ApiError | None = None, *
     return render_page(request, "account/sign_in.html", context, language=language, status=status)
 
 
-def in_words(error: ApiError) -> str:
+def in_words(error: DomainError) -> str:
     """The refusal in the active language; the API's own messages are in English."""
     if isinstance(error, MfaRequiredError):
         return _("This account asks for a code as well. Type your password again, and the code.")

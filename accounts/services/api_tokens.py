@@ -2,13 +2,18 @@
 
 import datetime as dt
 
-from rest_framework.exceptions import NotAuthenticated
-
 from accounts.models import AccountSession, ApiToken, User
 from accounts.models.api_token import new_token, token_digest
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
 
 PREFIX_LENGTH = 12
+
+
+class SessionEndedError(DomainError):
+    """The session that asks has ended since the request came in."""
+
+    message = "This session has ended. Sign in again."
 
 
 def create_api_token(
@@ -16,13 +21,12 @@ def create_api_token(
 ) -> tuple[ApiToken, str]:
     """Make a token for who holds this session; returns its row and the text, which is stored nowhere.
 
-    Raises NotAuthenticated where the session has ended since the request came in: a reset ends all tokens there are,
-    and none may come after it.
+    Raises SessionEndedError: a reset ends all sessions and tokens there are, and none may come after it.
     """
     text = new_token()
     with account_write(owner):
         if not AccountSession.objects.owned_by(owner).filter(session_key=session_key).exists():
-            raise NotAuthenticated("This session has ended. Sign in again.")
+            raise SessionEndedError
         row = ApiToken.objects.create(
             owner=owner,
             name=name,

@@ -9,7 +9,7 @@ from django.db import transaction
 from accounts.lifecycle import files_of
 from accounts.models import AccountMail, DoomedFile, User
 from accounts.services.sessions import end_sessions
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.writing import account_write
 
 

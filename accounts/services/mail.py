@@ -14,7 +14,7 @@ from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.mail_texts import Letter, text_of
 from accounts.models import AccountMail, MailKind, User
 from contacts_project.kernel.api.budgets import Budget
-from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.errors import RateLimitedError
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from django.contrib.auth.hashers import make_password
 
 from accounts.models import User
 from accounts.services.sessions import end_sessions
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.writing import account_write
 
 

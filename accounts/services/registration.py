@@ -8,7 +8,6 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest
-from rest_framework import status
 
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationTurn, User
@@ -16,18 +15,16 @@ from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import ApiError, FieldError
+from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 
 DEMO_EMAIL = "demo@example.org"
 REGISTRATIONS = Budget("registration", 60, 3600)
 
 
-class RegistrationClosedError(ApiError):
+class RegistrationClosedError(DomainError):
     """The operator takes no new accounts."""
 
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "registration_closed"
     message = "This service takes no new accounts. Its operator can invite you."
 
 

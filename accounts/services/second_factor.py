@@ -6,10 +6,9 @@ import secrets
 
 import pyotp
 from django.utils.crypto import salted_hmac
-from rest_framework import status
 
 from accounts.models import RecoveryCode, TotpDevice, User
-from contacts_project.kernel.api.errors import ApiError, FieldError
+from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 
 ISSUER = "Contacts"
@@ -19,25 +18,21 @@ _CODES = 10
 _CODE_LENGTH = 12  # 60 bits: nothing to guess at ten tries a quarter of an hour
 
 
-class AlreadyOnError(ApiError):
+class AlreadyOnError(DomainError):
     """The account has a confirmed app; it has to be switched off first."""
 
-    code = "mfa_enabled"
     message = "Two-factor sign-in is on already. Switch it off first."
 
 
-class NotOnError(ApiError):
+class NotOnError(DomainError):
     """There is no app to confirm, or none that recovery codes could stand in for."""
 
-    code = "mfa_not_enabled"
     message = "Two-factor sign-in has not been set up."
 
 
-class MfaRequiredError(ApiError):
+class MfaRequiredError(DomainError):
     """The password is right; a code is needed too."""
 
-    status_code = status.HTTP_401_UNAUTHORIZED
-    code = "mfa_required"
     message = "Send the code of your authenticator app, or a recovery code, as well."
 
 

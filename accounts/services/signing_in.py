@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.http import HttpRequest
-from rest_framework import status
 
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
@@ -16,7 +15,7 @@ from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 
 BY_ADDRESS = Budget("login-address", 10, 15 * 60)
 BY_ACCOUNT = Budget("login-account", 10, 15 * 60)
@@ -25,19 +24,15 @@ PROOFS = Budget("account-proof", 10, 15 * 60)
 UNUSABLE_HASH = "!"
 
 
-class InvalidCredentialsError(ApiError):
+class InvalidCredentialsError(DomainError):
     """Wrong address, password or code: which of them is not said."""
 
-    status_code = status.HTTP_401_UNAUTHORIZED
-    code = "invalid_credentials"
     message = "The e-mail address, the password or the code is wrong."
 
 
-class EmailUnverifiedError(ApiError):
+class EmailUnverifiedError(DomainError):
     """Right credentials, but the address has yet to be verified."""
 
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "email_unverified"
     message = "Verify your e-mail address first: follow the link in the mail, or ask for another."
 
 

@@ -3,7 +3,6 @@
 import datetime as dt
 
 from django.contrib.auth.hashers import make_password
-from rest_framework import status
 
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
@@ -12,24 +11,21 @@ from accounts.services.addresses import address_write, prove_email
 from accounts.services.claiming import end_access, shut_out_others
 from accounts.services.mail_orders import order_mail
 from contacts_project.kernel.api.budgets import Budget
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 
 # Guesses beside a link that proves an address: apart from those of sign-in and of sessions, which they are nothing to.
 _LINK_PASSWORDS = Budget("link-password", 10, 15 * 60)
 
 
-class SignInRequiredError(ApiError):
+class SignInRequiredError(DomainError):
     """The link alone does not prove that its reader holds the account."""
 
-    status_code = status.HTTP_401_UNAUTHORIZED
-    code = "sign_in_required"
     message = "Sign in to the account, or send its password with the link."
 
 
-class AddressTakenError(ApiError):
+class AddressTakenError(DomainError):
     """The old address belongs to another account by now."""
 
-    code = "address_taken"
     message = "Another account has this address now. Delete that one or change its address first, then try again."
 
 

@@ -16,9 +16,10 @@ from accounts.transfer.exporting import FORMAT, VERSION
 from accounts.transfer.receipt import Receipt, messages_of
 from accounts.transfer.run import ERROR, ImportRun, Item
 from accounts.transfer.sections import Section, sections
-from contacts_project.kernel.api.errors import FieldError, validation_body
+from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
 

@@ -9,7 +9,12 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
-from contacts_project.kernel.api.fields import Choice, Text, Truth, Whole
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
 
 _SETTINGS = (
     "server_url",
@@ -24,16 +29,24 @@ _SETTINGS = (
 
 
 class ConnectionShape(Times):
-    serverUrl = Text(MAX_URL_LENGTH, source="server_url", required=True)
-    username = Text(255, required=True)
-    provider = Choice(list(Provider.values), required=False, allow_null=True, default=None)
-    syncEnabled = Truth(source="sync_enabled", required=False, default=True)
-    autoExportNew = Truth(source="auto_export_new", required=False, default=True)
-    autoSyncInterval = Whole(
-        SHORTEST_INTERVAL, LONGEST_INTERVAL, source="auto_sync_interval", required=False, default=43_200
+    serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url")
+    username = StrictCharField(max_length=255)
+    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True, default=None)
+    syncEnabled = StrictBooleanField(source="sync_enabled", required=False, default=True)
+    autoExportNew = StrictBooleanField(source="auto_export_new", required=False, default=True)
+    autoSyncInterval = StrictIntegerField(
+        min_value=SHORTEST_INTERVAL,
+        max_value=LONGEST_INTERVAL,
+        source="auto_sync_interval",
+        required=False,
+        default=43_200,
     )
-    importMode = Choice(list(ImportMode.values), source="import_mode", required=False, default=ImportMode.MANUAL)
-    cardDavNameFormat = Choice(list(NameFormat.values), source="name_format", required=False, default=NameFormat.FULL)
+    importMode = StrictChoiceField(
+        list(ImportMode.values), source="import_mode", required=False, default=ImportMode.MANUAL
+    )
+    cardDavNameFormat = StrictChoiceField(
+        list(NameFormat.values), source="name_format", required=False, default=NameFormat.FULL
+    )
 
 
 class ConnectionSection(Section):

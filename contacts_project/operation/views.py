@@ -16,9 +16,10 @@ from rest_framework.response import Response
 from rest_framework.serializers import CharField, ChoiceField, IntegerField
 from rest_framework.views import APIView
 
-from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.errors import UnavailableError
 from contacts_project.operation.health import check_health
 
 _CHECKS = envelope(
@@ -55,9 +56,9 @@ class HealthView(OpenView):
         fit, checks = check_health(timezone.now())
         if fit:
             return Response({"status": "ok", "checks": checks})
-        refusal = UnavailableError("A part of the service is not fit: see checks.")
-        body = {"error": refusal.message, "code": refusal.code, "status": "unfit", "checks": checks}
-        return Response(body, status=refusal.status_code, headers={"Retry-After": str(refusal.retry_after)})
+        answer = refusal(UnavailableError("A part of the service is not fit: see checks."))
+        answer.data = {**answer.data, "status": "unfit", "checks": checks}
+        return answer
 
 
 class OpenAPIView(OpenView):

@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.pages.readers import language_of, reader_of
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.registration import awaits_operator, registration_is_open
-from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
 from people.dates.occasions import days_until_in_words, event_in_words

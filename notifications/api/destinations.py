@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.outbound import Code
 from notifications.api.serializers import CreateDestination, DestinationSerializer, UpdateDestination
 from notifications.models import Destination, DestinationType

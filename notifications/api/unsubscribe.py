@@ -7,20 +7,12 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from contacts_project.kernel.api.errors import ApiError
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.pages import render_page
 from notifications.notices.unsubscribe import BadTokenError, read_token, unsubscribe
 
 TOKEN = OpenApiParameter("token", str, required=True, description="From the mail's List-Unsubscribe header.")
 PAGE = {(200, "text/html"): OpenApiTypes.STR}
-
-
-class UnknownTokenError(ApiError):
-    """The link was not made here, or its account is no more."""
-
-    message = "This link is not valid."
-    code = "invalid_token"
 
 
 class Unsubscribe(APIView):
@@ -30,24 +22,21 @@ class Unsubscribe(APIView):
     permission_classes = (AllowAny,)
 
     @extend_schema(operation_id="askUnsubscribe", parameters=[TOKEN], responses=PAGE, auth=[])
-    @raises(UnknownTokenError)
+    @raises(BadTokenError)
     def get(self, request: Request) -> HttpResponse:
         """A page that asks, and changes nothing: links are opened by scanners too."""
         return _page(request, acts=False)
 
     @extend_schema(operation_id="unsubscribe", parameters=[TOKEN], request=None, responses=PAGE, auth=[])
-    @raises(UnknownTokenError)
+    @raises(BadTokenError)
     def post(self, request: Request) -> HttpResponse:
         """Switch the mails off."""
         return _page(request, acts=True)
 
 
 def _page(request: Request, *, acts: bool) -> HttpResponse:
-    try:
-        owner, subject = read_token(request.query_params.get("token", ""))
-        if acts:
-            unsubscribe(owner, subject)
-    except BadTokenError as error:
-        raise UnknownTokenError from error
+    owner, subject = read_token(request.query_params.get("token", ""))
+    if acts:
+        unsubscribe(owner, subject)
     context = {"subject": subject.value, "email": owner.recovery_email, "done": acts}
     return render_page(None, "unsubscribe/page.html", context, language=owner.language)

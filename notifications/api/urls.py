@@ -2,7 +2,9 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from contacts_project.kernel.api.errors import register_failures
 from notifications.api.destinations import DestinationDetail, DestinationList, DestinationTest
+from notifications.api.errors import FAILURES
 from notifications.api.push import (
     ChannelSummary,
     EmailSwitch,
@@ -13,6 +15,8 @@ from notifications.api.push import (
 )
 from notifications.api.reminders import DeliveriesView, UpcomingRemindersView
 from notifications.api.unsubscribe import Unsubscribe
+
+register_failures(FAILURES)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("notifications/channels", ChannelSummary.as_view()),

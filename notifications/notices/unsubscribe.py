@@ -9,6 +9,7 @@ from django.core import signing
 
 from accounts.models import User
 from accounts.services.preferences import change_preferences
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import AccountGoneError
 
 SALT = "notifications.unsubscribe"
@@ -24,8 +25,10 @@ class Subject(StrEnum):
 _SWITCHES = {Subject.REMINDERS: "email_reminders_enabled", Subject.DIGEST: "weekly_digest_enabled"}
 
 
-class BadTokenError(Exception):
+class BadTokenError(DomainError):
     """The token was not made by this instance, or its account is no more."""
+
+    message = "This link is not valid."
 
 
 def unsubscribe_url(owner: User, subject: Subject) -> str:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from django.db import transaction
-from rest_framework import status
-from rest_framework.exceptions import NotFound
 
 from accounts.models import User
 from accounts.models.user import Plan
 from contacts_project.kernel.api.budgets import Budget
-from contacts_project.kernel.api.errors import ApiError, PlanLimitError
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
 from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.kernel.waiting import waiting
@@ -35,34 +33,31 @@ TESTS_OF_ONE = Budget("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
 
-class UrlRefusedError(ApiError):
-    """The URL cannot be used; `code` says why."""
+class UrlRefusedError(DomainError):
+    """The URL cannot be used; `code`, one of CODES, says why."""
 
-    codes = ("policy", "dns", "invalid", "too_long", "not_ntfy", "credentials_in_url")
+    CODES = ("policy", "dns", "invalid", "too_long", "not_ntfy", "credentials_in_url")
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message, code=code, field="url")
+        super().__init__(message, field="url")
+        self.code = code
 
 
-class DuplicateUrlError(ApiError):
+class DuplicateUrlError(DomainError):
     """The account has this URL already."""
 
-    status_code: int = status.HTTP_409_CONFLICT
-    code = "duplicate"
     message = "This URL is already one of your destinations."
 
 
-class TooManyDestinationsError(ApiError):
+class TooManyDestinationsError(DomainError):
     """The account has as many destinations as one may have."""
 
-    status_code: int = status.HTTP_409_CONFLICT
     message = f"An account has at most {MAX_DESTINATIONS} destinations: delete one first."
 
 
-class SecretMissingError(ApiError):
+class SecretMissingError(DomainError):
     """A webhook that came with an import signs with nothing yet."""
 
-    code = "invalid"
     message = "This webhook was imported without its signing secret: send rotateSecret first."
 
 
@@ -103,8 +98,8 @@ def create_destination(
 def update_destination(*, destination: Destination, changes: Changes, now: dt.datetime) -> str | None:
     """Change a destination; returns the new signing secret when one was asked for.
 
-    Raises as create_destination does, SecretMissingError, and NotFound when the row went away meanwhile. A URL that is
-    the one it has is no change. A new URL or credential clears the failures; switching on clears the automatic
+    Raises as create_destination does, SecretMissingError, and MissingError when the row went away meanwhile. A URL
+    that is the one it has is no change. A new URL or credential clears the failures; switching on clears the automatic
     switching-off too.
     """
     owner = destination.owner
@@ -126,7 +121,7 @@ def update_destination(*, destination: Destination, changes: Changes, now: dt.da
 
 
 def delete_destination(*, destination: Destination) -> None:
-    """Remove a destination for good. Raises NotFound when it is gone already."""
+    """Remove a destination for good. Raises MissingError when it is gone already."""
     with account_write(destination.owner):
         _own(destination.owner, destination).delete()
 
@@ -216,7 +211,7 @@ def _own(owner: User, destination: Destination) -> Destination:
     # Locked where the database can: a delivery may be counting its failure at this moment.
     row = Destination.objects.owned_by(owner).select_for_update().filter(pk=destination.pk).first()
     if row is None:
-        raise NotFound
+        raise MissingError
     return row
 
 

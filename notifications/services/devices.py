@@ -1,10 +1,9 @@
 """Devices that take browser push."""
 
 from django.utils import timezone
-from rest_framework import status
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
 from notifications.models import PushSubscription
 from notifications.models.push_subscription import endpoint_digest
@@ -12,10 +11,9 @@ from notifications.models.push_subscription import endpoint_digest
 MAX_DEVICES = 20
 
 
-class TooManyDevicesError(ApiError):
+class TooManyDevicesError(DomainError):
     """The account has as many devices as one may have."""
 
-    status_code: int = status.HTTP_409_CONFLICT
     message = f"An account has at most {MAX_DEVICES} devices: remove one first."
 
 

@@ -6,16 +6,15 @@ from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import OwnedListField, StrictCharField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.projection.custom_templates import listed_templates, template_answer
@@ -139,7 +138,7 @@ class CustomFieldTemplateViewSet(ViewSet):
         return Response({"message": "The custom field was deleted."})
 
     @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
-    @raises(ValidationError, NotDeletedError, PlanLimitError)
+    @raises(FieldError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, template_id: str) -> Response:
         """Take a template out of the trash, with its values."""
         return _answer(service.restore_template(template=self.any(template_id)))

@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import UNKNOWN_ID, StrictChoiceField
+from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.errors import UNKNOWN_ID
 from people.fields.custom_values import TYPES, ValueRefusedError, read_value
 from people.models import CustomFieldTemplate
 

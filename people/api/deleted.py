@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.trash.registry import trash_kinds
 

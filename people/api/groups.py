@@ -6,18 +6,17 @@ from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import ColorField, OwnedField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.models import Group
 from people.projection.groups import group_answer, group_answers, listed_groups
 from people.services import group_lifecycle as service
@@ -129,7 +128,7 @@ class GroupViewSet(ViewSet):
         return Response({"message": "The group was deleted."})
 
     @extend_schema(operation_id="restoreGroup", request=None, responses={200: _ONE})
-    @raises(ValidationError, NotDeletedError, PlanLimitError)
+    @raises(FieldError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, group_id: str) -> Response:
         """Take a group out of the trash, with the members it had."""
         return self.answer(service.restore_group(group=self.any(group_id), now=timezone.now()))

@@ -8,12 +8,10 @@ from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -22,6 +20,7 @@ from contacts_project.kernel.api.fields import (
 )
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.dates.recurrence import YEAR_UNKNOWN, Unit
 from people.models import ImportantDate, Person
 from people.projection.important_dates import important_date_answer
@@ -191,7 +190,7 @@ class ImportantDateViewSet(ViewSet):
         return Response({"message": "The important date was deleted."})
 
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
-    @raises(ValidationError, NotDeletedError, PlanLimitError)
+    @raises(FieldError, NotDeletedError, PlanLimitError)
     def restore(self, request: Request, person_id: str, date_id: str) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.any(person_id, date_id), now=timezone.now())

@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import PlanLimitError
 from contacts_project.kernel.api.fields import OwnedField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import PlanLimitError
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
 from people.merging.belongings import UndoConflictError
 from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge

@@ -14,13 +14,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import StrictBooleanField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.api.person_query import PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (

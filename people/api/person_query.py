@@ -7,11 +7,11 @@ from uuid import UUID
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from contacts_project.kernel.api.errors import FieldError
 from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, read_page
 from contacts_project.kernel.api.queries import read_flag
+from contacts_project.kernel.errors import FieldError
 from people.models import Membership
 
 _MAX_SEARCH = 500

@@ -18,10 +18,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
+from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError
 from people.models import Person
 from people.photos.files import photo_hash, read_photo
 from people.photos.images import PictureRefusedError, convert_heif

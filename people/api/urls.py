@@ -2,13 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from contacts_project.kernel.api.errors import register_failures
 from people.api import catalogue_urls, duplicates, merging
+from people.api.errors import FAILURES
 from people.api.important_dates import ImportantDateViewSet
 from people.api.people import PersonViewSet
 from people.api.upcoming import UpcomingView
 from people.api.vcard import ExportView, ImportView
 
 _dates = "people/<str:person_id>/important-dates"
+
+register_failures(FAILURES)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("people", PersonViewSet.as_view({"get": "read_all", "post": "create"})),

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import FieldError, PlanLimitError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.api.slots import IMPORTS
+from contacts_project.kernel.errors import FieldError, PlanLimitError
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.importing.receipts import receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards

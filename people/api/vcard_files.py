@@ -10,7 +10,8 @@ from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
-from contacts_project.kernel.api.errors import FieldError, PayloadTooLargeError
+from contacts_project.kernel.api.errors import PayloadTooLargeError
+from contacts_project.kernel.errors import FieldError
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
 

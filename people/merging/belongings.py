@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -18,11 +18,9 @@ from people.names import fold
 from people.services.dismissals import add_dismissals
 
 
-class UndoConflictError(ApiError):
+class UndoConflictError(DomainError):
     """What a merge changed was changed again since, so that it cannot be put back."""
 
-    status_code: int = 409
-    code = "undo_conflict"
     message = "This merge cannot be undone any more: what it changed was changed again."
 
 

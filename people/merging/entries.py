@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from people.duplicates.keys import email_key, phone_key
 from people.fields.entries import MAX_ENTRIES, SHAPES, address_text
 from people.models import Person

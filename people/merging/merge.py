@@ -11,12 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.http import Http404
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import ApiError, FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.aspects import aspects
@@ -41,11 +39,9 @@ __all__ = [
 ]
 
 
-class AlreadyUndoneError(ApiError):
+class AlreadyUndoneError(DomainError):
     """A merge is undone once."""
 
-    status_code: int = 409
-    code = "already_undone"
     message = "This merge has already been undone."
 
 
@@ -87,14 +83,14 @@ def merge_people(
 def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
     """Put both people back as they were before the merge.
 
-    Raises Http404 (no such merge, or beyond the retention period), AlreadyUndoneError, UndoConflictError,
+    Raises MissingError (no such merge, or beyond the retention period), AlreadyUndoneError, UndoConflictError,
     PlanLimitError.
     """
     with account_write(owner):
         rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
         record: MergeRecord | None = rows.filter(pk=merge_id).first()
         if record is None:
-            raise Http404
+            raise MissingError
         if record.undone_at is not None:
             raise AlreadyUndoneError
         primary, secondary = _merged(record)

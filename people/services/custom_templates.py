@@ -6,11 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
-from django.http import Http404
 from django.utils.text import slugify
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.fields.custom_values import SELECT
@@ -34,15 +33,15 @@ def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> C
 
 
 def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> CustomFieldTemplate:
-    """Write what `data` names of name, options and position; slug and type never change. Raises FieldError, Http404.
+    """Write what `data` names of name, options and position; slug and type never change.
 
     An option that changes its text is renamed in the stored values (renamed_options). One that goes must not be in
-    use.
+    use. Raises FieldError, MissingError.
     """
     with account_write(template.owner_id):
         template = _current(template)
         if template.is_deleted:
-            raise Http404
+            raise MissingError
         if template.type == SELECT and data.get("options"):
             _change_values(template, data["options"])
         _write(template, data)
@@ -62,17 +61,17 @@ def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) 
 
 
 def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
-    """Move a template to the trash; its values hide with it. Raises Http404."""
+    """Move a template to the trash; its values hide with it. Raises MissingError."""
     with account_write(template.owner_id):
         template = _current(template)
         if template.is_deleted:
-            raise Http404
+            raise MissingError
         template.deleted_at = now
         template.save()
 
 
 def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
-    """Take a template out of the trash, its values with it. Raises NotDeletedError, PlanLimitError, Http404."""
+    """Take a template out of the trash, its values with it. Raises NotDeletedError, PlanLimitError, MissingError."""
     with account_write(template.owner_id):
         template = _deleted(template)
         check_plan(template.owner, "templates")
@@ -82,7 +81,7 @@ def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
 
 
 def remove_template(*, template: CustomFieldTemplate) -> None:
-    """Remove a deleted template for good, its values with it. Raises NotDeletedError, Http404."""
+    """Remove a deleted template for good, its values with it. Raises NotDeletedError, MissingError."""
     with account_write(template.owner_id):
         _deleted(template).delete()
 
@@ -153,7 +152,7 @@ def _current(template: CustomFieldTemplate) -> CustomFieldTemplate:
     rows = CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")
     found: CustomFieldTemplate | None = rows.filter(pk=template.pk).first()
     if found is None:
-        raise Http404
+        raise MissingError
     return found
 
 

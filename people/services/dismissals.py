@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import DuplicateDismissal, Person
 

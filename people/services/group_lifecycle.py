@@ -5,10 +5,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
-
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Person
@@ -29,7 +27,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
 
 
 def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
-    """Write what `data` names; the rest stays. Raises FieldError (the name is taken), Http404."""
+    """Write what `data` names; the rest stays. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id):
         group = active_group(group)
         before = group.name
@@ -40,7 +38,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
 
 
 def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
-    """Move a group to the trash; `with_people`, its members too. Raises Http404."""
+    """Move a group to the trash; `with_people`, its members too. Raises MissingError."""
     with account_write(group.owner_id):
         group = active_group(group)
         touch_members(group, now)
@@ -64,7 +62,7 @@ def restore_group(*, group: Group, now: dt.datetime) -> Group:
 
 
 def remove_group(*, group: Group) -> None:
-    """Remove a deleted group for good; its people stay. Raises NotDeletedError, Http404."""
+    """Remove a deleted group for good; its people stay. Raises NotDeletedError, MissingError."""
     with account_write(group.owner_id):
         _deleted(group).delete()
 
@@ -100,7 +98,7 @@ def _deleted(group: Group) -> Group:
     """The row in the trash as it is now, in this turn."""
     found = Group.objects.owned_by(group.owner_id).select_related("owner").filter(pk=group.pk).first()
     if found is None:
-        raise Http404
+        raise MissingError
     if not found.is_deleted:
         raise NotDeletedError
     return found

@@ -7,25 +7,25 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.http import Http404
 
+from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.signals import people_changed
 
 
 def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
-    """Put a person in a group; nothing changes when it is there already. Raises Http404."""
+    """Put a person in a group; nothing changes when it is there already. Raises MissingError."""
     with account_write(group.owner_id):
         put_members(active_group(group), [person.pk], now)
 
 
 def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
-    """Take a person out of a group. Raises Http404 when it is not in it."""
+    """Take a person out of a group. Raises MissingError when it is not in it."""
     with account_write(group.owner_id):
         removed, _ = memberships_of(active_group(group)).filter(person_id=person_id).delete()
         if not removed:
-            raise Http404
+            raise MissingError
         _touch(group.owner_id, [person_id], now)
 
 
@@ -60,8 +60,8 @@ def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
 
 
 def active_group(group: Group) -> Group:
-    """The row as it is now, in this turn. Raises Http404."""
+    """The row as it is now, in this turn. Raises MissingError."""
     found = Group.objects.owned_by(group.owner_id).active().filter(pk=group.pk).first()
     if found is None:
-        raise Http404
+        raise MissingError
     return found

@@ -8,9 +8,8 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.http import Http404
 
-from contacts_project.kernel.api.errors import FieldError, NotDeletedError
+from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
@@ -150,7 +149,7 @@ def _refresh(row: ImportantDate) -> None:
     try:
         row.refresh_from_db()
     except ImportantDate.DoesNotExist:
-        raise Http404 from None
+        raise MissingError from None
 
 
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:

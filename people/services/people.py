@@ -8,10 +8,9 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.http import Http404
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import NotDeletedError
+from contacts_project.kernel.errors import MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.aspects import aspects
 from people.dates import schedule
@@ -41,7 +40,7 @@ def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> 
 
 
 def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, Http404.
+    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, MissingError.
 
     `person` is an active row that was read after `owner`: it is read again only where somebody has written since.
     """
@@ -79,7 +78,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
 
 
 def restore_person(*, person: Person, now: dt.datetime) -> Person:
-    """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), Http404."""
+    """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), MissingError."""
     owner = person.owner
     with account_write(owner):
         person = _current(person, Person.objects.owned_by(owner))
@@ -128,5 +127,5 @@ def _current(person: Person, rows: Any) -> Person:
     """The row as it is now, in this turn."""
     found: Person | None = rows.filter(pk=person.pk).first()
     if found is None:
-        raise Http404
+        raise MissingError
     return found

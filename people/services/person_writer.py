@@ -7,8 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people.dates import schedule
 from people.fields.cards import forget_lines

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.http import Http404
 
 from accounts.models import User
+from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.photos.files import delete_files, make_photo, store_photo
@@ -17,7 +17,7 @@ from people.signals import people_changed
 
 
 def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt.datetime) -> str:
-    """Make `picture` the photo of an active person; returns the file name. Raises PictureRefusedError, Http404."""
+    """Make `picture` the photo of an active person; returns the file name. Raises PictureRefusedError, MissingError."""
     jpeg = make_photo(picture)
     with account_write(owner_id):
         person = _person(owner_id, person_id)
@@ -27,7 +27,7 @@ def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt
 
 
 def remove_person_photo(*, owner_id: UUID, person_id: UUID, now: dt.datetime) -> None:
-    """Leave an active person without a photo. Raises Http404."""
+    """Leave an active person without a photo. Raises MissingError."""
     with account_write(owner_id):
         _write_person(_person(owner_id, person_id), None, now)
 
@@ -50,7 +50,7 @@ def remove_user_photo(*, user: User) -> None:
 def _person(owner_id: UUID, person_id: UUID) -> Person:
     person = Person.objects.owned_by(owner_id).active().filter(pk=person_id).only("photo", "owner_id").first()
     if person is None:
-        raise Http404
+        raise MissingError
     return person
 
 

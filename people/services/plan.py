@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import PlanLimitError
+from contacts_project.kernel.errors import PlanLimitError
 from people import counts
 from people.models import CustomFieldTemplate, Group, ImportantDate, Person
 

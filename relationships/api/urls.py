@@ -2,7 +2,11 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from contacts_project.kernel.api.errors import register_failures
+from relationships.api.errors import FAILURES
 from relationships.api.views import bulk, network, relationships, stats, types
+
+register_failures(FAILURES)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("relationships", relationships.RelationshipsView.as_view()),

@@ -11,8 +11,7 @@ from django.db.models.expressions import Combinable
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import FreshId
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.models.person import PersonQuerySet

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
-from contacts_project.kernel.api.errors import FieldError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import Person
 from people.palette import pick_color

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from relationships.network.loading import find_orphans
 
 

@@ -6,26 +6,22 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from rest_framework.exceptions import NotFound
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import ApiError, FieldError, NotDeletedError
-from contacts_project.kernel.api.fields import UNKNOWN_ID
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
-from relationships.services.finding import find
 from relationships.services.types import revive_types
 
 TWICE = "These two people already have an active relationship of this type."
 NO_WAY_BACK = "This type has lost its inverse: give it another, or make it symmetric."
 
 
-class PersonDeletedError(ApiError):
+class PersonDeletedError(DomainError):
     """A relationship cannot come back while one of its people is in the trash."""
 
-    code = "person_deleted"
     message = "One of the two people is deleted: restore them first."
 
 
@@ -65,7 +61,7 @@ def new_pair(
 def update_relationship(*, owner: User, relationship_id: str, data: dict[str, Any], now: dt.datetime) -> Relationship:
     """Change type and notes, as far as `data` has them; the inverse is made to match. Raises FieldError."""
     with account_write(owner):
-        row = find(Relationship.objects.owned_by(owner).visible().select_related("inverse"), relationship_id)
+        row = Relationship.objects.owned_by(owner).visible().select_related("inverse").find(relationship_id)
         inverse = row.inverse
         if "relationship_type" in data:
             inverse.relationship_type_id = _inverse_of(owner, data["relationship_type"], now)
@@ -81,7 +77,7 @@ def update_relationship(*, owner: User, relationship_id: str, data: dict[str, An
 def delete_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> None:
     """Soft-delete the pair."""
     with account_write(owner):
-        row = find(Relationship.objects.owned_by(owner).visible(), relationship_id)
+        row = Relationship.objects.owned_by(owner).visible().find(relationship_id)
         _pair(row).update(deleted_at=now, updated_at=now)
 
 
@@ -117,11 +113,11 @@ def _find_deleted(owner: User, relationship_id: str, now: dt.datetime) -> Relati
     rows = (
         Relationship.objects.owned_by(owner).within_retention(now).select_related("person", "related_person", "inverse")
     )
-    row = find(rows, relationship_id)
+    row = rows.find(relationship_id)
     if row.is_deleted:
         return row
     if row.person.is_deleted or row.related_person.is_deleted:
-        raise NotFound
+        raise MissingError
     raise NotDeletedError
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from relationships.models import RelationshipType
 
 NAME_LENGTH: Final = 50

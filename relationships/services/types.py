@@ -6,20 +6,18 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import ApiError, NotDeletedError
+from contacts_project.kernel.errors import DomainError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipType
-from relationships.services.finding import find
 from relationships.services.inverses import settle_inverse
 from relationships.services.type_names import check_name_free, free_name, taken_names
 
 
-class TypeInUseError(ApiError):
+class TypeInUseError(DomainError):
     """The type is that of an active relationship or of an active person's tie to the user."""
 
-    code = "in_use"
     message = "This relationship type is in use."
 
 
@@ -37,7 +35,7 @@ def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> Relat
 def update_type(*, owner: User, type_id: str, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
     """Change what `data` holds. A change of the inverse also changes the relationships that have it."""
     with account_write(owner):
-        row = find(RelationshipType.objects.owned_by(owner).active().select_related("inverse"), type_id)
+        row = RelationshipType.objects.owned_by(owner).active().select_related("inverse").find(type_id)
         if "name" in data:
             check_name_free(data["name"], taken_names(owner.pk) - {row.name})
             row.name = data["name"]
@@ -52,7 +50,7 @@ def update_type(*, owner: User, type_id: str, data: dict[str, Any], now: dt.date
 def delete_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
     """Soft-delete a type; its inverse stays. Raises TypeInUseError."""
     with account_write(owner):
-        row = find(RelationshipType.objects.owned_by(owner).active(), type_id)
+        row = RelationshipType.objects.owned_by(owner).active().find(type_id)
         if _is_in_use(row):
             raise TypeInUseError
         RelationshipType.objects.owned_by(owner).filter(pk=row.pk).update(deleted_at=now, updated_at=now)
@@ -61,7 +59,7 @@ def delete_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
 def restore_type(*, owner: User, type_id: str, now: dt.datetime) -> RelationshipType:
     """Take a type out of the trash. Raises NotDeletedError, FieldError where its name is taken."""
     with account_write(owner):
-        row = find(RelationshipType.objects.owned_by(owner).within_retention(now), type_id)
+        row = RelationshipType.objects.owned_by(owner).within_retention(now).find(type_id)
         if not row.is_deleted:
             raise NotDeletedError
         check_name_free(row.name, taken_names(owner.pk))
@@ -72,7 +70,7 @@ def restore_type(*, owner: User, type_id: str, now: dt.datetime) -> Relationship
 def remove_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
     """Remove a type for good; what still refers to it is left without a type, its inverse without an inverse."""
     with account_write(owner):
-        row = find(RelationshipType.objects.owned_by(owner).within_retention(now), type_id)
+        row = RelationshipType.objects.owned_by(owner).within_retention(now).find(type_id)
         if not row.is_deleted:
             raise NotDeletedError
         remove_types(owner.pk, [row.pk])

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.tasks import purge_budgets
 from contacts_project.kernel.api import budgets
 from contacts_project.kernel.api.budgets import Budget, BudgetUse
-from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.errors import RateLimitedError
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)

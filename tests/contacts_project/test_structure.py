@@ -23,6 +23,19 @@ def test_no_view_or_serializer_queries_across_accounts() -> None:
     assert set(found) <= BEFORE_THERE_IS_AN_OWNER
 
 
+def test_services_know_no_http() -> None:
+    http = re.compile(
+        r"rest_framework\.exceptions|rest_framework import status|django\.http import Http404|kernel\.api\.errors"
+    )
+    found = [
+        str(path.relative_to(ROOT))
+        for app in APPS
+        for path in (ROOT / app / "services").rglob("*.py")
+        if http.search(path.read_text())
+    ]
+    assert not found
+
+
 def test_the_network_is_reached_through_the_one_door() -> None:
     found = [
         str(path.relative_to(ROOT))

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.people import update_person
 from tests.builders import make_person

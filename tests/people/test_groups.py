@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from people.models import Group, Membership, Person
 from people.palette import PALETTE
 from people.services.people import update_person

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 from people.models import Person
 from relationships.models import RelationshipType
 from relationships.network.connectivity import USER

@@ -27,9 +27,9 @@ from accounts.services.registration import RegistrationClosedError, count_regist
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError, check_credentials
-from contacts_project.kernel.api.errors import FieldError, RateLimitedError
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.errors import FieldError, RateLimitedError
 from contacts_project.kernel.ownership.writing import AccountGoneError
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())

@@ -14,8 +14,8 @@ from accounts.api.serializers.fields import Secret
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.services.deletion import check_deletion_password, delete_account
 from accounts.services.signing_in import proving
-from contacts_project.kernel.api.errors import RateLimitedError
 from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.errors import RateLimitedError
 
 CONFIRMATION = "DELETE"
 

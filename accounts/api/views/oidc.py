@@ -1,6 +1,6 @@
 """Sign-in through the OpenID Connect provider, and what ways of signing in there are."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -40,8 +40,9 @@ from accounts.services.second_factor import MfaRequiredError, has_second_factor
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import RateLimitedError, answer_exception
+from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.waiting import waiting
 
 DEFAULT_NEXT = "/api/docs"
@@ -154,7 +155,7 @@ def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
         response: HttpResponse = HttpResponseRedirect(CODE_PATH)
     else:
         error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
-        response = cast("Response", answer_exception(error, {}))
+        response = refusal(error)
     remember_pending(response, pending)
     return response
 

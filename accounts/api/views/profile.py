@@ -15,8 +15,8 @@ from accounts.services.passwords import change_password
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
 from accounts.services.signing_in import proving
-from contacts_project.kernel.api.errors import RateLimitedError
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import RateLimitedError
 
 
 class ProfileView(APIView):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,19 +17,17 @@ from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.signing_in import proving
-from contacts_project.kernel.api.errors import ApiError, RateLimitedError
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.errors import DomainError, RateLimitedError
 
 FRESH = dt.timedelta(minutes=15)
 CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
 
 
-class ProofRequiredError(ApiError):
+class ProofRequiredError(DomainError):
     """A session alone does not change how the account is signed in to: somebody else may sit at it."""
 
-    status_code = status.HTTP_403_FORBIDDEN
-    code = "proof_required"
     message = "Send your password, or a code of your authenticator app, as well."
 
 

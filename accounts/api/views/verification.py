@@ -24,8 +24,8 @@ from accounts.services.verification import (
 )
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import RateLimitedError
 from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.writing import AccountGoneError
 
 # Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.

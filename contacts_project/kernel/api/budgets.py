@@ -12,7 +12,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from contacts_project.kernel.api.errors import RateLimitedError
+from contacts_project.kernel.errors import RateLimitedError
 
 _PURGED_AT_ONCE = 500
 

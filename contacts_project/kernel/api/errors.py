@@ -1,8 +1,12 @@
-"""One shape for every failure: `{ error, code?, details? }` (open points, section 1)."""
+"""One shape for every failure, `{ error, code?, details? }` (open points, section 1), and the status of each.
+
+This is the one place that gives exceptions HTTP statuses and codes: services raise their own (DomainError).
+"""
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig
@@ -13,6 +17,15 @@ from rest_framework.response import Response
 
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.errors import (
+    DomainError,
+    FieldError,
+    MissingError,
+    NotDeletedError,
+    PlanLimitError,
+    RateLimitedError,
+    UnavailableError,
+)
 
 log = logging.getLogger(__name__)
 _LONGEST_HOST = 260  # a domain name of 253 characters and a port
@@ -31,91 +44,51 @@ _KNOWN_MAIN_TYPES = {
 }
 
 
-class ApiError(exceptions.APIException):
-    """A refusal with the contract's status and code. Services' own exceptions derive from it.
+@dataclass(frozen=True)
+class Failure:
+    """How the API answers an exception. `codes`: what `code` of an instance can be, where instances differ."""
 
-    With `field` the answer's `details` name it, as for any other validation failure; with `retry_after` (seconds) the
-    answer says when to come again.
-    """
-
-    status_code: int = status.HTTP_400_BAD_REQUEST
+    status: int
     code: str | None = None
-    retry_after: int | None = None
-    codes: tuple[str, ...] = ()  # where each instance has one of several
-    message = "The request cannot be carried out."
-
-    def __init__(
-        self,
-        message: str | None = None,
-        *,
-        code: str | None = None,
-        status_code: int | None = None,
-        field: str | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        self.message = message or self.message
-        self.field = field
-        self.retry_after = retry_after
-        self.code = code or self.code
-        self.status_code = status_code or self.status_code
-        super().__init__(self.message)
+    codes: tuple[str, ...] = ()
 
 
-class FieldError(exceptions.ValidationError):
-    """A 400 that names one field (dotted path) and says what is wrong with it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__({field: [message]})
-
-
-class NotDeletedError(ApiError):
-    """Restore or permanent deletion of a record that is not in the trash."""
-
-    code = "not_deleted"
-    message = "This record has not been deleted: delete it first."
-
-
-class PlanLimitError(ApiError):
-    """The account's plan allows no more of these."""
-
-    status_code: int = status.HTTP_403_FORBIDDEN
-    code = "plan_limit"
-
-
-class RateLimitedError(ApiError):
-    """Too many requests of one kind; `retry_after` in seconds."""
-
-    status_code: int = status.HTTP_429_TOO_MANY_REQUESTS
-    code = "rate_limited"
-    retry_after: int
-
-    def __init__(self, retry_after: int, message: str | None = None) -> None:
-        seconds = max(1, retry_after)
-        super().__init__(message or f"Too many requests. Try again in {seconds} seconds.", retry_after=seconds)
-
-
-class UnavailableError(ApiError):
-    """The service cannot do it now, and kept nothing of it; `retry_after` in seconds."""
-
-    status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
-    code = "unavailable"
-    message = "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
-
-    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
-        super().__init__(message, retry_after=retry_after)
-
-
-class PayloadTooLargeError(ApiError):
+class PayloadTooLargeError(exceptions.APIException):
     """A body or file over its limit."""
 
-    status_code: int = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    code = "too_large"
+
+_failures: dict[type[Exception], Failure] = {
+    DomainError: Failure(400),
+    FieldError: Failure(400, "invalid"),
+    MissingError: Failure(404),
+    NotDeletedError: Failure(400, "not_deleted"),
+    PlanLimitError: Failure(403, "plan_limit"),
+    RateLimitedError: Failure(429, "rate_limited"),
+    UnavailableError: Failure(503, "unavailable"),
+    PayloadTooLargeError: Failure(413, "too_large"),
+    exceptions.ValidationError: Failure(400, "invalid"),
+}
+
+
+def register_failures(failures: Mapping[type[Exception], Failure]) -> None:
+    """Say how an app's own exceptions are answered; their subclasses likewise."""
+    _failures.update(failures)
+
+
+def failure_of(error: type[Exception]) -> Failure:
+    """How exceptions of this class are answered. DRF's own have a status, and no code."""
+    for base in error.__mro__:
+        if base in _failures:
+            return _failures[base]
+    if issubclass(error, exceptions.APIException):
+        return Failure(error.status_code)
+    raise LookupError(f"{error.__name__} is not registered by register_failures.")
 
 
 def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: every failure that has a status, in the one shape."""
     if isinstance(exc, Http404):
-        exc = exceptions.NotFound()
+        exc = MissingError()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, RequestDataTooBig):
@@ -123,16 +96,18 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
     elif is_unavailable(exc):
         log.warning("unavailable", extra={"reason": str(exc)})
         exc = UnavailableError()
-    if not isinstance(exc, exceptions.APIException):
-        return None
-    headers = _headers(exc)
-    return Response(_body(exc), status=_status(exc), headers=headers)
+    return refusal(exc) if isinstance(exc, DomainError | exceptions.APIException) else None
 
 
-def _status(exc: exceptions.APIException) -> int:
+def refusal(exc: DomainError | exceptions.APIException) -> Response:
+    """The answer for what was refused."""
+    return Response(_body(exc), status=_status(exc), headers=_headers(exc))
+
+
+def _status(exc: Exception) -> int:
     if isinstance(exc, exceptions.UnsupportedMediaType) and not _is_known_media_type(exc):
         return status.HTTP_400_BAD_REQUEST
-    return exc.status_code
+    return failure_of(type(exc)).status
 
 
 def _is_known_media_type(exc: exceptions.UnsupportedMediaType) -> bool:
@@ -140,28 +115,32 @@ def _is_known_media_type(exc: exceptions.UnsupportedMediaType) -> bool:
     return sent.partition("/")[0].strip().lower() in _KNOWN_MAIN_TYPES
 
 
-def _headers(exc: exceptions.APIException) -> dict[str, str]:
+def _headers(exc: Exception) -> dict[str, str]:
     headers: dict[str, str] = {}
     if _status(exc) == status.HTTP_401_UNAUTHORIZED:  # RFC 9110, section 15.5.2: a 401 names its scheme
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(exc, ApiError) and exc.retry_after is not None:
+    if isinstance(exc, RateLimitedError | UnavailableError):
         headers["Retry-After"] = str(exc.retry_after)
     return headers
 
 
-def _body(exc: exceptions.APIException) -> dict[str, Any]:
-    if isinstance(exc, ApiError):
+def _body(exc: DomainError | exceptions.APIException) -> dict[str, Any]:
+    if isinstance(exc, FieldError):
+        return validation_body({exc.field: [exc.message]})
+    failure = failure_of(type(exc))
+    if isinstance(exc, DomainError):
         body: dict[str, Any] = {"error": exc.message}
-        if exc.code:
-            body["code"] = exc.code
-        if exc.field:
-            body["details"] = [{"field": exc.field, "message": exc.message}]
-        if isinstance(exc, RateLimitedError):
-            body["retryAfter"] = exc.retry_after
-        return body
-    if _status(exc) == status.HTTP_400_BAD_REQUEST:
+    elif _status(exc) == status.HTTP_400_BAD_REQUEST:
         return validation_body(exc.detail)
-    return {"error": str(exc.detail)}
+    else:
+        body = {"error": str(exc.detail)}
+    if code := getattr(exc, "code", None) if failure.codes else failure.code:
+        body["code"] = code
+    if isinstance(exc, DomainError) and exc.field:
+        body["details"] = [{"field": exc.field, "message": exc.message}]
+    if isinstance(exc, RateLimitedError):
+        body["retryAfter"] = exc.retry_after
+    return body
 
 
 def validation_body(detail: Any) -> dict[str, Any]:
@@ -239,6 +218,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exc_info()[1]
     if error is not None and is_unavailable(error):
-        refusal = UnavailableError()
-        return _json(_body(refusal), refusal.status_code, _headers(refusal))
+        busy = UnavailableError()
+        return _json(_body(busy), _status(busy), _headers(busy))
     return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)

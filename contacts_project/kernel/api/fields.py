@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.errors import UNKNOWN_ID
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -181,9 +182,6 @@ class _Owned:
         owned: Any = model.objects.owned_by(self.context["request"].user)
         rows: QuerySet[Any] = owned.active() if hasattr(owned, "active") else owned
         return rows
-
-
-UNKNOWN_ID = "There is no such record."
 
 
 class OwnedField(_Owned, serializers.Field[Any, Any, str, Any]):

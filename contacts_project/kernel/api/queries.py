@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.http import QueryDict
 
-from contacts_project.kernel.api.errors import FieldError
+from contacts_project.kernel.errors import FieldError
 
 _WORDS = {"true": True, "false": False}
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import inline_serializer
-from rest_framework.exceptions import APIException
 from rest_framework.serializers import Field, Serializer
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -20,7 +19,7 @@ def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: "Field[Any,
     return answer  # type: ignore[no-any-return]
 
 
-def raises(*errors: type[APIException]) -> Callable[[H], H]:
+def raises(*errors: type[Exception]) -> Callable[[H], H]:
     """Decorate a handler: the refusals of its own, beside those of every such request, with their status and code."""
 
     def declare(handler: H) -> H:

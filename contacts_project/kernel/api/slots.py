@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from contacts_project.kernel.api.errors import UnavailableError
+from contacts_project.kernel.errors import UnavailableError
 
 
 class Slots:

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.api.ids import new_id, parse_id
+from contacts_project.kernel.errors import MissingError
 
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")
@@ -30,6 +31,13 @@ class OwnedQuerySet(models.QuerySet[M, M]):
         """The row with the id that `key` is or spells; none where it spells none."""
         row_id = key if isinstance(key, UUID) else parse_id(key)
         return self.none() if row_id is None else self.filter(pk=row_id)
+
+    def find(self, key: object) -> M:
+        """The row with the id that `key` is or spells. Raises MissingError, which is 404 in the API."""
+        row = self.with_id(key).first()
+        if row is None:
+            raise MissingError
+        return row
 
 
 class TrashQuerySet(OwnedQuerySet[M]):

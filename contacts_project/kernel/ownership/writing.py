@@ -11,15 +11,13 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.utils import timezone
-from rest_framework import status
 
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.errors import DomainError
 
 
-class AccountGoneError(ApiError):
+class AccountGoneError(DomainError):
     """The account was deleted before its write got the lock."""
 
-    status_code = status.HTTP_401_UNAUTHORIZED
     message = "This account has been deleted."
 
 

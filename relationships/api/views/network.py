@@ -14,7 +14,6 @@ from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
 from relationships.network.graphs import direct_graph, whole_graph
 from relationships.network.loading import find_orphans
 from relationships.projection import orphan_answers
-from relationships.services.finding import find
 
 GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True))
 
@@ -23,7 +22,7 @@ class OrphansView(APIView):
     @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)))
     def get(self, request: Request, person_id: str) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
-        person = find(Person.objects.owned_by(caller(request)).active(), person_id)
+        person = Person.objects.owned_by(caller(request)).active().find(person_id)
         orphans = find_orphans(caller(request), [person.pk])
         return Response({"orphans": orphan_answers(caller(request), orphans)})
 
@@ -32,7 +31,7 @@ class PersonGraphView(APIView):
     @extend_schema(operation_id="getPersonGraph", responses=GRAPH)
     def get(self, request: Request, person_id: str) -> Response:
         """A person with their direct connections."""
-        person = find(Person.objects.owned_by(caller(request)).active(), person_id)
+        person = Person.objects.owned_by(caller(request)).active().find(person_id)
         return Response(direct_graph(caller(request), person))
 
 

@@ -3,22 +3,20 @@
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, NotDeletedError
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
 from relationships.projection import relationship_answers
 from relationships.services import relationships as services
-from relationships.services.finding import find
 
 ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
 MANY = envelope("AllRelationships", relationships=RelationshipAnswer(many=True))
@@ -56,7 +54,7 @@ class RelationshipView(APIView):
     @extend_schema(operation_id="getRelationship", responses=ONE)
     def get(self, request: Request, relationship_id: str) -> Response:
         """One relationship."""
-        return answer_one(request, find(Relationship.objects.owned_by(caller(request)).visible(), relationship_id))
+        return answer_one(request, Relationship.objects.owned_by(caller(request)).visible().find(relationship_id))
 
     @extend_schema(
         operation_id="updateRelationship",
@@ -65,7 +63,7 @@ class RelationshipView(APIView):
     )
     def put(self, request: Request, relationship_id: str) -> Response:
         """Change the type, the notes or both; the inverse is made to match."""
-        find(Relationship.objects.owned_by(caller(request)).visible(), relationship_id)
+        Relationship.objects.owned_by(caller(request)).visible().find(relationship_id)
         body = RelationshipUpdateSerializer(data=request.data, context={"request": request}, partial=True)
         body.is_valid(raise_exception=True)
         row = services.update_relationship(
@@ -85,7 +83,7 @@ class RelationshipView(APIView):
 
 class RestoreRelationshipView(APIView):
     @extend_schema(operation_id="restoreRelationship", request=None, responses=ONE)
-    @raises(ValidationError, NotDeletedError, services.PersonDeletedError)
+    @raises(FieldError, NotDeletedError, services.PersonDeletedError)
     def post(self, request: Request, relationship_id: str) -> Response:
         """Take the relationship and its inverse out of the trash."""
         row = services.restore_relationship(owner=caller(request), relationship_id=relationship_id, now=timezone.now())

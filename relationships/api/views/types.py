@@ -2,22 +2,20 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from contacts_project.kernel.api.errors import NotDeletedError
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import RelationshipTypeSerializer
 from relationships.models import RelationshipType
 from relationships.projection import type_answer, type_answers
 from relationships.services import types as services
-from relationships.services.finding import find
 
 ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeAnswer())
 MANY = envelope("AllRelationshipTypes", relationshipTypes=RelationshipTypeAnswer(many=True))
@@ -55,7 +53,7 @@ class RelationshipTypeView(APIView):
     @extend_schema(operation_id="getRelationshipType", responses=ONE)
     def get(self, request: Request, type_id: str) -> Response:
         """One relationship type."""
-        return answer_one(request, find(own_types(request), type_id))
+        return answer_one(request, own_types(request).find(type_id))
 
     @extend_schema(
         operation_id="updateRelationshipType",
@@ -64,7 +62,7 @@ class RelationshipTypeView(APIView):
     )
     def put(self, request: Request, type_id: str) -> Response:
         """Change what is sent; a change of the inverse also changes the relationships of this type."""
-        find(own_types(request), type_id)
+        own_types(request).find(type_id)
         body = RelationshipTypeSerializer(data=request.data, context={"request": request}, partial=True)
         body.is_valid(raise_exception=True)
         row = services.update_type(owner=caller(request), type_id=type_id, data=body.validated_data, now=timezone.now())
@@ -80,7 +78,7 @@ class RelationshipTypeView(APIView):
 
 class RestoreRelationshipTypeView(APIView):
     @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE)
-    @raises(ValidationError, NotDeletedError)
+    @raises(FieldError, NotDeletedError)
     def post(self, request: Request, type_id: str) -> Response:
         """Take a type out of the trash; it is the inverse again of what it was the inverse of."""
         return answer_one(request, services.restore_type(owner=caller(request), type_id=type_id, now=timezone.now()))

@@ -8,9 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from rest_framework import exceptions
-
-from contacts_project.kernel.api.errors import ApiError
+from contacts_project.kernel.api.errors import failure_of
 
 Schema = dict[str, Any]
 
@@ -38,19 +36,12 @@ DETAIL: Schema = {
 }
 
 
-def failure_answers(errors: Iterable[type[exceptions.APIException]]) -> Schema:
+def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
     """Answers by status, for now with nothing but their codes; None among them: a refusal without a code."""
     codes: dict[int, set[str | None]] = defaultdict(set)
-    for error in errors:
-        codes[error.status_code].update(codes_of(error))
+    for failure in map(failure_of, errors):
+        codes[failure.status].update(failure.codes or (failure.code,))
     return {str(status): {"x-codes": sorted(codes[status], key=str)} for status in sorted(codes)}
-
-
-def codes_of(error: type[exceptions.APIException]) -> tuple[str | None, ...]:
-    """What `code` can be in the body of such a refusal."""
-    if issubclass(error, ApiError):
-        return error.codes or (error.code,)
-    return ("invalid",) if issubclass(error, exceptions.ValidationError) else (None,)
 
 
 def name_failures(result: Schema, **kwargs: Any) -> Schema:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
-from rest_framework.exceptions import APIException, NotFound, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import UnsupportedMediaType
 
-from contacts_project.kernel.api.errors import PayloadTooLargeError, UnavailableError
+from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
 from contacts_project.kernel.api.openapi.failures import failure_answers
+from contacts_project.kernel.errors import FieldError, MissingError, UnavailableError
 
 _END_OF_SUMMARY = re.compile(r"(?:(?<=[^.]\.)\s+(?=[A-Z`\d])|;\s+)")
 _IF_NONE_MATCH = {
@@ -84,16 +85,16 @@ class ContractSchema(AutoSchema):
             bodies["304"] = {"description": "The caller's copy is current."}
         return {**failure_answers(self.failures()), **bodies}
 
-    def failures(self) -> Iterator[type[APIException]]:
+    def failures(self) -> Iterator[type[Exception]]:
         """The refusals that are part of the contract of this operation."""
         for guard in (*self.view.get_authenticators(), *self.view.get_permissions()):
             yield from guard.refusals(self.method) if hasattr(guard, "refusals") else ()
         places = {parameter["in"] for parameter in self._get_parameters()}
         if "path" in places:
-            yield NotFound
+            yield MissingError
         if "query" in places:
-            yield ValidationError
+            yield FieldError
         if self._get_request_body():
-            yield from (ValidationError, UnsupportedMediaType, PayloadTooLargeError)
+            yield from (FieldError, UnsupportedMediaType, PayloadTooLargeError)
         yield UnavailableError
         yield from getattr(self.handler, "raises", ())

@@ -1,0 +1,33 @@
+"""How the API answers what accounts refuse."""
+
+from accounts.api.authentication import CsrfError
+from accounts.api.permissions import ReadOnlyTokenError, SessionRequiredError
+from accounts.api.views.second_factor import ProofRequiredError
+from accounts.oidc.cookie_state import FlowError
+from accounts.oidc.flow import ProviderRefusedError
+from accounts.services.api_tokens import SessionEndedError
+from accounts.services.registration import RegistrationClosedError
+from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
+from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
+from accounts.services.verification import AddressTakenError, SignInRequiredError
+from contacts_project.kernel.api.errors import Failure
+from contacts_project.kernel.ownership.writing import AccountGoneError
+
+FAILURES: dict[type[Exception], Failure] = {
+    AccountGoneError: Failure(401),
+    AddressTakenError: Failure(400, "address_taken"),
+    AlreadyOnError: Failure(400, "mfa_enabled"),
+    CsrfError: Failure(403, "csrf"),
+    EmailUnverifiedError: Failure(403, "email_unverified"),
+    FlowError: Failure(400, "invalid_state"),
+    InvalidCredentialsError: Failure(401, "invalid_credentials"),
+    MfaRequiredError: Failure(401, "mfa_required"),
+    NotOnError: Failure(400, "mfa_not_enabled"),
+    ProofRequiredError: Failure(403, "proof_required"),
+    ProviderRefusedError: Failure(401, "oidc_refused"),
+    ReadOnlyTokenError: Failure(403, "read_only_token"),
+    RegistrationClosedError: Failure(403, "registration_closed"),
+    SessionEndedError: Failure(401),
+    SessionRequiredError: Failure(403, "session_required"),
+    SignInRequiredError: Failure(401, "sign_in_required"),
+}

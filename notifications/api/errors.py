@@ -1,0 +1,20 @@
+"""How the API answers what notifications refuse."""
+
+from contacts_project.kernel.api.errors import Failure
+from notifications.notices.unsubscribe import BadTokenError
+from notifications.services.destinations import (
+    DuplicateUrlError,
+    SecretMissingError,
+    TooManyDestinationsError,
+    UrlRefusedError,
+)
+from notifications.services.devices import TooManyDevicesError
+
+FAILURES: dict[type[Exception], Failure] = {
+    BadTokenError: Failure(400, "invalid_token"),
+    DuplicateUrlError: Failure(409, "duplicate"),
+    SecretMissingError: Failure(400, "invalid"),
+    TooManyDestinationsError: Failure(409),
+    TooManyDevicesError: Failure(409),
+    UrlRefusedError: Failure(400, codes=UrlRefusedError.CODES),
+}
