@@ -9,21 +9,19 @@ answer, whatever its status, is returned. A Door is a Session, so pywebpush take
 other Session behind it.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, TypeVar
 
 import requests
-import urllib3
 from django.conf import settings
 from requests.adapters import HTTPAdapter
 
 from contacts_project.kernel.outbound import sockets
-from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
+from contacts_project.kernel.outbound.answers import Answer, mapped_failures
+from contacts_project.kernel.outbound.failures import Code, OutboundError
 from contacts_project.kernel.outbound.policy import Policy, Refused, Schemes, Target, check_url
 from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
@@ -47,12 +45,14 @@ _max_bytes: ContextVar[int | None] = ContextVar("outbound_max_bytes", default=No
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a door allows. `seconds` is for a whole call; a body over `max_bytes` is an error, or with
-    `truncate` simply cut."""
+    """What a door allows. `seconds` is for a whole call, `connect_seconds` for its connection, `idle_seconds` for
+    one read or write; a body over `max_bytes` is an error, or with `truncate` simply cut."""
 
     policy: Policy = field(default_factory=Policy)
     schemes: Schemes = Schemes.HTTP_OR_HTTPS
     seconds: float = DEADLINE_SECONDS
+    connect_seconds: float | None = None
+    idle_seconds: float | None = None
     max_bytes: int = RESPONSE_BYTES
     truncate: bool = False
     resolve: Resolver | None = None
@@ -69,7 +69,11 @@ class Rules:
         """A call to the URL whose clock starts now."""
         # Looked up here and not as a default, so that a test can put another system resolver in place.
         resolve = self.resolve or sockets.system_resolve
-        deadline = Deadline(self.seconds if seconds is None else seconds)
+        deadline = Deadline(
+            self.seconds if seconds is None else seconds,
+            connect_seconds=self.connect_seconds,
+            idle_seconds=self.idle_seconds,
+        )
         return Call(self.check_url(url), self.policy, self.schemes, resolve, deadline)
 
 
@@ -103,7 +107,7 @@ class DoorAdapter(HTTPAdapter):
         request.url = call.target.url
         token = CURRENT_CALL.set(call)
         try:
-            with waiting(), _mapped_failures():
+            with waiting(), mapped_failures(call):
                 response = super().send(request, stream=True, timeout=call.deadline.remaining())
                 _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
         finally:
@@ -111,6 +115,15 @@ class DoorAdapter(HTTPAdapter):
         if self.raise_redirects and 300 <= response.status_code < 400:
             raise OutboundError(Code.REDIRECT, status=response.status_code)
         return response
+
+    def open(self, request: requests.PreparedRequest, call: Call) -> Answer:
+        """Sends; the body stays unread until the caller reads it, under the same call."""
+        token = CURRENT_CALL.set(call)
+        try:
+            with waiting(), mapped_failures(call):
+                return Answer(super().send(request, stream=True, timeout=call.deadline.remaining()), call)
+        finally:
+            CURRENT_CALL.reset(token)
 
 
 class Door(requests.Session):
@@ -125,7 +138,7 @@ class Door(requests.Session):
     def check(self, url: str) -> Target:
         """Judges the URL and every address of its host now, without connecting."""
         call = self.rules.call(url)
-        with waiting(), _mapped_failures():
+        with waiting(), mapped_failures(call):
             call.addresses()
         return call.target
 
@@ -136,6 +149,20 @@ class Door(requests.Session):
             return super().request(method, self.rules.check_url(str(url)).url, *args, **kwargs)
         finally:
             _max_bytes.reset(token)
+
+    def open(self, method: str, url: str, *, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+        """Sends a request whose answer is read as it comes; the URL's path goes out as it is spelled.
+
+        Connections are kept alive; several threads may call this at once.
+        """
+        call = self.rules.call(url)
+        prepared = self.prepare_request(
+            requests.Request(method, call.target.url, headers=dict(headers or {}), data=data)
+        )
+        prepared.url = call.target.url
+        adapter = self.get_adapter(call.target.url)
+        assert isinstance(adapter, DoorAdapter)  # noqa: S101 - guard() mounts no other
+        return adapter.open(prepared, call)
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         """No redirect is followed; whoever wants to reads Location and asks again, checked anew."""
@@ -180,12 +207,3 @@ def _read_body(response: requests.Response, max_bytes: int, *, truncate: bool) -
             break
     # The two fields by which requests remembers a body that was read.
     vars(response).update(_content=bytes(body[:max_bytes]), _content_consumed=True)
-
-
-@contextmanager
-def _mapped_failures() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, HTTPException, urllib3.exceptions.HTTPError) as error:
-        code = classify(error)
-        raise OutboundError(code, f"The request failed ({code}).") from error

@@ -36,7 +36,8 @@ class OutboundError(Exception):
     """A request that did not succeed. No OSError: urllib3 and requests would wrap it and hide the code.
 
     `status` is the answer's status where there was one, `retry_after` the seconds it asked to wait,
-    `reason` why the policy refused. The text never carries anything the destination said.
+    `reason` why the policy refused, `has_sent` whether the server may have got some of the request. The text never
+    carries anything the destination said.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class OutboundError(Exception):
         status: int | None = None,
         retry_after: int | None = None,
         reason: Reason | None = None,
+        has_sent: bool = False,
     ) -> None:
         super().__init__(message or code.value)
         self.code = code
         self.status = status
         self.retry_after = retry_after
         self.reason = reason
+        self.has_sent = has_sent
 
 
 def check_status(response: requests.Response, now: datetime | None = None) -> None:

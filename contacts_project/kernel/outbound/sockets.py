@@ -35,28 +35,46 @@ Resolver = Callable[[str, int], list[IPAddress]]
 
 
 class Deadline:
-    """A point in monotonic time that a whole call has to meet."""
+    """A point in monotonic time that a whole call has to meet.
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
+    With `connect_seconds` the connection has to stand by then; with `idle_seconds` no single read or write may take
+    longer, for answers that are long but keep coming.
+    """
+
+    def __init__(
+        self, seconds: float, *, connect_seconds: float | None = None, idle_seconds: float | None = None
+    ) -> None:
+        now = time.monotonic()
+        self._end = now + seconds
+        self._connect_end = now + min(seconds, connect_seconds or seconds)
+        self._idle_seconds = idle_seconds or seconds
 
     def remaining(self) -> float:
-        """Seconds left; raises TimeoutError when there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("The deadline has passed.")
-        return left
+        """Seconds left for the next read or write; raises TimeoutError when there are none."""
+        return min(_until(self._end), self._idle_seconds)
+
+    def to_connect(self) -> float:
+        """Seconds left to resolve, connect and shake hands; raises TimeoutError when there are none."""
+        return _until(self._connect_end)
 
 
-@dataclass(frozen=True, slots=True)
+def _until(end: float) -> float:
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("The deadline has passed.")
+    return left
+
+
+@dataclass(slots=True)
 class Call:
-    """One request on its way: where to, under which rules, until when."""
+    """One request on its way: where to, under which rules, until when, and whether any of it has been sent."""
 
     target: Target
     policy: Policy
     schemes: Schemes
     resolve: Resolver
     deadline: Deadline
+    has_sent: bool = False
 
     def addresses(self) -> list[IPAddress]:
         """The target's addresses, all allowed; raises OutboundError with `dns` or `blocked`."""
@@ -80,7 +98,7 @@ class Call:
         failure: OSError = TimeoutError()
         for number, address in enumerate(addresses):
             try:
-                return _connect(address, port, self.deadline.remaining() / (len(addresses) - number))
+                return _connect(address, port, self.deadline.to_connect() / (len(addresses) - number))
             except OSError as error:
                 failure = error
         code = Code.TIMEOUT if classify(failure) is Code.TIMEOUT else Code.REFUSED
@@ -98,7 +116,7 @@ class Call:
 
         threading.Thread(target=ask, name="outbound-resolver", daemon=True).start()
         try:
-            answer = answers.get(timeout=self.deadline.remaining())
+            answer = answers.get(timeout=self.deadline.to_connect())
         except queue.Empty:
             raise OutboundError(Code.TIMEOUT, "The host name did not resolve in time.") from None
         if isinstance(answer, (socket.gaierror, UnicodeError)):
@@ -127,7 +145,9 @@ class DeadlineSocket(socket.socket):
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
         """Writes within what is left of the call."""
-        self.settimeout(CURRENT_CALL.get().deadline.remaining())
+        call = CURRENT_CALL.get()
+        self.settimeout(call.deadline.remaining())
+        call.has_sent = True
         super().sendall(*args, **kwargs)
 
 
@@ -135,8 +155,8 @@ class DeadlineSSLSocket(ssl.SSLSocket):
     """The same over TLS, the handshake included."""
 
     def do_handshake(self, *args: Any, **kwargs: Any) -> None:
-        """Shakes hands within what is left of the call."""
-        self.settimeout(CURRENT_CALL.get().deadline.remaining())
+        """Shakes hands within what is left of the time to connect."""
+        self.settimeout(CURRENT_CALL.get().deadline.to_connect())
         super().do_handshake(*args, **kwargs)
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
@@ -146,7 +166,9 @@ class DeadlineSSLSocket(ssl.SSLSocket):
 
     def send(self, *args: Any, **kwargs: Any) -> int:
         """Writes within what is left of the call; sendall comes through here."""
-        self.settimeout(CURRENT_CALL.get().deadline.remaining())
+        call = CURRENT_CALL.get()
+        self.settimeout(call.deadline.remaining())
+        call.has_sent = True
         return super().send(*args, **kwargs)
 
 

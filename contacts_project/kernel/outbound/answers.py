@@ -1,0 +1,76 @@
+"""An answer whose body is read as it comes."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPException
+from typing import Self
+
+import requests
+import urllib3
+
+from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
+from contacts_project.kernel.outbound.sockets import CURRENT_CALL, Call
+from contacts_project.kernel.waiting import waiting
+
+CHUNK_BYTES = 64 * 1024
+
+
+class Answer:
+    """Status and headers of an answer, and its body as `chunks()` or `read()`, once. Close it, or use it in a `with`.
+
+    A body that was read to its end leaves the connection to the next request. What goes wrong is an OutboundError.
+    """
+
+    def __init__(self, response: requests.Response, call: Call) -> None:
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self.url = call.target.url
+        self._raw = response.raw
+        self._call = call
+
+    def chunks(self, max_bytes: int) -> Iterator[bytes]:
+        """The body, decompressed; raises OutboundError `unexpected_response` once it is longer than `max_bytes`."""
+        size = 0
+        pieces = self._raw.stream(CHUNK_BYTES, decode_content=True)
+        while True:
+            # Set for each read alone: between them the caller does what it likes, other calls included.
+            token = CURRENT_CALL.set(self._call)
+            try:
+                with waiting(), mapped_failures(self._call):
+                    piece = next(pieces, None)
+            finally:
+                CURRENT_CALL.reset(token)
+            if piece is None:
+                return
+            size += len(piece)
+            if size > max_bytes:
+                raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is too long.", has_sent=True)
+            yield piece
+
+    def read(self, max_bytes: int) -> bytes:
+        """The whole body."""
+        return b"".join(self.chunks(max_bytes))
+
+    def close(self) -> None:
+        """Give the connection back, or close it where there is more to read."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+@contextmanager
+def mapped_failures(call: Call) -> Iterator[None]:
+    """Whatever a socket, urllib3 or requests raises becomes an OutboundError."""
+    try:
+        yield
+    except OutboundError as error:
+        error.has_sent = call.has_sent
+        raise
+    except (OSError, HTTPException, urllib3.exceptions.HTTPError, zlib.error) as error:
+        code = classify(error)
+        raise OutboundError(code, f"The request failed ({code}).", has_sent=call.has_sent) from error

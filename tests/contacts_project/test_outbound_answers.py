@@ -1,0 +1,112 @@
+"""Answers that are read as they come: for long bodies, and many requests over one connection."""
+
+import gzip
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from contacts_project.kernel.outbound import Code, Door, OutboundError, Policy, Rules
+from tests.loopback import Reply, closed_port, raw_server, recording_server
+
+LOOPBACK = Policy.parse("127.0.0.0/8", "*")
+LIMIT = 1024 * 1024
+
+
+def hang_up(connection: socket.socket) -> None:
+    connection.recv(1)
+
+
+def door(**changes: Any) -> Door:
+    return Door(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
+
+
+def test_the_path_goes_out_as_it_is_spelled() -> None:
+    with (
+        recording_server() as server,
+        door() as session,
+        session.open("REPORT", server.url + "/a%7eb/%40@c;d", data=b"<q/>", headers={"Depth": "0"}) as answer,
+    ):
+        assert (answer.status, answer.read(LIMIT)) == (200, b"")
+    (request,) = server.received
+    assert (request.method, request.body, request.headers["depth"]) == ("REPORT", b"<q/>", "0")
+    assert request.path in {"/a%7eb/%40@c;d", "/a%7Eb/%40@c;d"}  # urllib3 writes hexadecimal digits large
+
+
+def test_requests_share_a_connection_once_the_body_was_read() -> None:
+    opened = []
+
+    def handle(connection: socket.socket) -> None:
+        opened.append(connection)
+        for _ in range(3):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    with raw_server(handle) as port, door() as session:
+        for _ in range(3):
+            with session.open("GET", f"http://127.0.0.1:{port}/") as answer:
+                assert answer.read(LIMIT) == b"ok"
+    assert len(opened) == 1
+
+
+def test_a_compressed_body_is_counted_as_it_is_unpacked() -> None:
+    with recording_server() as server, door() as session:
+        server.reply = Reply(200, {"Content-Encoding": "gzip"}, gzip.compress(b"a" * LIMIT))
+        with session.open("GET", server.url) as answer:
+            assert sum(map(len, answer.chunks(LIMIT))) == LIMIT
+        with session.open("GET", server.url) as answer, pytest.raises(OutboundError) as caught:
+            answer.read(LIMIT - 1)
+    assert caught.value.code is Code.UNEXPECTED_RESPONSE
+
+
+def test_a_body_that_stalls_is_left_though_the_whole_has_time() -> None:
+    def handle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
+        time.sleep(5)
+
+    with (
+        raw_server(handle) as port,
+        door(idle_seconds=0.3) as session,
+        session.open("GET", f"http://127.0.0.1:{port}/") as answer,
+        pytest.raises(OutboundError) as caught,
+    ):
+        answer.read(LIMIT)
+    assert (caught.value.code, caught.value.has_sent) == (Code.TIMEOUT, True)
+
+
+def test_a_body_that_keeps_coming_may_take_longer_than_one_read_may() -> None:
+    def handle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+        for _ in range(4):
+            time.sleep(0.2)
+            connection.sendall(b"x")
+
+    with (
+        raw_server(handle) as port,
+        door(idle_seconds=0.6) as session,
+        session.open("GET", f"http://127.0.0.1:{port}/") as answer,
+    ):
+        assert answer.read(LIMIT) == b"xxxx"
+
+
+def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
+    with door() as session, pytest.raises(OutboundError) as caught:
+        session.open("PUT", f"http://127.0.0.1:{closed_port()}/", data=b"x")
+    assert (caught.value.code, caught.value.has_sent) == (Code.REFUSED, False)
+    with raw_server(hang_up) as port, door() as session, pytest.raises(OutboundError) as caught:
+        session.open("PUT", f"http://127.0.0.1:{port}/", data=b"x")
+    assert caught.value.has_sent is True
+
+
+def test_other_calls_may_be_made_while_a_body_is_read() -> None:
+    with recording_server() as server, door() as session:
+        server.reply = Reply(200, {}, b"a" * 300_000)
+        with session.open("GET", server.url) as long:
+            pieces = long.chunks(LIMIT)
+            size = len(next(pieces))
+            with session.open("GET", server.url) as other:
+                assert len(other.read(LIMIT)) == 300_000
+            assert size + sum(map(len, pieces)) == 300_000
