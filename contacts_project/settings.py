@@ -260,6 +260,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
+    "DEFAULT_METADATA_CLASS": "contacts_project.kernel.api.json.Metadata",
     "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.openapi.operations.ContractSchema",
     "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",
     "DATETIME_FORMAT": None,

@@ -1,6 +1,7 @@
 """Routes of groups, custom fields, photos, the trash and the map."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, path
+from rest_framework.routers import SimpleRouter
 
 from people.api import photos
 from people.api.custom_templates import CustomFieldTemplateViewSet
@@ -8,15 +9,12 @@ from people.api.deleted import DeletedView
 from people.api.groups import GroupViewSet
 from people.api.map import MapMarkersView
 
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("groups", GroupViewSet, basename="group")
 _template = "custom-field-templates/<str:template_id>"
 
-urlpatterns: list[URLPattern] = [
-    path("groups", GroupViewSet.as_view({"get": "read_all", "post": "create"})),
-    path("groups/<str:group_id>", GroupViewSet.as_view({"get": "read", "put": "update", "delete": "destroy"})),
-    path("groups/<str:group_id>/restore", GroupViewSet.as_view({"post": "restore"})),
-    path("groups/<str:group_id>/permanent", GroupViewSet.as_view({"delete": "permanent"})),
-    path("groups/<str:group_id>/members", GroupViewSet.as_view({"post": "add_member"})),
-    path("groups/<str:group_id>/members/<str:person_id>", GroupViewSet.as_view({"delete": "remove_member"})),
+urlpatterns: list[URLPattern | URLResolver] = [
+    *router.urls,
     path("custom-field-templates", CustomFieldTemplateViewSet.as_view({"get": "read_all", "post": "create"})),
     path("custom-field-templates/reorder", CustomFieldTemplateViewSet.as_view({"put": "reorder"})),
     path(_template, CustomFieldTemplateViewSet.as_view({"get": "read", "put": "update", "delete": "destroy"})),

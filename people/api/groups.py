@@ -1,19 +1,18 @@
 """Groups: fields, answers, routes."""
 
 from typing import Any
+from uuid import UUID
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import ColorField, OwnedField, OwnedListField, StrictCharField
-from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
@@ -74,94 +73,77 @@ _SUCCESS = envelope("GroupRemoved", success=serializers.BooleanField())
 _DELETE_PEOPLE = OpenApiParameter("deletePeople", bool, description="Move the members to the trash too.")
 
 
-class GroupViewSet(ViewSet):
+class GroupViewSet(TrashViewSet[Group]):
     """The caller's groups."""
 
-    def active(self, group_id: str) -> Group:
-        return _found(Group.objects.owned_by(self.request.user).active(), group_id)
-
-    def any(self, group_id: str) -> Group:
-        """In the trash or not."""
-        return _found(service.restorable(self.request.user, timezone.now()), group_id)
-
-    def answer(self, group: Group, status: int = 200) -> Response:
-        return Response({"group": group_answer(caller(self.request), group.pk)}, status)
-
-    def body(self, of: type["serializers.Serializer[Any]"]) -> dict[str, Any]:
-        serializer = of(data=self.request.data, context={"request": self.request})
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
+    model = Group
+    lookup_url_kwarg = "group_id"
 
     @extend_schema(operation_id="listGroups", responses=_LIST)
     @conditional
-    def read_all(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """Every group by name, each with the number of its members."""
-        return Response({"groups": listed_groups(caller(request))})
+        return Response({"groups": listed_groups(self.owner)})
 
     @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Make a group; without a colour it gets one by its name."""
-        data = self.body(GroupCreateSerializer)
+        data = self.read_body(GroupCreateSerializer)
         people = data.pop("peopleIds", [])
-        group = service.create_group(owner=caller(request), data=data, people=people, now=timezone.now())
-        return self.answer(group, 201)
+        group = service.create_group(owner=self.owner, data=data, people=people, now=timezone.now())
+        return self._answer(group, 201)
 
     @extend_schema(operation_id="getGroup", responses=_ONE)
     @conditional
-    def read(self, request: Request, group_id: str) -> Response:
+    def retrieve(self, request: Request, group_id: UUID) -> Response:
         """One group with its people."""
-        return self.answer(self.active(group_id))
+        return self._answer(self.get_object())
 
     @extend_schema(operation_id="updateGroup", request=GroupChangeSerializer, responses={200: _ONE})
-    def update(self, request: Request, group_id: str) -> Response:
+    def update(self, request: Request, group_id: UUID) -> Response:
         """Change a group; what the body leaves out stays."""
-        group = self.active(group_id)
-        data = self.body(GroupChangeSerializer)
-        return self.answer(service.update_group(group=group, data=data, now=timezone.now()))
+        group = self.get_object()
+        data = self.read_body(GroupChangeSerializer)
+        return self._answer(service.update_group(group=group, data=data, now=timezone.now()))
 
     @extend_schema(operation_id="deleteGroup", parameters=[_DELETE_PEOPLE], responses={200: _MESSAGE})
-    def destroy(self, request: Request, group_id: str) -> Response:
+    def destroy(self, request: Request, group_id: UUID) -> Response:
         """Move a group to the trash; with deletePeople=true, its members too."""
         with_people = read_flag(request.query_params, "deletePeople", default=False)
-        service.delete_group(group=self.active(group_id), with_people=with_people, now=timezone.now())
+        service.delete_group(group=self.get_object(), with_people=with_people, now=timezone.now())
         return Response({"message": "The group was deleted."})
 
     @extend_schema(operation_id="restoreGroup", request=None, responses={200: _ONE})
+    @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
-    def restore(self, request: Request, group_id: str) -> Response:
+    def restore(self, request: Request, group_id: UUID) -> Response:
         """Take a group out of the trash, with the members it had."""
-        return self.answer(service.restore_group(group=self.any(group_id), now=timezone.now()))
+        return self._answer(service.restore_group(group=self.get_object(), now=timezone.now()))
 
     @extend_schema(operation_id="removeGroup", responses={200: _SUCCESS})
+    @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
-    def permanent(self, request: Request, group_id: str) -> Response:
+    def permanent(self, request: Request, group_id: UUID) -> Response:
         """Remove a deleted group for good; its people stay."""
-        service.remove_group(group=self.any(group_id))
+        service.remove_group(group=self.get_object())
         return Response({"success": True})
 
     @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _BARE})
-    def add_member(self, request: Request, group_id: str) -> Response:
+    @action(detail=True, methods=["post"], url_path="members")
+    def add_member(self, request: Request, group_id: UUID) -> Response:
         """Put a person in the group; one that is in it already stays so."""
-        group = self.active(group_id)
-        person = self.body(MemberAddSerializer)["personId"]
+        group = self.get_object()
+        person = self.read_body(MemberAddSerializer)["personId"]
         add_member(group=group, person=person, now=timezone.now())
-        rows = Group.objects.owned_by(request.user).filter(pk=group.pk)
-        return Response({"group": group_answers(rows)[0]})
+        return Response({"group": group_answers(self.get_queryset().with_id(group.pk))[0]})
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})
-    def remove_member(self, request: Request, group_id: str, person_id: str) -> Response:
+    @action(detail=True, methods=["delete"], url_path="members/<id:person_id>")
+    def remove_member(self, request: Request, group_id: UUID, person_id: UUID) -> Response:
         """Take a person out of the group."""
-        group, key = self.active(group_id), parse_id(person_id)
-        if key is None:
-            raise Http404
-        remove_member(group=group, person_id=key, now=timezone.now())
+        remove_member(group=self.get_object(), person_id=person_id, now=timezone.now())
         return Response({"success": True})
 
-
-def _found(rows: Any, group_id: str) -> Group:
-    key = parse_id(group_id)
-    group: Group | None = rows.filter(pk=key).first() if key else None
-    if group is None:
-        raise Http404
-    return group
+    def _answer(self, group: Group, status: int = 200) -> Response:
+        return Response({"group": group_answer(self.owner, group.pk)}, status)

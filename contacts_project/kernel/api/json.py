@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import orjson
 from rest_framework.exceptions import ParseError
+from rest_framework.metadata import SimpleMetadata
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -60,6 +61,13 @@ class AnyAccept(DefaultContentNegotiation):
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
         return renderers[0], renderers[0].media_type
+
+
+class Metadata(SimpleMetadata):
+    """What OPTIONS answers: no fields, which the API description has."""
+
+    def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
+        return {}
 
 
 class JSONRenderer(BaseRenderer):

@@ -38,7 +38,8 @@ class BodyLimitMiddleware:
 
 def max_body_bytes(view: Any) -> int:
     """How long a body the view takes."""
-    limit: int = getattr(settings, getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES"))
+    of_view = getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES")
+    limit: int = getattr(settings, getattr(view, "initkwargs", {}).get("max_body_bytes", of_view))  # its @action's
     return limit
 
 

@@ -65,6 +65,10 @@ class ContractSchema(AutoSchema):
             schema["required"] = sorted(set(schema["properties"]) - set(getattr(serializer, "optional", ())))
         return schema
 
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """No answer is a bare list: the envelopes of `list` actions say what is in them."""
+        return False
+
     def _get_parameters(self) -> list[dict[str, Any]]:
         parameters: list[dict[str, Any]] = super()._get_parameters()
         for parameter in parameters:

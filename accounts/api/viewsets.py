@@ -1,0 +1,75 @@
+"""What the routes of all apps are built on: DRF's GenericViewSet, from the account behind the request."""
+
+from typing import Any, TypeVar
+
+from django.db.models import Model
+from django.utils import timezone
+from rest_framework.permissions import AllowAny
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import GenericViewSet
+
+from accounts.models import User
+from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
+
+M = TypeVar("M", bound=Model)
+
+
+class ApiViewSet(GenericViewSet[M]):
+    """Routes for signed-in accounts. An action may have permissions, parsers or a longer body of its own."""
+
+    max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
+
+    @property
+    def owner(self) -> User:
+        """The signed-in account. OwnData, the default permission, has turned everybody else away."""
+        user = self.request.user
+        if not isinstance(user, User):
+            raise TypeError("owner is for routes that only signed-in accounts reach")
+        return user
+
+    def read_body(self, serializer_class: type["Serializer[Any]"], **options: Any) -> dict[str, Any]:
+        """The body of the request, checked: the validated data. Raises ValidationError."""
+        serializer = serializer_class(data=self.request.data, context={"request": self.request}, **options)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+class OpenViewSet(ApiViewSet[Any]):
+    """Looks at no credential, so that a stale one is no obstacle to signing in.
+
+    No CSRF token is asked for either: a form of another site can send neither JSON nor a preflighted request.
+    """
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+
+class OwnedViewSet(ApiViewSet[M]):
+    """Routes of one owned model: whatever they look for is among the rows of the caller.
+
+    `lookup_url_kwarg` names the id in the path, of which `get_object` gives the row.
+    """
+
+    model: type[M]
+    lookup_url_kwarg: str
+    lookup_value_converter = "id"
+
+    def get_queryset(self) -> OwnedQuerySet[M]:
+        """The rows of the caller. Overrides narrow it down."""
+        model: Any = self.model
+        rows: OwnedQuerySet[M] = model.objects.owned_by(self.owner)
+        return rows
+
+    def get_object(self) -> M:
+        """The row with the id of the path. Raises MissingError, which is 404, for an id that is none as well."""
+        return self.get_queryset().find(self.kwargs[self.lookup_url_kwarg])
+
+
+class TrashViewSet(OwnedViewSet[M]):
+    """Routes of a kind that is soft-deleted: `restore` and `permanent` reach into the trash, all others do not."""
+
+    def get_queryset(self) -> TrashQuerySet[M]:
+        """The active rows of the caller, for those two also what is deleted and can still be restored."""
+        model: Any = self.model
+        rows: TrashQuerySet[M] = model.objects.owned_by(self.owner)
+        return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.active()
