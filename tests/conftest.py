@@ -1,13 +1,15 @@
-"""The cast and the stage: alice owns, mallory is a stranger; no test leaves this machine."""
+"""What every test may ask for: alice, who owns, mallory, a stranger, their clients; no test leaves this machine."""
 
 import ipaddress
 import os
 import shutil
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.cache import cache
 from django.urls import get_resolver
@@ -15,8 +17,10 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from accounts.models import User
-from tests.builders import make_user
+from people.models import Person
+from tests.builders import make_person, make_user
 from tests.client import Client, client_of
+from tests.mailbox import Mailbox, smtp_server, use
 
 # Benchmarks measure times, tests do not: a slow machine fails no property.
 hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -88,3 +92,53 @@ def api(alice: User) -> Client:
 def stranger(mallory: User) -> Client:
     """Mallory's API client."""
     return client_of(mallory)
+
+
+@pytest.fixture
+def signed_in(alice: User) -> Client:
+    """Alice's browser, with a session."""
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def browser(db: None) -> Client:
+    """A browser in which nobody is signed in; its requests are checked for CSRF."""
+    return Client(enforce_csrf_checks=True)
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    """The browser of somebody who may open the admin."""
+    client = Client()
+    client.force_login(make_user("op@example.org", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    """Somebody whom alice knows."""
+    return make_person(alice, name="Ada")
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """It is noon on Sunday, 1 March 2026, and the time stands still."""
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def media(settings: Any, tmp_path: Path) -> Path:
+    """A folder for the photos of this test."""
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def mailbox(settings: Any) -> Iterator[Mailbox]:
+    """A mail server that the service sends to."""
+    with smtp_server() as box:
+        use(box, settings)
+        yield box

@@ -1,28 +1,41 @@
-"""Many requests at the same moment."""
+"""Calls and requests that start at the same moment, in threads. For transactional tests."""
 
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import connections
 
 from accounts.models import User
 from tests.client import Client, client_of
 
+Result = TypeVar("Result")
 
-def at_once(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:
-    """Run `send(client, i)` in `number` threads at the same moment; counts the statuses. For transactional tests."""
-    clients = [client_of(owner) for _ in range(number)]
-    barrier = Barrier(number)
 
-    def one(position: int) -> int:
+def at_once(*calls: Callable[[], Result]) -> list[Result]:
+    """Run the calls in threads that start together, each with database connections of its own; their results."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Result]) -> Result:
+        barrier.wait(timeout=30)
         try:
-            barrier.wait(timeout=30)
-            return int(send(clients[position], position).status_code)
+            return call()
         finally:
-            connection.close()
+            connections.close_all()
 
-    with ThreadPoolExecutor(number) as pool:
-        return Counter(pool.map(one, range(number)))
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def statuses_at_once(owner: User, *requests: Callable[[Client], Any]) -> list[int]:
+    """The statuses of requests of `owner` that start together, in their order."""
+    calls = (partial(request, client_of(owner)) for request in requests)
+    return [int(answer.status_code) for answer in at_once(*calls)]
+
+
+def requests_at_once(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:
+    """Run `send(client, i)` for i below `number` at the same moment; counts the statuses."""
+    return Counter(statuses_at_once(owner, *(lambda client, i=i: send(client, i) for i in range(number))))

@@ -11,16 +11,8 @@ from accounts.oidc.documents import forget_documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
 from tests.builders import make_user, prove
-from tests.mailbox import Mailbox, smtp_server, use
 from tests.oidc_provider import Provider, oidc_provider
 from tests.oidc_provider import use as oidc_provider_use
-
-
-@pytest.fixture
-def mailbox(settings: Any) -> Iterator[Mailbox]:
-    with smtp_server() as box:
-        use(box, settings)
-        yield box
 
 
 @pytest.fixture

@@ -15,12 +15,6 @@ BODY = {"email": "Ada@Example.org", "password": PASSWORD, "name": "Ada"}
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def browser() -> Client:
-    """A client that checks CSRF as a browser's requests are checked."""
-    return Client(enforce_csrf_checks=True)
-
-
 def csrf(browser: Client) -> dict[str, Any]:
     return {"HTTP_X_CSRFTOKEN": browser.ok("GET", "/api/auth/csrf")["csrfToken"]}
 

@@ -18,6 +18,7 @@ NEW = "Better-Horse-8"
 
 @pytest.fixture
 def browser() -> Client:
+    """One whose requests are not checked for CSRF: the forms of these tests are sent without being fetched."""
     return Client()
 
 

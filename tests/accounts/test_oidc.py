@@ -20,11 +20,6 @@ from tests.oidc_provider import CLIENT_SECRET, Provider, agree
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def browser() -> Client:
-    return Client(enforce_csrf_checks=True)
-
-
 def sign_in(browser: Client, provider: Provider, query: str = "") -> Any:
     """The whole way round; the callback's response."""
     started = browser.call("GET", f"/api/auth/oidc/start{query}")

@@ -27,11 +27,6 @@ def ada() -> User:
     return ada
 
 
-@pytest.fixture
-def browser() -> Client:
-    return Client(enforce_csrf_checks=True)
-
-
 def code_of(user: User) -> str:
     """What the app shows now."""
     return pyotp.TOTP(TotpDevice.objects.owned_by(user).get().secret).at(timezone.now())

@@ -15,14 +15,6 @@ from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 
 
-@pytest.fixture
-def operator(db: None) -> Client:
-    user = make_user("op@example.org", is_staff=True, is_superuser=True)
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any) -> None:
     settings.SAAS_MODE = True
     assert operator.get("/admin/accounts/user/").status_code == 200

@@ -1,13 +1,10 @@
 """Two at once: one operator, one account for an address, one use of a token or code."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pyotp
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
@@ -17,23 +14,9 @@ from tests.accounts.test_oidc import sign_in
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.oidc_provider import Provider
+from tests.racing import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run the calls in threads that start together, each with a connection of its own; their results."""
-    start = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        start.wait()
-        try:
-            return call()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 def register(email: str) -> int:

@@ -15,11 +15,6 @@ from tests.client import Client
 PATH = "/account/sign-in"
 
 
-@pytest.fixture
-def browser(db: None) -> Client:
-    return Client(enforce_csrf_checks=True)
-
-
 def sign_in(browser: Client, wanted: str = "/", **fields: str) -> Any:
     """Open the page for `wanted` and send its form."""
     page = browser.get(f"{PATH}?{urlencode({'next': wanted})}").content.decode()

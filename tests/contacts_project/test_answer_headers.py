@@ -3,25 +3,15 @@
 import re
 from pathlib import Path
 
-import pytest
 from django.conf import settings as project
 from django_celery_beat.models import PeriodicTask
 
 from contacts_project.beat import SCHEDULE
-from tests.builders import make_user
 from tests.client import Client
 from tests.contacts_project.test_environment import run
 
 # An inline script, style or handler is what the policy forbids; a block of JSON is data.
 INLINE = re.compile(r"<script(?![^>]*(?: src=|type=\"application/json\"))[^>]*>|<style|\sstyle=|\son[a-z]+=\"")
-
-
-@pytest.fixture
-def operator(db: None) -> Client:
-    user = make_user("op@example.org", is_staff=True, is_superuser=True)
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_no_page_needs_what_the_policy_forbids(operator: Client) -> None:

@@ -2,18 +2,16 @@
 
 import datetime as dt
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 import time_machine
-from django.db import connection
 from django.utils import timezone
 
 from accounts.tasks import purge_budgets
 from contacts_project.kernel.api import budgets
 from contacts_project.kernel.api.budgets import Budget, BudgetUse
 from contacts_project.kernel.errors import RateLimitedError
+from tests.racing import at_once
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)
@@ -81,18 +79,11 @@ def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_draws_at_once_take_no_more_than_there_is() -> None:
-    barrier = Barrier(8)
+    def draw() -> list[int]:
+        waits = draws(TEN, "one", 4)
+        purge_budgets()
+        return waits
 
-    def draw(number: int) -> list[int]:
-        try:
-            barrier.wait(timeout=30)
-            waits = draws(TEN, "one", 4)
-            purge_budgets()
-            return waits
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        waits = Counter(bool(wait) for waits in pool.map(draw, range(8)) for wait in waits)
+    waits = Counter(bool(wait) for waits in at_once(*[draw] * 8) for wait in waits)
     assert waits == {False: 10, True: 22}
     assert timezone.now() < BudgetUse.objects.get().ends_at

@@ -37,14 +37,6 @@ RICH = {
 }
 
 
-@pytest.fixture
-def browser(alice: User) -> Client:
-    """Alice's, signed in."""
-    client = Client()
-    client.force_login(alice)
-    return client
-
-
 def text_of(response: Any) -> str:
     """The page, after a look that nothing in it needs more than a strict Content-Security-Policy allows."""
     html: str = response.content.decode()
@@ -53,8 +45,8 @@ def text_of(response: Any) -> str:
     return html
 
 
-def shown(browser: Client, person_id: object) -> str:
-    response = browser.get(f"/people/{person_id}")
+def shown(signed_in: Client, person_id: object) -> str:
+    response = signed_in.get(f"/people/{person_id}")
     assert response.status_code == 200
     return text_of(response)
 
@@ -65,10 +57,10 @@ def ada(api: Client) -> str:
     return person_id
 
 
-def test_a_person_is_shown_whole_and_escaped(browser: Client, api: Client, ada: str) -> None:
+def test_a_person_is_shown_whole_and_escaped(signed_in: Client, api: Client, ada: str) -> None:
     group = api.ok("post", "/api/groups", {"name": "Royal <Society>", "peopleIds": [ada]}, status=201)["group"]
     with time_machine.travel(NOW, tick=False):
-        html = shown(browser, ada)
+        html = shown(signed_in, ada)
     for text in (
         "<h1>Ada&lt;b&gt; &quot;Countess&quot; Lovelace</h1>",
         "Analyst, Engines &amp; Co",
@@ -88,25 +80,25 @@ def test_a_person_is_shown_whole_and_escaped(browser: Client, api: Client, ada: 
     assert 'href="tel:"' not in html
 
 
-def test_relationships_say_what_the_others_are(browser: Client, api: Client, ada: str) -> None:
+def test_relationships_say_what_the_others_are(signed_in: Client, api: Client, ada: str) -> None:
     byron = api.ok("post", "/api/people", {"name": "Byron"}, status=201)["person"]["id"]
     types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     body = {"personId": byron, "relatedPersonId": ada, "relationshipTypeId": types["PARENT"], "notes": "A poet"}
     api.ok("post", "/api/relationships", body)
     api.ok("put", f"/api/people/{ada}", {"relationshipToUserId": types["FRIEND"]})
-    html = shown(browser, ada)
+    html = shown(signed_in, ada)
     assert re.search(rf'Parent</dt>\n<dd><a href="/people/{byron}">Byron</a><small>A poet</small>', html)
     assert '<li class="tie">Friend</li>' in html
-    assert "Child</dt>" in shown(browser, byron)
+    assert "Child</dt>" in shown(signed_in, byron)
     api.ok("delete", f"/api/people/{byron}")
-    assert "Byron" not in shown(browser, ada)
+    assert "Byron" not in shown(signed_in, ada)
 
 
-def test_it_is_in_the_accounts_language_formats_and_order(browser: Client, alice: User, ada: str) -> None:
+def test_it_is_in_the_accounts_language_formats_and_order(signed_in: Client, alice: User, ada: str) -> None:
     formats = {"language": "de-DE", "date_format": "DMY", "name_order": "EASTERN", "name_display_format": "SHORT"}
     change_preferences(user=alice, values=formats)
     with time_machine.travel(NOW, tick=False):
-        html = shown(browser, ada)
+        html = shown(signed_in, ada)
     assert '<html lang="de-DE">' in html
     assert "<h1>Countess</h1>" in html
     assert "<dd>Lovelace Ada&lt;b&gt; &quot;Countess&quot;</dd>" in html
@@ -114,11 +106,11 @@ def test_it_is_in_the_accounts_language_formats_and_order(browser: Client, alice
 
 
 def test_what_is_not_ones_own_is_the_same_as_what_is_not_there(
-    browser: Client, api: Client, ada: str, mallory: User
+    signed_in: Client, api: Client, ada: str, mallory: User
 ) -> None:
     hers = make_person(mallory, name="Secret")
     api.ok("delete", f"/api/people/{ada}")
-    pages = [browser.get(f"/people/{key}") for key in (UNKNOWN, hers.pk, ada, "x")]
+    pages = [signed_in.get(f"/people/{key}") for key in (UNKNOWN, hers.pk, ada, "x")]
     assert {page.status_code for page in pages} == {404}
     bodies = {re.sub(r'value="[^"]*"', "", text_of(page)) for page in pages}  # the CSRF token differs each time
     assert len(bodies) == 1
@@ -143,7 +135,7 @@ def test_a_link_from_another_site_opens_with_a_strict_cookie_too(db: None, setti
 
 
 def test_its_cost_does_not_grow(
-    browser: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+    signed_in: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:
     lonely, liked = make_person(alice, name="Lonely"), make_person(alice, name="Liked")
     types = api.ok("get", "/api/relationship-types")["relationshipTypes"]
@@ -154,18 +146,18 @@ def test_its_cost_does_not_grow(
         body = {"personId": str(liked.pk), "relatedPersonId": str(friend.pk), "relationshipTypeId": types[number]["id"]}
         api.ok("post", "/api/relationships", body)
         api.ok("post", "/api/groups", {"name": f"Group {number}", "peopleIds": [str(liked.pk)]}, status=201)
-    shown(browser, lonely.pk)  # notes the use of the session
+    shown(signed_in, lonely.pk)  # notes the use of the session
     with django_assert_max_num_queries(12) as queries:
-        shown(browser, lonely.pk)
+        shown(signed_in, lonely.pk)
     with django_assert_num_queries(len(queries)):
-        shown(browser, liked.pk)
+        shown(signed_in, liked.pk)
 
 
-def test_a_photo_is_shown(browser: Client, alice: User) -> None:
+def test_a_photo_is_shown(signed_in: Client, alice: User) -> None:
     person = make_person(alice)
-    assert '<span class="face" aria-hidden="true">A</span>' in shown(browser, person.pk)
+    assert '<span class="face" aria-hidden="true">A</span>' in shown(signed_in, person.pk)
     Person.objects.owned_by(alice).filter(pk=person.pk).update(photo="x.jpg")
-    assert f'src="/api/photos/{person.pk}"' in shown(browser, person.pk)
+    assert f'src="/api/photos/{person.pk}"' in shown(signed_in, person.pk)
 
 
 @pytest.fixture
@@ -197,9 +189,9 @@ def test_the_home_page_has_words_for_every_part(db: None) -> None:
     assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
 
 
-def test_the_home_page_knows_its_reader(browser: Client, is_fit: None, ada: str) -> None:
+def test_the_home_page_knows_its_reader(signed_in: Client, is_fit: None, ada: str) -> None:
     with time_machine.travel(NOW, tick=False):
-        html = text_of(browser.get("/"))
+        html = text_of(signed_in.get("/"))
     assert f'/people/{ada}">Ada&lt;b&gt; &quot;Countess&quot; Lovelace</a>' in html
     assert "Birthday · turns 38<small>Wednesday, 9 December · in 14 days</small>" in html
     assert "<span>Alice</span>" in html
@@ -207,12 +199,12 @@ def test_the_home_page_knows_its_reader(browser: Client, is_fit: None, ada: str)
     assert 'href="/account/sign-in"' not in html
 
 
-def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_page_says_what_does_not_work(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     late = {"status": "failed", "lagSeconds": 600}
     checks = {"database": "failed", "migrations": "failed", "broker": "failed", "scheduler": late, "disk": "failed"}
     monkeypatch.setattr(home, "check_health", lambda now: (False, checks))
     monkeypatch.setattr(home, "reader_of", None)  # would ask the database
-    response = browser.get("/")
+    response = signed_in.get("/")
     html = text_of(response)
     assert response.status_code == 503
     assert int(response["Retry-After"]) > 0
@@ -221,8 +213,8 @@ def test_the_home_page_says_what_does_not_work(browser: Client, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("path", ["/people", "/people/", "/people/a/b", "/account", "/x", "/index.html", "/api"])
-def test_anything_else_is_an_answer_in_json(browser: Client, path: str) -> None:
-    assert browser.ok("get", path, status=404)["error"]
+def test_anything_else_is_an_answer_in_json(signed_in: Client, path: str) -> None:
+    assert signed_in.ok("get", path, status=404)["error"]
 
 
 def test_pages_find_their_look(db: None) -> None:

@@ -1,7 +1,5 @@
 """`manage.py seed_demo`: a network in which everybody is connected; again, it adds only what is missing."""
 
-from pathlib import Path
-
 import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
@@ -13,12 +11,7 @@ from relationships.models import Relationship
 from tests.builders import PASSWORD
 from tests.client import Client, client_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def media(settings: LazySettings, tmp_path: Path) -> None:
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
 def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) -> None:

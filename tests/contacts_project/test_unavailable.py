@@ -66,18 +66,10 @@ def test_a_locked_database(api: Client, alice: User, locked: None) -> None:
     assert not Person.unscoped.exists()
 
 
-@pytest.fixture
-def browser(alice: User) -> Client:
-    """Alice's, signed in."""
-    client = Client()
-    client.force_login(alice)
-    return client
-
-
 @on_sqlite
-def test_reading_goes_on_while_the_database_is_locked(api: Client, browser: Client, locked: None) -> None:
+def test_reading_goes_on_while_the_database_is_locked(api: Client, signed_in: Client, locked: None) -> None:
     """That a credential is used for the first time is noted another time."""
-    for client in (api, browser):
+    for client in (api, signed_in):
         assert client.ok("GET", "/api/people")["people"] == []
 
 
@@ -111,11 +103,11 @@ def away(alice: User) -> Iterator[None]:
 def test_a_database_that_is_away(api: Client, alice: User, away: None) -> None:
     """In a view, in the middleware of sessions, in the admin, and where health looks."""
     refused(api, "GET", "/api/people")
-    browser = Client()
-    browser.cookies["sessionid"] = "0123456789abcdefghijklmnopqrstuv"
-    refused(browser, "GET", "/api/auth/session")
-    refused(browser, "GET", "/admin/")
-    refused(browser, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
+    signed_in = Client()
+    signed_in.cookies["sessionid"] = "0123456789abcdefghijklmnopqrstuv"
+    refused(signed_in, "GET", "/api/auth/session")
+    refused(signed_in, "GET", "/admin/")
+    refused(signed_in, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
     refused(Client(), "GET", "/api/health")
 
 

@@ -5,14 +5,9 @@ from typing import Any
 
 import orjson
 import pytest
-import time_machine
 
-from accounts.models import User
-from people.models import Person
-from tests.builders import make_person
 from tests.loopback import Received, Recorder, Reply, recording_server
 from tests.notifications.recording import RecordingChannel
-from tests.notifications.smtp import Mailbox, smtp_server
 
 
 @pytest.fixture(autouse=True)
@@ -54,27 +49,8 @@ def ntfy() -> Iterator[Recorder]:
 
 
 @pytest.fixture
-def mailbox(settings: Any) -> Iterator[Mailbox]:
-    """What a real mail server was given."""
-    with smtp_server(settings) as box:
-        yield box
-
-
-@pytest.fixture
 def channel(monkeypatch: pytest.MonkeyPatch) -> RecordingChannel:
     """The one channel there is, for tests of what is sent when."""
     recording = RecordingChannel()
     monkeypatch.setattr("notifications.channels.CHANNELS", (recording,))
     return recording
-
-
-@pytest.fixture
-def clock() -> Any:
-    """It is noon on Sunday, 1 March 2026."""
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")

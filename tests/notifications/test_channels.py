@@ -15,10 +15,10 @@ from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
 from tests.client import Client
 from tests.loopback import Reply, closed_port, recording_server
+from tests.mailbox import smtp_server, use
 from tests.notifications.conftest import answer_as_ntfy
 from tests.notifications.devices import Device
 from tests.notifications.notices import make_notice
-from tests.notifications.smtp import smtp_server
 from tests.notifications.test_destinations import create
 
 CODES = {"blocked", "dns", "timeout", "refused", "tls", "redirect", "http_4xx", "http_429", "http_5xx"} | {
@@ -44,7 +44,8 @@ class Stage:
 
 
 def on_email(api: Client, alice: User, settings: Any) -> Iterator[Stage]:
-    with smtp_server(settings) as mailbox:
+    with smtp_server() as mailbox:
+        use(mailbox, settings)
 
         def take_away() -> None:
             settings.EMAIL_PORT = closed_port()

@@ -9,11 +9,11 @@ import pytest
 
 from accounts.models import User
 from notifications.models import Destination, PushSubscription
-from tests import racing
 from tests.client import Client, client_of
 from tests.loopback import Recorder
 from tests.notifications.test_destinations import HOOK, PATH, webhook
 from tests.notifications.test_devices import SUBSCRIBE, body
+from tests.racing import requests_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 50
@@ -22,7 +22,7 @@ AT_ONCE = 50
 @pytest.fixture
 def at_once(alice: User) -> Callable[..., Counter[int]]:
     """Runs `send(client, number)` fifty times at the same moment and counts the statuses."""
-    return partial(racing.at_once, alice, AT_ONCE)
+    return partial(requests_at_once, alice, AT_ONCE)
 
 
 def test_five_destinations_and_ten_attempts(at_once: Callable[..., Counter[int]]) -> None:

@@ -14,8 +14,8 @@ from notifications.disabling import send_disabled_notices
 from notifications.models import Destination
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
+from tests.mailbox import Mailbox
 from tests.notifications.notices import make_notice
-from tests.notifications.smtp import Mailbox
 from tests.notifications.test_destinations import PATH, create
 
 GIVEN_UP = Outcome(code="timeout")

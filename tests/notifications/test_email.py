@@ -12,8 +12,8 @@ from notifications.notices.notice import Notice, NoticeKind
 from tests.builders import prove
 from tests.client import Client
 from tests.loopback import closed_port, raw_server
+from tests.mailbox import Mailbox
 from tests.notifications.notices import EVENT, make_notice
-from tests.notifications.smtp import Mailbox
 
 LINK = "http://127.0.0.1:8000/api/unsubscribe?token="
 
@@ -91,7 +91,7 @@ def test_name_cannot_write_headers(alice: User, mailbox: Mailbox) -> None:
 
 @pytest.mark.parametrize("answer", ["451 try later", "550 no such user"])
 def test_mail_that_is_not_taken_is_a_failure(alice: User, mailbox: Mailbox, answer: str) -> None:
-    mailbox.answer = answer
+    mailbox.refuse = answer
     outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice))
     assert (outcome.code, outcome.is_final, outcome.is_ours) == ("unexpected_response", False, False)
 

@@ -16,8 +16,8 @@ from notifications.vapid import make_keys
 from tests.builders import make_person
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
+from tests.mailbox import Mailbox
 from tests.notifications.devices import Device
-from tests.notifications.smtp import Mailbox
 from tests.notifications.test_destinations import PATH, create
 
 MORNING = dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC)

@@ -4,7 +4,6 @@ import datetime as dt
 from typing import Any
 
 import pytest
-import time_machine
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -15,14 +14,8 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording import DOWN, RecordingChannel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 PATH = "/api/notifications/deliveries"
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Any:
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
-        yield traveller
 
 
 @pytest.fixture

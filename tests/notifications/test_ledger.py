@@ -16,7 +16,6 @@ from notifications.models import Delivery
 from notifications.services import running, sending
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from tests.builders import make_person
 from tests.notifications.recording import DOWN, OK, RecordingChannel
 
 pytestmark = pytest.mark.django_db
@@ -28,11 +27,6 @@ DUE = dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC)
 def clock() -> Any:
     with time_machine.travel("2026-05-04T08:00:00Z", tick=False) as clock:
         yield clock
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
 
 
 @pytest.fixture

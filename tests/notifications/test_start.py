@@ -17,7 +17,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from accounts.models import User
 from tests.contacts_project.test_serve import Instance, serving
-from tests.notifications.smtp import Mailbox
+from tests.mailbox import Mailbox
 from tests.notifications.test_workers import make_due
 from tests.workers import database_url, redis_server
 

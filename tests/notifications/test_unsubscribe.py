@@ -13,14 +13,6 @@ from tests.client import Client, client_of
 
 
 @pytest.fixture
-def browser() -> Client:
-    """Nobody who is signed in, with Django's CSRF checks on."""
-    client = Client(enforce_csrf_checks=True)
-    client.bearer = ""
-    return client
-
-
-@pytest.fixture
 def told() -> Iterator[list[Any]]:
     """The preferences that were said to have changed."""
     changes: list[Any] = []

@@ -3,31 +3,18 @@
 from typing import Any
 
 import pytest
-import time_machine
 from django.conf import settings
 from django.core.management import call_command
 
 from accounts.models import User
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
-from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording import RecordingChannel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 DAY, LEAD = "reminder.important_date", "reminder.important_date_lead"
-
-
-@pytest.fixture(autouse=True)
-def _clock() -> Any:
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False):
-        yield
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
 
 
 def add(api: Client, person: Person, date: str, **body: Any) -> Any:

@@ -9,15 +9,9 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.people import update_person
-from tests.builders import make_person
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice)
 
 
 def template(api: Client, kind: str) -> str:

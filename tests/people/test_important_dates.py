@@ -16,11 +16,6 @@ BIRTHDAY = {"type": "BIRTHDAY", "date": "1990-05-04"}
 
 
 @pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
-
-
-@pytest.fixture
 def path(ada: Person) -> str:
     return f"/api/people/{ada.pk}/important-dates"
 

@@ -16,18 +16,7 @@ from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
 from tests.pictures import opened, picture, png_header, upload
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def media(settings: LazySettings, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada")
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
 
 def files(media: Path) -> set[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
@@ -24,16 +23,10 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import picture, upload
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
 NOW = dt.datetime(2026, 5, 4, 3, 17, tzinfo=dt.UTC)
 BEYOND, WITHIN = NOW - dt.timedelta(days=30, seconds=1), NOW - dt.timedelta(days=29, hours=23)
-
-
-@pytest.fixture(autouse=True)
-def media(settings: LazySettings, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 def files(media: Path) -> set[str]:

@@ -3,25 +3,13 @@
 from typing import Any
 
 import pytest
-import time_machine
 
 from accounts.models import User
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _clock() -> Any:
-    with time_machine.travel("2026-03-01T12:00:00Z", tick=False):
-        yield
-
-
-@pytest.fixture
-def ada(alice: User) -> Person:
-    return make_person(alice, name="Ada", surname="Lovelace")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 
 def add(api: Client, person: Person, date: str, **body: Any) -> str:
@@ -44,7 +32,7 @@ def test_an_event_is_told_whole(api: Client, ada: Person) -> None:
             "id": date_id,
             "kind": "important_date",
             "personId": str(ada.pk),
-            "personName": "Ada Lovelace",
+            "personName": "Ada",
             "type": "BIRTHDAY",
             "title": "BIRTHDAY",
             "date": "2026-03-11",

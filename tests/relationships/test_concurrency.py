@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from relationships.models import Relationship
 from tests.client import Client
-from tests.racing import at_once
+from tests.racing import requests_at_once
 from tests.relationships.acting import make_pair, relate, relationships, type_ids
 from tests.relationships.invariants import check_invariants
 
@@ -22,7 +22,7 @@ def test_a_pair_is_made_once(api: Client, alice: User, name: str, back: str) -> 
     types = type_ids(api)
     there = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), "relationshipTypeId": types.get(name)}
     again = {"personId": str(bob.pk), "relatedPersonId": str(ada.pk), "relationshipTypeId": types.get(back)}
-    statuses = at_once(
+    statuses = requests_at_once(
         alice, AT_ONCE, lambda client, number: client.call("POST", "/api/relationships", [there, again][number % 2])
     )
     assert statuses == {200: 1, 400: AT_ONCE - 1}
@@ -36,7 +36,7 @@ def test_a_pair_is_restored_or_made_anew_but_not_both(api: Client, alice: User) 
     api.ok("DELETE", path)
     body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}
     calls: list[tuple[str, str, Any]] = [("POST", f"{path}/restore", None), ("POST", "/api/relationships", body)]
-    statuses = at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
+    statuses = requests_at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
     assert statuses == {200: 1, 400: AT_ONCE - 1}
     assert len(relationships(api)) == 2
     check_invariants(alice)
@@ -52,7 +52,7 @@ def test_changes_of_both_rows_leave_a_pair_that_matches(api: Client, alice: User
         body = {"relationshipTypeId": kinds[number % 4], "notes": str(number)}
         return client.call("PUT", f"/api/relationships/{ends[number % 2]}", body)
 
-    assert at_once(alice, AT_ONCE, change) == {200: AT_ONCE}
+    assert requests_at_once(alice, AT_ONCE, change) == {200: AT_ONCE}
     check_invariants(alice)
 
 
@@ -64,7 +64,7 @@ def test_a_type_is_used_or_deleted_but_not_both(api: Client, alice: User) -> Non
         ("POST", "/api/relationships", body),
         ("DELETE", f"/api/relationship-types/{types['CHILD']}", None),
     ]
-    statuses = at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
+    statuses = requests_at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
     assert statuses[200] == 1
     assert set(statuses) <= {200, 400, 404}
     check_invariants(alice)
@@ -72,7 +72,9 @@ def test_a_type_is_used_or_deleted_but_not_both(api: Client, alice: User) -> Non
 
 def test_deletion_and_removal_are_each_done_once(api: Client, alice: User) -> None:
     path = f"/api/relationships/{relate(api, *make_pair(alice))['id']}"
-    assert at_once(alice, AT_ONCE, lambda client, _: client.call("DELETE", path)) == {200: 1, 404: AT_ONCE - 1}
-    statuses: Counter[int] = at_once(alice, AT_ONCE, lambda client, _: client.call("DELETE", f"{path}/permanent"))
+    assert requests_at_once(alice, AT_ONCE, lambda client, _: client.call("DELETE", path)) == {200: 1, 404: AT_ONCE - 1}
+    statuses: Counter[int] = requests_at_once(
+        alice, AT_ONCE, lambda client, _: client.call("DELETE", f"{path}/permanent")
+    )
     assert statuses == {200: 1, 404: AT_ONCE - 1}
     assert not Relationship.unscoped.exists()

@@ -2,37 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from accounts.models import User
 from people.models import MergeRecord, Person
-from tests.client import Client, client_of
+from tests.client import Client
 from tests.people.merging.world import add, everything, merge
+from tests.racing import statuses_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Send = Callable[[Client], Any]
-
-
-def at_once(owner: User, *sends: Send) -> list[int]:
-    """The statuses of requests that start together, in their order."""
-    barrier = Barrier(len(sends))
-
-    def one(send: Send, client: Client) -> int:
-        barrier.wait()
-        try:
-            return int(send(client).status_code)
-        finally:
-            connection.close()
-
-    clients = [client_of(owner) for _ in sends]
-    with ThreadPoolExecutor(len(sends)) as pool:
-        return list(pool.map(one, sends, clients))
 
 
 def merging(primary: str, secondary: str) -> Send:
@@ -45,21 +27,21 @@ def deleting(person: str) -> Send:
 
 def test_one_of_many_equal_merges_wins(api: Client, alice: User) -> None:
     primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}])
-    assert Counter(at_once(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
+    assert Counter(statuses_at_once(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
 def test_of_two_merges_into_each_other_one_wins(api: Client, alice: User) -> None:
     one, other = add(api, "Ada"), add(api, "Ada")
-    assert Counter(at_once(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
+    assert Counter(statuses_at_once(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
 def test_a_merge_against_a_deletion_leaves_no_half(api: Client, alice: User) -> None:
     for _ in range(4):
         primary, secondary = add(api, "Ada"), add(api, "Ada", notes="x")
-        merged, deleted = at_once(
+        merged, deleted = statuses_at_once(
             alice,
             merging(primary, secondary),
             deleting(secondary),
@@ -74,5 +56,5 @@ def test_an_undo_is_done_once(api: Client, alice: User) -> None:
     primary, secondary = add(api, "Ada"), add(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
     before = everything(api)
     path = f"/api/people/merge/{merge(api, primary, secondary)['mergeId']}/undo"
-    assert Counter(at_once(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}
+    assert Counter(statuses_at_once(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}
     assert everything(api) == before
