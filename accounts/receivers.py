@@ -1,6 +1,7 @@
-"""What follows from a sign-in or sign-out, wherever it happens."""
+"""What follows from a sign-in or sign-out, wherever it happens, and from the order of a mail."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.dispatch import receiver
@@ -9,6 +10,8 @@ from django.utils import timezone
 
 from accounts.models import AccountSession, User
 from accounts.services.sessions import record_session
+from accounts.signals import mail_ordered
+from accounts.tasks import send_account_mail
 
 
 @receiver(user_logged_in)
@@ -20,3 +23,8 @@ def list_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -
 def unlist_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
     if key := request.session.session_key:
         AccountSession.unscoped.rows().filter(session_key=key).delete()
+
+
+@receiver(mail_ordered)
+def enqueue_mail(*, mail_id: UUID, **kwargs: Any) -> None:
+    send_account_mail.delay(str(mail_id))

@@ -6,7 +6,7 @@ class NotificationsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - needs loaded models
-        from notifications.claiming import silence_channels  # noqa: PLC0415 - needs loaded models
+        from notifications.services.claimed_accounts import silence_channels  # noqa: PLC0415 - needs loaded models
         from notifications.transfer import register_transfer  # noqa: PLC0415 - needs loaded models
 
         register_transfer()

@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from notifications.disabling import send_disabled_notices
+from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services import running
 from notifications.services.history import purge_history

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from accounts.api.serializers import user as shape
-from accounts.api.serializers.fields import TimeZone
+from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences

@@ -12,11 +12,11 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.api.views.access import check_password_rules
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
 from accounts.pages.readers import SIGN_IN_PATH, language_of
 from accounts.services.known_devices import remember_device
+from accounts.services.passwords import check_password_rules
 from accounts.services.verification import (
     AddressTakenError,
     SignInRequiredError,

@@ -1,15 +1,13 @@
 """Orders a mail about the account: a row first, the task once it is committed."""
 
-from functools import partial
-
 from django.db import transaction
 
 from accounts.models import AccountMail, EmailChange, MailKind, User
-from accounts.tasks import send_account_mail
+from accounts.signals import mail_ordered
 
 
 def order_mail(*, kind: MailKind, address: str, user: User | None = None, change: EmailChange | None = None) -> None:
     """Have a mail sent to `address`, soon. The same work whether or not anybody has the address."""
     mail = AccountMail.objects.create(kind=kind, address=address, owner=user, change=change)
     # Should the broker not answer, the sweep finds the row.
-    transaction.on_commit(partial(send_account_mail.delay, str(mail.pk)), robust=True)
+    transaction.on_commit(lambda: mail_ordered.send(sender=AccountMail, mail_id=mail.pk), robust=True)

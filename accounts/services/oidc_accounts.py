@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from rest_framework import serializers
 
-from accounts.api.serializers.fields import AccountEmail, time_zones
+from accounts.fields import AccountEmail, time_zones
 from accounts.languages import best_language
 from accounts.models import OidcIdentity, RegistrationTurn, User
 from accounts.oidc.cookie_state import FlowError

@@ -1,11 +1,21 @@
-"""Changing a password, with what hangs on it."""
+"""The rules of passwords, and changing one with what hangs on it."""
 
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError as DjangoValidationError
 
 from accounts.models import User
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.writing import account_write
+
+
+def check_password_rules(password: str, user: User, field: str = "password") -> None:
+    """Raise a FieldError that says all that the password lacks."""
+    try:
+        validate_password(password, user)
+    except DjangoValidationError as error:
+        raise FieldError(field, " ".join(error.messages)) from None
 
 
 def change_password(*, user: User, current: str, new: str, keep_session: str | None) -> User:

@@ -9,7 +9,7 @@ from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.limits import kept_bytes
-from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
 from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body

@@ -8,7 +8,7 @@ from django.db import transaction
 from accounts.models import User
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
-from notifications.disabling import send_disabled_notices
+from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.destination import Destination, DestinationType
 from notifications.notices.notice import Notice
 

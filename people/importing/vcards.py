@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from django.db import DatabaseError
 
 from accounts.models import User
-from contacts_project.kernel.api.unavailable import is_unavailable
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
 from people.importing.card_groups import GroupPlan
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome

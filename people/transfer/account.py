@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.api.serializers import user as shape
-from accounts.api.serializers.fields import TimeZone
+from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences

@@ -1,6 +1,7 @@
 """What the house rules out is ruled out by a test, not by a reader."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -50,3 +51,12 @@ def test_no_committed_file_names_a_package_registry() -> None:
     for path in [*(ROOT / "requirements").glob("*.txt"), ROOT / "pyproject.toml", ROOT / "Makefile"]:
         assert not re.search(r"(?<!no-emit-)index-url|find-links|https?://", path.read_text()), path
     assert '"resolved"' not in (ROOT / "tests/clients/typescript/package-lock.json").read_text()
+
+
+def test_no_app_may_import_any_module_of_the_composition_root() -> None:
+    """Inside each app the contracts are exhaustive; that of the apps among themselves cannot be."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    above_the_apps = set(contracts[0]["layers"][0].split(" : "))
+    root = ROOT / "contacts_project"
+    modules = {path.stem for path in root.glob("[!_]*.py")} | {path.parent.name for path in root.glob("*/__init__.py")}
+    assert above_the_apps == {f"contacts_project.{name}" for name in modules - {"kernel"}}

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
-from notifications.disabling import send_disabled_notices
+from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port

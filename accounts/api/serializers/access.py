@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.api.serializers.fields import AccountEmail, Secret, TimeZone
+from accounts.fields import AccountEmail, Secret, TimeZone
 from accounts.languages import CODES
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 

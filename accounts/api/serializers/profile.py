@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.api.serializers.fields import AccountEmail, Secret
+from accounts.fields import AccountEmail, Secret
 from accounts.models import AccountSession
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 

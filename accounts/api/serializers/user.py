@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from accounts.api.serializers.fields import AccountEmail, TimeZone
+from accounts.fields import AccountEmail, TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan

@@ -4,8 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import logout
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError as DjangoValidationError
 from django.middleware.csrf import get_token
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -23,26 +21,19 @@ from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import remember_device
+from accounts.services.passwords import check_password_rules
 from accounts.services.registration import RegistrationClosedError, count_registration, register_account
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError, check_credentials
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
-from contacts_project.kernel.errors import FieldError, RateLimitedError
+from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.writing import AccountGoneError
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
 MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
-
-
-def check_password_rules(password: str, user: User, field: str = "password") -> None:
-    """Raise a FieldError that says all that the password lacks."""
-    try:
-        validate_password(password, user)
-    except DjangoValidationError as error:
-        raise FieldError(field, " ".join(error.messages)) from None
 
 
 class CsrfView(OpenView):

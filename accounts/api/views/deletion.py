@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.callers import caller
-from accounts.api.serializers.fields import Secret
 from accounts.api.views.access import MESSAGE_ANSWER
+from accounts.fields import Secret
 from accounts.services.deletion import check_deletion_password, delete_account
 from accounts.services.signing_in import proving
 from contacts_project.kernel.api.schema import raises

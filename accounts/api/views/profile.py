@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 from accounts.api.callers import caller
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer
-from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER, check_password_rules
+from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
 from accounts.models import ApiToken
-from accounts.services.passwords import change_password
+from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
 from accounts.services.signing_in import proving

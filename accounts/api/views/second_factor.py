@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from accounts.api.permissions import SessionOnly
-from accounts.api.serializers.fields import Secret
 from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.fields import Secret
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.signing_in import proving

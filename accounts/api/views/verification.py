@@ -8,13 +8,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.serializers.fields import AccountEmail, Secret
-from accounts.api.views.access import MESSAGE_ANSWER, check_password_rules
+from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.views.open import OpenView, session_user
+from accounts.fields import AccountEmail, Secret
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.known_devices import remember_device
 from accounts.services.mail_orders import order_mail
+from accounts.services.passwords import check_password_rules
 from accounts.services.verification import (
     AddressTakenError,
     SignInRequiredError,

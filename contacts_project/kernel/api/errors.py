@@ -16,7 +16,6 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.api.unavailable import is_unavailable
 from contacts_project.kernel.errors import (
     DomainError,
     FieldError,
@@ -26,6 +25,7 @@ from contacts_project.kernel.errors import (
     RateLimitedError,
     UnavailableError,
 )
+from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 _LONGEST_HOST = 260  # a domain name of 253 characters and a port

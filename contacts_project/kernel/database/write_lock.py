@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.db import OperationalError, connection
 
-from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.unavailable import is_unavailable
 
 _NOTE_SECONDS = 0.1
 

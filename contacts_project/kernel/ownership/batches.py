@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db import Error
 
-from contacts_project.kernel.api.unavailable import is_unavailable
 from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.unavailable import is_unavailable
 
 
 class StoppedError(Exception):

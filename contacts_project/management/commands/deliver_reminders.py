@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from contacts_project.management.moment import add_now, moment_of
-from notifications.disabling import send_disabled_notices
+from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services.running import plan_reminders, replan_stale, send_due
 from notifications.services.sending import Attempt

@@ -11,7 +11,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import User
-from contacts_project.kernel.api.unavailable import is_unavailable
+from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.vcards import import_cards
 from people.vcard import read_cards
