@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from urllib.parse import quote
 
+from people.fields import table
 from people.vcard import values
 from people.vcard.card import Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine, Params
@@ -30,17 +31,8 @@ _SCHEMES = {
     "xmpp": "xmpp",
     "yahoo": "ymsgr",
 }
-_NAMES = {
-    "uid": "UID",
-    "second_last_name": "X-SECOND-LAST-NAME",
-    "display_name": "X-DISPLAY-NAME",
-    "nickname": "NICKNAME",
-    "job_title": "TITLE",
-    "gender": "GENDER",
-    "anniversary": "ANNIVERSARY",
-    "last_contact": "X-LAST-CONTACT",
-}
-_OLD_NAMES = {"gender": "X-GENDER", "anniversary": "X-ANNIVERSARY"}
+_PROPERTIES = {field.card: field.card_property for field in table.CARD_SCALARS}
+_OLD_PROPERTIES = {field.card: field.old_property or field.card_property for field in table.CARD_SCALARS}
 _DATE_LABELS = {
     "BIRTHDAY": "birthday",
     "ANNIVERSARY": "anniversary",
@@ -61,7 +53,7 @@ class LineBuilder:
         value = getattr(card, field)
         if not value:
             return []
-        name = _NAMES[field] if self.is_new else _OLD_NAMES.get(field, _NAMES[field])
+        name = (_PROPERTIES if self.is_new else _OLD_PROPERTIES)[field]
         if field == "anniversary":
             return [ContentLine(name, self.date(value)[1])]
         if field == "last_contact":

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from people.fields import table
+
 Entry = Mapping[str, str | float | None]
 
 #: The year that stands for "only month and day are known"; a leap year, so 29 February fits.
@@ -13,7 +15,16 @@ UNKNOWN_YEAR = 1604
 NAME_FORMATS = ("FULL", "FIRST_LAST", "NICKNAME_PREFERRED", "SHORT")
 
 #: The multi-value fields, in the order in which they are written.
-LISTS = ("phone_numbers", "emails", "addresses", "urls", "im_handles", "locations", "custom_fields")
+LISTS = tuple(field.card for field in table.LISTS)
+
+#: The single-valued fields that have a property of their own: texts beside the name, and days.
+PLAIN_TEXTS = tuple(
+    field.card
+    for field in table.CARD_SCALARS
+    if field.kind is table.Kind.TEXT
+    and field.card_property not in {"N", "X-SECOND-LAST-NAME", "X-DISPLAY-NAME", "ORG", "NOTE", "UID"}
+)
+DATES = tuple(field.card for field in table.CARD_SCALARS if field.kind is table.Kind.DATE)
 
 
 class VCardError(ValueError):

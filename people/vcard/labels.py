@@ -6,6 +6,8 @@ return the same text, and adds the nearest word to a label so that other program
 
 import re
 
+from people.fields.table import OTHER
+
 _APPLE = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
 #: These say how a number may be used or that it is the usual one, not which one it is: no `type` shows them.
 SILENT_TYPES = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
@@ -57,8 +59,6 @@ _TOKENS = {
         *("OtherFAX", "School"),
     )
 }
-
-OTHER = "other"
 
 
 def read_label(value: str) -> str:

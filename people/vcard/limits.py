@@ -6,58 +6,29 @@ A value that makes no sense when cut (a number, an address on the net) becomes a
 import re
 from collections.abc import Iterable, Mapping
 
+from people.fields import table
+from people.fields.table import OTHER, KeyKind, Kind
 from people.vcard.card import Entry, KeptLine
-from people.vcard.labels import OTHER
 from people.vcard.values import clean_line
 
-MAX_ENTRIES = 100
+MAX_ENTRIES = table.MAX_ENTRIES
 MAX_CATEGORIES = 100
-MAX_UID = 255
 MAX_LINES_SIZE = 1024 * 1024
-_TYPE, _VALUE = 50, 1000
 
-SCALARS: Mapping[str, int] = {
-    "name": 100,
-    "surname": 100,
-    "middle_name": 100,
-    "second_last_name": 100,
-    "nickname": 100,
-    "prefix": 50,
-    "suffix": 50,
-    "gender": 50,
-    "organization": 200,
-    "job_title": 200,
-    "display_name": 200,
-    "notes": 10_000,
+_SCALARS = {field.card: field for field in table.CARD_SCALARS}
+#: Characters of each text of a card but its UID, which is not cut.
+TEXTS: Mapping[str, int] = {
+    name: field.limit for name, field in _SCALARS.items() if field.kind is Kind.TEXT and name != "uid"
 }
-_WORDS = {
-    "middle_name": "middle name",
-    "second_last_name": "second last name",
-    "job_title": "job title",
-    "display_name": "display name",
-    "phone_numbers": "phone number",
-    "emails": "e-mail address",
-    "urls": "web address",
-    "im_handles": "messenger handle",
-    "addresses": "address",
-    "locations": "location",
-    "custom_fields": "custom field",
-    "important_dates": "date",
+MAX_UID = _SCALARS["uid"].limit
+_LISTS = {field.card: field for field in table.LISTS}
+_TYPE = _LISTS["phone_numbers"].keys[0]
+_WHOLE = {name: key for name, field in _LISTS.items() for key in field.keys if key.whole}
+_CUT = {
+    name: [key for key in field.keys if key.limit and not key.whole and key.name != "type"]
+    for name, field in _LISTS.items()
 }
-_WHOLE = {
-    "phone_numbers": ("number", 50),
-    "emails": ("email", 254),
-    "urls": ("url", 500),
-    "im_handles": ("handle", 200),
-}
-_ADDRESS = {
-    "streetLine1": 200,
-    "streetLine2": 200,
-    "locality": 100,
-    "region": 100,
-    "country": 100,
-    "postalCode": 20,
-}
+_WORDS = {name: field.word for name, field in (*_SCALARS.items(), *_LISTS.items())} | {"important_dates": "date"}
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
 
@@ -86,7 +57,7 @@ class Limits:
         self.entries: dict[str, list[Entry]] = {}
 
     def scalar(self, field: str, value: str | None) -> str | None:
-        return self._cut(value, SCALARS[field], _word(field)) or None
+        return self._cut(value, TEXTS[field], _word(field)) or None
 
     def category(self, value: str) -> str:
         return self._cut(value, 100, "group name")
@@ -106,29 +77,22 @@ class Limits:
 
     def fitted(self, field: str, entry: Entry) -> tuple[str, Entry]:
         """The entry cut to the limits, as a custom field where its value cannot be cut."""
-        entry = {**entry, "type": clean_line(str(entry.get("type") or "")) or None}
-        if field != "custom_fields":
-            entry = {**entry, "type": entry["type"] or OTHER}
-        entry["type"] = self._cut(entry["type"], _TYPE, "type") or None
+        kind = clean_line(str(entry.get("type") or "")) or (None if field == "custom_fields" else OTHER)
+        whole = {**entry, "type": self._cut(kind, _TYPE.limit, _TYPE.word) or None}
         if field in _WHOLE:
-            field, entry = self._fit_whole(field, entry)
-        if field == "addresses":
-            entry |= {key: self._cut(entry[key], limit, "address") or None for key, limit in _ADDRESS.items()}
-        elif field == "locations":
-            entry["label"] = self._cut(entry["label"], 100, "location label") or None
-        elif field == "custom_fields":
-            entry["key"] = self._cut(entry["key"], 100, "custom field name")
-            entry["value"] = self._cut(entry["value"], _VALUE, "custom field")
-        elif field == "im_handles":
-            entry["protocol"] = self._cut(clean_line(str(entry["protocol"])), 50, "messenger") or entry["type"]
-        return field, entry
+            field, whole = self._fit_whole(field, whole)
+        for key in _CUT[field]:
+            said = clean_line(str(whole[key.name])) if key.default_key else whole[key.name]
+            text = self._cut(said, key.limit, key.word)
+            whole[key.name] = text if key.required else text or whole.get(key.default_key)
+        return field, whole
 
     def _fit_whole(self, field: str, entry: dict[str, str | float | None]) -> tuple[str, dict[str, str | float | None]]:
-        key, limit = _WHOLE[field]
-        value = str(entry[key])
-        if len(value) <= limit and (field != "emails" or is_email(value)):
+        key = _WHOLE[field]
+        value = str(entry[key.name])
+        if len(value) <= key.limit and (key.kind is not KeyKind.EMAIL or is_email(value)):
             return field, entry
-        why = f"longer than {limit} characters" if len(value) > limit else "not valid"
+        why = f"longer than {key.limit} characters" if len(value) > key.limit else "not valid"
         self.warnings.append(f"the {_word(field)} “{value[:60]}” is {why} and was kept as a custom field")
         return "custom_fields", {"key": _word(field), "value": value, "type": entry["type"]}
 

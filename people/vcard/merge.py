@@ -8,28 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from people.fields import table
 from people.vcard.card import Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import parse_line
 from people.vcard.kept_lines import ENTRY_FIELDS, missing_lines
 from people.vcard.versions import VERSIONS, canonical
 from people.vcard.writer import card_lines
 
-_SCALARS = (
-    "name",
-    "surname",
-    "middle_name",
-    "second_last_name",
-    "nickname",
-    "prefix",
-    "suffix",
-    "display_name",
-    "organization",
-    "job_title",
-    "gender",
-    "anniversary",
-    "notes",
-    "uid",
-)
+# The last contact is the later one of both.
+_SCALARS = tuple(field.card for field in table.CARD_SCALARS if field.card != "last_contact")
 
 
 def _folded(*keys: str) -> Callable[[Entry], object]:
@@ -43,13 +30,12 @@ def _digits(entry: Entry) -> object:
 
 #: What makes two entries of a field the same, whatever their type says.
 ENTRY_KEYS: dict[str, Callable[[Entry], object]] = {
+    **{
+        field.card: _folded(*(key.name for key in field.keys if key.name != "type" and not key.read_only))
+        for field in table.LISTS
+    },
     "phone_numbers": _digits,
-    "emails": _folded("email"),
-    "addresses": _folded("streetLine1", "streetLine2", "locality", "region", "country", "postalCode"),
-    "urls": _folded("url"),
-    "im_handles": _folded("protocol", "handle"),
     "locations": lambda entry: (entry["latitude"], entry["longitude"]),
-    "custom_fields": _folded("key", "value"),
 }
 
 

@@ -6,14 +6,16 @@ from datetime import date
 from typing import Any
 
 from people.vcard import values
-from people.vcard.card import LISTS, NAME_FORMATS, Card, CardDate, KeptLine, VCardError
+from people.vcard.card import DATES, LISTS, NAME_FORMATS, PLAIN_TEXTS, Card, CardDate, KeptLine, VCardError
 from people.vcard.charsets import clean_controls, has_controls
 from people.vcard.content_lines import ContentLine, parse_lines
-from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, SCALARS, Limits
+from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXTS, Limits
 from people.vcard.readers import Context, labels_of, read_line
 from people.vcard.versions import modern
 
 _MAX_WARNINGS = 20
+# What _names does not read.
+_PLAIN = tuple(field for field in PLAIN_TEXTS if field != "nickname")
 #: Made anew for every card that is written.
 GENERATED = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
 
@@ -108,24 +110,22 @@ class _Parser:
         scalars = {
             **self._names(),
             "organization": self._organization(),
-            "job_title": self._text("job_title"),
-            "gender": self._text("gender"),
+            **{field: self._text(field) for field in _PLAIN},
             "notes": self._notes(),
         }
         self._read_lists()
         scalars["name"] = scalars["name"] or self._stand_in(scalars)
-        fitted = {field: self.limits.scalar(field, scalars.get(field)) for field in SCALARS}
+        fitted = {field: self.limits.scalar(field, scalars.get(field)) for field in TEXTS}
         is_group = "kind" in self.found
         facts = {
-            "anniversary": self._date("anniversary"),
-            "last_contact": self._date("last_contact"),
+            **{field: self._date(field) for field in DATES},
             "uid": self._uid(),
             "important_dates": self._important_dates(),
             "categories": self._categories(),
             "photo": self._photo(),
         }
         return Card(
-            **{**fitted, "name": fitted["name"] or ""},  # type: ignore[arg-type]  # the keys of SCALARS are fields
+            **{**fitted, "name": fitted["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
             **{field: tuple(self.limits.entries.get(field, ())) for field in LISTS},  # type: ignore[arg-type]  # as above
             **facts,  # type: ignore[arg-type]  # as above
             photo_url=next((str(found.value) for found in self.found.get("photo_url", ())), None),
@@ -171,7 +171,7 @@ class _Parser:
         if not names.get("name") and (names.get("surname") or names.get("middle_name")):
             given = "middle_name" if names.get("middle_name") else "surname"
             names["name"], names[given] = names[given], None
-        is_long = not names.get("name") and len(full) > SCALARS["name"]
+        is_long = not names.get("name") and len(full) > TEXTS["name"]
         names["name"] = names.get("name") or full
         if full and (own == full or is_long or not _is_shown_so(full, names)):
             names["display_name"] = full
@@ -216,7 +216,7 @@ class _Parser:
             ("urls", ("url",)),
         ):
             for entry in self.limits.entries.get(field, ()):
-                return ", ".join(str(entry[key]) for key in keys if entry[key])[: SCALARS["name"]]
+                return ", ".join(str(entry[key]) for key in keys if entry[key])[: TEXTS["name"]]
         return ""
 
     def _date(self, field: str) -> date | None:

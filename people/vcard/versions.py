@@ -5,6 +5,7 @@ Only what the target spells differently changes; everything else stays letter fo
 
 import re
 
+from people.fields import table
 from people.vcard import values
 from people.vcard.charsets import clean_controls
 from people.vcard.content_lines import ContentLine, Params
@@ -14,10 +15,12 @@ VERSIONS = ("4.0", "3.0")
 # Lists and components may stand in these; elsewhere a comma or semicolon of 2.1 is text.
 _STRUCTURED = frozenset({"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"})
 _LISTS = frozenset({"CATEGORIES", "NICKNAME"})
+_OF_FIELDS = {name for field in table.CARD_SCALARS if field.kind is table.Kind.TEXT for name in field.card_properties}
 _TEXTS = frozenset(
     {
-        *("FN", "TITLE", "ROLE", "NOTE", "LABEL", "TEL", "EMAIL", "UID", "MAILER", "SORT-STRING", "X-GENDER", "IMPP"),
-        *("X-SECOND-LAST-NAME", "X-DISPLAY-NAME", "X-ABLABEL", "X-ABDATE", "X-PHONETIC-FIRST-NAME"),
+        *(_OF_FIELDS - _STRUCTURED - _LISTS),
+        *("FN", "ROLE", "LABEL", "TEL", "EMAIL", "MAILER", "SORT-STRING", "IMPP"),
+        *("X-ABLABEL", "X-ABDATE", "X-PHONETIC-FIRST-NAME"),
         *("X-AIM", "X-GADUGADU", "X-GOOGLE-TALK", "X-GTALK", "X-GROUPWISE", "X-ICQ", "X-JABBER", "X-MATRIX"),
         *("X-MS-IMADDRESS", "X-MSN", "X-QQ", "X-SIP", "X-SKYPE", "X-SKYPE-USERNAME", "X-TELEGRAM", "X-YAHOO"),
     }

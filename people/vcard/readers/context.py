@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from people.fields.table import OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
-from people.vcard.labels import OTHER, read_label, read_type
+from people.vcard.labels import read_label, read_type
 
 #: A field of Card and what the line says for it. `photo_url`, `kind` and `members` are said and held by no field.
 Statement = tuple[str, object]

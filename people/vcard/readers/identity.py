@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from people.fields import table
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
 from people.vcard.readers.context import Context, Reader, Statement, single
@@ -90,19 +91,23 @@ def _kind_of_card(line: ContentLine, context: Context) -> Iterator[Statement]:
         yield "kind", "group"
 
 
+# Of a field that has a property of its own, unless a reader below knows better.
+_TEXTS: dict[str, Reader] = {
+    name: _plain(field.card)
+    for field in table.CARD_SCALARS
+    if field.kind is table.Kind.TEXT
+    for name in field.card_properties
+}
+
 READERS: dict[str, Reader] = {
+    **_TEXTS,
     "FN": _plain("fn"),
     "N": _name,
-    "X-SECOND-LAST-NAME": _plain("second_last_name"),
-    "X-DISPLAY-NAME": _plain("display_name"),
     "NICKNAME": _nickname,
     "ORG": _organization,
-    "TITLE": _plain("job_title"),
     "GENDER": _gender,
-    "X-GENDER": _plain("gender"),
     "NOTE": _note,
     "CATEGORIES": _categories,
-    "UID": _plain("uid"),
     "PHOTO": _photo,
     "KIND": _kind_of_card,
     "X-ADDRESSBOOKSERVER-KIND": _kind_of_card,

@@ -3,25 +3,25 @@
 from typing import Any
 
 from people.vcard import values
-from people.vcard.card import NAME_FORMATS, Card, CardDate
+from people.vcard.card import DATES, NAME_FORMATS, PLAIN_TEXTS, Card, CardDate
 from people.vcard.content_lines import ContentLine
 from people.vcard.revision.edits import edited_date
 from people.vcard.revision.state import Revision
 
-_SCALARS = ("second_last_name", "display_name", "nickname", "job_title", "gender")
+_TEXTS = ("second_last_name", "display_name", *PLAIN_TEXTS)
 _LETTERS = frozenset({"M", "F", "O", "N", "U"})
 
 
 def revise_fields(revision: Revision, left: dict[str, list[Any]], full_name: str | None) -> None:
     """All single-valued fields but the name. A department is taken out of the custom fields `left`."""
-    for field in _SCALARS:
+    for field in _TEXTS:
         _revise_scalar(revision, field, is_wanted=_is_wanted(revision, field, full_name))
     _revise_organization(revision, left["custom_fields"])
 
 
 def revise_facts(revision: Revision) -> None:
     """What stands behind the entries: dates that are no important dates, photo, notes, groups."""
-    for field in ("anniversary", "last_contact"):
+    for field in DATES:
         _revise_scalar(revision, field)
     _revise_photo(revision)
     _revise_notes(revision)
@@ -68,7 +68,7 @@ def _with_scalar(revision: Revision, line: ContentLine, field: str, was: Any, no
         letter, words, _ = (*values.split(line.value, ";"), "", "")[:3]
         is_letter = not words and now in _LETTERS
         return line.with_value(now if is_letter else f"{letter if words else ''};{values.escape(now)}")
-    if field in {"anniversary", "last_contact"}:
+    if field in DATES:
         return edited_date(line, CardDate(date=now), revision.builder)
     return line.with_value(values.escape(now))
 

@@ -1,0 +1,278 @@
+"""The fields of a person, each described once, in the order of the answer.
+
+From here derive the serializers and the API description, the projection and the search index, what a card says and how
+much of it fits, merging and undoing, the export and import of an account, and the names that a CSV mapping may use. The
+model's columns are declared in people.models.person, which Django needs; a test compares. How to add a field:
+CONTRIBUTING.md. Plain Python: people.vcard stands on it.
+"""
+
+import re
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum, auto
+
+from people.recurrence import Unit
+
+MAX_ENTRIES = 100
+"""Entries of a multi-value field, and important dates of a person."""
+
+OTHER = "other"
+"""The type of an entry that says none."""
+
+
+class Kind(Enum):
+    """What a field holds."""
+
+    TEXT = auto()
+    DATE = auto()
+    FLAG = auto()
+    WHOLE = auto()
+    CHOICE = auto()
+    REFERENCE = auto()
+    LIST = auto()
+    BESIDE = auto()
+    """Computed, or rows of other tables: no column of the person."""
+
+
+class KeyKind(Enum):
+    """What a key of an entry holds."""
+
+    TEXT = auto()
+    EMAIL = auto()
+    NUMBER = auto()
+
+
+class Merge(Enum):
+    """What a merged person has of a field where nobody said."""
+
+    PRIMARY = auto()
+    FILL = auto()
+    """The secondary's, where the primary's is null."""
+    REMINDER = auto()
+    """The secondary's, where it alone has a contact reminder."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryKey:
+    """One key of an entry of a multi-value field; `limit` is in characters."""
+
+    name: str
+    limit: int = 0
+    kind: KeyKind = KeyKind.TEXT
+    _: KW_ONLY
+    bound: int = 0
+    """The largest number, and with a minus the smallest."""
+    required: bool = False
+    may_be_empty: bool = False
+    """Required, but an empty text will do."""
+    read_only: bool = False
+    sorts: bool = False
+    """Part of what sorts the entries of a field; the other keys are the entry's value."""
+    whole: bool = False
+    """Makes no sense when cut: a card's value that is too long becomes a custom field."""
+    default: str | None = None
+    default_key: str = ""
+    """The key whose value it takes when it says none."""
+    word: str = ""
+    """What the remarks of an import call it."""
+    mapping: str = ""
+    """Its name in the mapping of a CSV import (open points, section 13)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonField:
+    """One field of a person, by its name in JSON; `limit` is in characters, or the largest whole number."""
+
+    name: str
+    limit: int = 0
+    kind: Kind = Kind.TEXT
+    _: KW_ONLY
+    column: str = ""
+    """The name with underscores, unless something else is said here."""
+    choices: tuple[str, ...] = ()
+    model: str = ""
+    """Of a reference."""
+    required: bool = False
+    read_only: bool = False
+    merge: Merge = Merge.FILL
+    plans_contact: bool = False
+    """A change of it moves the next contact reminder."""
+    reminder_default: str | int | None = None
+    """What it becomes when a contact reminder is switched on without it."""
+    searched: bool = False
+    """GET /api/people/search looks into it."""
+    index_name: str = ""
+    """What the search index calls it; empty: it is not in there."""
+    card_property: str = ""
+    """The vCard property that says it, in 3.0 `old_property` where that differs; empty: no card says it."""
+    old_property: str = ""
+    card: str = ""
+    """The field of a Card that holds it: the column, unless something else is said here."""
+    word: str = ""
+    """What the remarks of an import call it: the column in words, unless something else is said here."""
+    schema: str = ""
+    """The name of an entry's component in the API description."""
+    keys: tuple[EntryKey, ...] = ()
+    """Of an entry, in the order of the answer, behind its `id`."""
+    indexed_keys: tuple[str, ...] = ()
+    """Those that the search index joins."""
+
+    def __post_init__(self) -> None:
+        column = self.column or ("" if self.kind is Kind.BESIDE else re.sub("(?=[A-Z])", "_", self.name).lower())
+        is_on_card = bool(self.card_property or self.keys)
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "card", self.card or (column if is_on_card else ""))
+        object.__setattr__(self, "word", self.word or column.replace("_", " "))
+
+    @property
+    def card_properties(self) -> tuple[str, ...]:
+        """The vCard properties that may say it."""
+        return tuple(filter(None, (self.card_property, self.old_property)))
+
+    @property
+    def attribute(self) -> str:
+        """The attribute of the model that holds the stored value."""
+        return f"{self.column}_id" if self.kind is Kind.REFERENCE else self.column
+
+
+_TYPE = EntryKey("type", 50, sorts=True, default=OTHER, word="type")
+_PLACE = ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
+
+FIELDS: tuple[PersonField, ...] = (
+    PersonField("name", 100, required=True, merge=Merge.PRIMARY, searched=True, index_name="name", card_property="N"),
+    PersonField("surname", 100, searched=True, index_name="surname", card_property="N"),
+    PersonField("middleName", 100, searched=True, index_name="middleName", card_property="N"),
+    PersonField("secondLastName", 100, searched=True, index_name="secondLastName", card_property="X-SECOND-LAST-NAME"),
+    PersonField("nickname", 100, searched=True, index_name="nickname", card_property="NICKNAME"),
+    PersonField("prefix", 50, card_property="N"),
+    PersonField("suffix", 50, card_property="N"),
+    PersonField("displayName", kind=Kind.BESIDE, index_name="displayName"),
+    PersonField("displayNameOverride", 200, card_property="X-DISPLAY-NAME", card="display_name", word="display name"),
+    PersonField("organization", 200, index_name="organization", card_property="ORG"),
+    PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE"),
+    PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
+    PersonField("anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY"),
+    PersonField("lastContact", kind=Kind.DATE, plans_contact=True, card_property="X-LAST-CONTACT"),
+    PersonField("notes", 10_000, index_name="notes", card_property="NOTE"),
+    PersonField(
+        "relationshipToUserId",
+        kind=Kind.REFERENCE,
+        column="relationship_to_user",
+        model="relationships.RelationshipType",
+    ),
+    PersonField("relationshipToUser", kind=Kind.BESIDE),
+    PersonField("groupIds", kind=Kind.BESIDE),
+    PersonField("groups", kind=Kind.BESIDE),
+    PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True),
+    PersonField(
+        "contactReminderInterval", 99, Kind.WHOLE, merge=Merge.REMINDER, plans_contact=True, reminder_default=1
+    ),
+    PersonField(
+        "contactReminderIntervalUnit",
+        kind=Kind.CHOICE,
+        choices=tuple(Unit),
+        merge=Merge.REMINDER,
+        plans_contact=True,
+        reminder_default=Unit.MONTHS.value,
+    ),
+    PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY),
+    PersonField("photo", 200, read_only=True, index_name="photo"),
+    PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID"),
+    PersonField(
+        "phoneNumbers",
+        kind=Kind.LIST,
+        keys=(_TYPE, EntryKey("number", 50, required=True, whole=True, mapping="phone")),
+        indexed_keys=("number",),
+        index_name="phones",
+        schema="PhoneNumber",
+        word="phone number",
+    ),
+    PersonField(
+        "emails",
+        kind=Kind.LIST,
+        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, whole=True, mapping="email")),
+        indexed_keys=("email",),
+        index_name="emails",
+        schema="EmailAddress",
+        word="e-mail address",
+    ),
+    PersonField(
+        "addresses",
+        kind=Kind.LIST,
+        keys=(
+            _TYPE,
+            EntryKey("streetLine1", 200, word="address", mapping="address.street"),
+            EntryKey("streetLine2", 200, word="address"),
+            EntryKey("locality", 100, word="address", mapping="address.city"),
+            EntryKey("region", 100, word="address", mapping="address.region"),
+            EntryKey("country", 100, word="address", mapping="address.country"),
+            EntryKey("postalCode", 20, word="address", mapping="address.postalCode"),
+            EntryKey("latitude", kind=KeyKind.NUMBER, read_only=True),
+            EntryKey("longitude", kind=KeyKind.NUMBER, read_only=True),
+            EntryKey("geocodeStatus", read_only=True),
+        ),
+        indexed_keys=_PLACE,
+        index_name="addresses",
+        schema="Address",
+        word="address",
+    ),
+    PersonField(
+        "urls",
+        kind=Kind.LIST,
+        keys=(_TYPE, EntryKey("url", 500, required=True, whole=True, mapping="url")),
+        indexed_keys=("url",),
+        index_name="urls",
+        schema="WebAddress",
+        word="web address",
+    ),
+    PersonField(
+        "imHandles",
+        kind=Kind.LIST,
+        keys=(
+            _TYPE,
+            EntryKey("protocol", 50, sorts=True, default_key="type", word="messenger"),
+            EntryKey("handle", 200, required=True, whole=True),
+        ),
+        indexed_keys=("handle",),
+        index_name="imHandles",
+        schema="ImHandle",
+        word="messenger handle",
+    ),
+    PersonField(
+        "locations",
+        kind=Kind.LIST,
+        keys=(
+            _TYPE,
+            EntryKey("latitude", kind=KeyKind.NUMBER, bound=90, required=True),
+            EntryKey("longitude", kind=KeyKind.NUMBER, bound=180, required=True),
+            EntryKey("label", 100, sorts=True, word="location label"),
+        ),
+        schema="Location",
+        word="location",
+    ),
+    PersonField(
+        "customFields",
+        kind=Kind.LIST,
+        keys=(
+            EntryKey("key", 100, required=True, sorts=True, word="custom field name"),
+            EntryKey("value", 1000, required=True, may_be_empty=True, word="custom field"),
+            EntryKey("type", 50, sorts=True, word="type"),
+        ),
+        indexed_keys=("key", "value"),
+        index_name="customFields",
+        schema="CustomField",
+        word="custom field",
+    ),
+    PersonField("importantDates", kind=Kind.BESIDE),
+    PersonField("customFieldValues", kind=Kind.BESIDE),
+)
+
+COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.kind is not Kind.BESIDE)
+SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is not Kind.LIST)
+LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is Kind.LIST)
+CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if field.card)
+
+MAPPING_NAMES: tuple[str, ...] = (
+    *(field.name for field in SCALARS if not field.read_only and field.kind is not Kind.REFERENCE),
+    *(key.mapping for field in LISTS for key in field.keys if key.mapping),
+)
+"""What the mapping of a CSV import may name of a person's columns (open points, section 13)."""
