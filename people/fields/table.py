@@ -10,7 +10,7 @@ import re
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
 
-from people.recurrence import Unit
+from people.dates.recurrence import Unit
 
 MAX_ENTRIES = 100
 """Entries of a multi-value field, and important dates of a person."""
@@ -30,7 +30,9 @@ class Kind(Enum):
     REFERENCE = auto()
     LIST = auto()
     BESIDE = auto()
-    """Computed, or rows of other tables: no column of the person."""
+    """Computed, or said by rows of other tables: no column of the person."""
+    ROWS = auto()
+    """A list of rows of another table."""
 
 
 class KeyKind(Enum):
@@ -117,7 +119,9 @@ class PersonField:
     """Those that the search index joins."""
 
     def __post_init__(self) -> None:
-        column = self.column or ("" if self.kind is Kind.BESIDE else re.sub("(?=[A-Z])", "_", self.name).lower())
+        column = self.column
+        if not column and self.kind not in {Kind.BESIDE, Kind.ROWS}:
+            column = re.sub("(?=[A-Z])", "_", self.name).lower()
         is_on_card = bool(self.card_property or self.keys)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "card", self.card or (column if is_on_card else ""))
@@ -262,11 +266,11 @@ FIELDS: tuple[PersonField, ...] = (
         schema="CustomField",
         word="custom field",
     ),
-    PersonField("importantDates", kind=Kind.BESIDE),
-    PersonField("customFieldValues", kind=Kind.BESIDE),
+    PersonField("importantDates", kind=Kind.ROWS),
+    PersonField("customFieldValues", kind=Kind.ROWS),
 )
 
-COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.kind is not Kind.BESIDE)
+COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.column)
 SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is not Kind.LIST)
 LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is Kind.LIST)
 CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if field.card)

@@ -5,6 +5,9 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 
+from contacts_project.kernel.api.columns import IdKey
+from people.fields.table import Kind, PersonField
+
 
 class Raw(Func):
     """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
@@ -112,3 +115,12 @@ class DayText(Func):
 
     def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
+
+
+def column_of(field: PersonField) -> Any:
+    """The column of a single-valued field as an answer has it, a reference as an IdKey."""
+    if field.kind is Kind.DATE:
+        return DayText(field.column)
+    if field.kind is Kind.FLAG:
+        return Raw(field.column)
+    return IdKey(field.attribute) if field.kind is Kind.REFERENCE else field.column

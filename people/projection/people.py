@@ -1,7 +1,8 @@
 """People as every answer shows them: one assembly for lists, for everybody, and for one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +11,11 @@ from orjson import Fragment, dumps
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from people.fields import table
 from people.models import Person
-from people.names import COLUMNS, display_name
-from people.projection.columns import DayText, JsonMembers, Raw
+from people.names import COLUMNS as NAME_COLUMNS
+from people.names import display_name
+from people.projection.columns import JsonMembers, column_of
 from people.projection.related import Groups, Kind, beside_few, groups_of, lists_of, type_summary, types_of
 
 # People in a piece of a streamed answer.
@@ -20,35 +23,30 @@ CHUNK = 25
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
 
-_COLUMNS: tuple[Any, ...] = (
-    IdKey("id"),
-    *COLUMNS,
-    "organization",
-    "job_title",
-    "gender",
-    DayText("anniversary"),
-    DayText("last_contact"),
-    "notes",
-    IdKey("relationship_to_user_id"),
-    Raw("contact_reminder_enabled"),
-    "contact_reminder_interval",
-    "contact_reminder_interval_unit",
-    Raw("card_dav_sync_enabled"),
-    "photo",
-    "uid",
-    TimeText("deleted_at"),
-    TimeText("created_at"),
-    TimeText("updated_at"),
-)
-_DETAILS = JsonMembers(
-    phoneNumbers="phone_numbers",
-    emails="emails",
-    addresses="addresses",
-    urls="urls",
-    imHandles="im_handles",
-    locations="locations",
-    customFields="custom_fields",
-)
+# The answer in its order, empty; what a row says is put in by name.
+_EMPTY: dict[str, Any] = {
+    "id": None,
+    **{field.name: None for field in table.FIELDS if field.kind not in {table.Kind.LIST, table.Kind.ROWS}},
+    "deletedAt": None,
+    "createdAt": None,
+    "updatedAt": None,
+}
+_COLUMNS: dict[str, Any] = {
+    "id": IdKey("id"),
+    **{field.name: column_of(field) for field in table.SCALARS},
+    "deletedAt": TimeText("deleted_at"),
+    "createdAt": TimeText("created_at"),
+    "updatedAt": TimeText("updated_at"),
+}
+_WITH_LISTS: dict[str, Any] = {
+    **_COLUMNS,
+    "lists": JsonMembers(**{field.name: field.column for field in table.LISTS}),
+}
+# What a person is to the user, read with the person itself.
+_TYPE = ("name", "label", "color", "deleted_at")
+_WHOLE: dict[str, Any] = {**_WITH_LISTS, **{f"type_{name}": f"relationship_to_user__{name}" for name in _TYPE}}
+_PLACES = {expression: place for place, expression in enumerate(_COLUMNS.values())}
+_NAME = itemgetter(*(_PLACES[column] for column in NAME_COLUMNS))
 
 
 def person_answers(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
@@ -66,9 +64,10 @@ def whole_person(owner: User, person_id: UUID) -> Fragment | None:
 
 def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
     """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
-    found = list(rows.values_list(*_COLUMNS, *([_DETAILS] if details else [])))
+    columns = _WITH_LISTS if details else _COLUMNS
+    found = list(rows.values_list(*columns.values()))
     types, groups = types_of(owner), groups_of(owner, [UUID(row[0]) for row in found])
-    assemble = _assembler(owner, types, groups, {}, details=details)
+    assemble = _assembler(owner, columns, types, groups, {})
     return [Fragment(assemble(row)) for row in found]
 
 
@@ -77,24 +76,20 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
 
     What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
     """
+    columns = _WITH_LISTS if details else _COLUMNS
     lists = lists_of(owner) if everything else {}
-    assemble = _assembler(owner, types_of(owner), groups_of(owner, None), lists, details=details)
-    columns = (*_COLUMNS, *([_DETAILS] if details else []))
-    return map(assemble, rows.values_list(*columns).iterator(chunk_size=FETCH))
-
-
-# What a person is to the user, read with the person itself.
-_TYPE: tuple[Any, ...] = tuple(f"relationship_to_user__{name}" for name in ("name", "label", "color", "deleted_at"))
+    assemble = _assembler(owner, columns, types_of(owner), groups_of(owner, None), lists)
+    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH))
 
 
 _ANY = CompiledQuery(
     lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS, *_TYPE)
+        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_WHOLE.values())
     )
 )
 _ACTIVE = CompiledQuery(
     lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_COLUMNS, _DETAILS, *_TYPE)
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_WHOLE.values())
     )
 )
 
@@ -103,72 +98,48 @@ def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Fragment]]:
     """IdKey and answer of few people, with what is theirs in one statement, and one for each app above."""
     if not found:
         return
-    types = {row[15]: type_summary(row[15], *row[26:29]) for row in found if row[15] and row[29] is None}
+    types = {}
+    for row in found:
+        said = dict(zip(_WHOLE, row, strict=True))
+        if (key := said["relationshipToUserId"]) and said["type_deleted_at"] is None:
+            types[key] = type_summary(key, said["type_name"], said["type_label"], said["type_color"])
     groups, lists = beside_few(owner, [UUID(row[0]) for row in found])
-    assemble = _assembler(owner, types, groups, lists, details=True)
+    assemble = _assembler(owner, _WITH_LISTS, types, groups, lists)
     for row in found:
         yield row[0], Fragment(assemble(row))
 
 
 def _assembler(
     owner: User,
+    columns: Collection[str],
     types: Mapping[str, Kind],
     groups: Mapping[str, Groups],
     lists: Mapping[str, Mapping[str, str]],
-    *,
-    details: bool,
 ) -> Callable[[Any], bytes]:
-    """A function that makes an answer of a row."""
+    """A function that makes an answer of a row, which has `columns` and perhaps more behind them."""
     order, form = owner.name_order, owner.name_display_format
+    names = tuple(columns)
 
     def assemble(row: Any) -> bytes:
-        key, person_id = row[0], id_text(row[0])
-        name = display_name(row[1:9], order=order, form=form)
-        person = dumps(_scalars(row, person_id, name, types.get(row[15], _NO_TYPE), groups.get(key, _NO_GROUPS)))
-        members = f",{row[25]}" if details else ""
+        person = _EMPTY.copy()
+        person.update(zip(names, row))  # noqa: B905 - a whole person has the columns of its type behind
+        members = f",{person.pop('lists')}" if "lists" in person else ""
+        key = person["id"]
+        person["id"] = id_text(key)
+        person["displayName"] = display_name(_NAME(row), order=order, form=form)
+        person["relationshipToUserId"], person["relationshipToUser"], *_ = types.get(
+            person["relationshipToUserId"], _NO_TYPE
+        )
+        person["groupIds"], person["groups"], _ = groups.get(key, _NO_GROUPS)
         for field, texts in lists.items():
             members = f'{members},"{field}":[{texts.get(key, "")}]'
-        return b"%b%b}" % (person[:-1], members.encode())
+        return b"%b%b}" % (dumps(person)[:-1], members.encode())
 
     return assemble
 
 
 _NO_TYPE = (None, None)
 _NO_GROUPS = Groups()
-
-
-def _scalars(row: Any, person_id: str, name: str, kind: Any, groups: Groups) -> dict[str, Any]:
-    return {
-        "id": person_id,
-        "name": row[1],
-        "surname": row[2],
-        "middleName": row[3],
-        "secondLastName": row[4],
-        "nickname": row[5],
-        "prefix": row[6],
-        "suffix": row[7],
-        "displayName": name,
-        "displayNameOverride": row[8],
-        "organization": row[9],
-        "jobTitle": row[10],
-        "gender": row[11],
-        "anniversary": row[12],
-        "lastContact": row[13],
-        "notes": row[14],
-        "relationshipToUserId": kind[0],
-        "relationshipToUser": kind[1],
-        "groupIds": groups.ids,
-        "groups": groups.summaries,
-        "contactReminderEnabled": row[16],
-        "contactReminderInterval": row[17],
-        "contactReminderIntervalUnit": row[18],
-        "cardDavSyncEnabled": row[19],
-        "photo": row[20],
-        "uid": row[21],
-        "deletedAt": row[22],
-        "createdAt": row[23],
-        "updatedAt": row[24],
-    }
 
 
 def streamed(people: Iterable[bytes]) -> Iterator[bytes]:

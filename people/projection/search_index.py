@@ -1,30 +1,63 @@
 """The search index: a flat record for each person, whose multi-value fields are joined into one text each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, id_text
-from people.fields.entries import address_text
+from people.fields import table
+from people.fields.table import Kind
 from people.models import Person
-from people.names import COLUMNS, display_name
-from people.projection.columns import Raw
+from people.names import COLUMNS as NAME_COLUMNS
+from people.names import display_name
+from people.projection.columns import Raw, column_of
 from people.projection.people import FETCH
 from people.projection.related import groups_of, types_of
 
-_DOCUMENTS = ("phone_numbers", "emails", "addresses", "urls", "im_handles", "custom_fields")
-_COLUMNS: tuple[Any, ...] = (
-    IdKey("id"),
-    *COLUMNS,
-    "organization",
-    "job_title",
-    "notes",
-    "photo",
-    IdKey("relationship_to_user_id"),
-    *(Raw(field) for field in _DOCUMENTS),
+Entry = Mapping[str, Any]
+
+_INDEXED = [field for field in table.FIELDS if field.index_name]
+_SCALARS = [field for field in _INDEXED if field.column and field.kind is not Kind.LIST]
+_LISTS = [field for field in _INDEXED if field.kind is Kind.LIST]
+*_BEFORE, _CUSTOM_FIELDS = (field.index_name for field in _LISTS)
+
+RECORD: tuple[str, ...] = (
+    "id",
+    *(field.index_name for field in _INDEXED if field.kind is not Kind.LIST),
+    *_BEFORE,
+    "groups",
+    _CUSTOM_FIELDS,
+    "relationshipToUser",
 )
+"""The names of a record, in its order."""
+
+_EMPTY: dict[str, Any] = dict.fromkeys(RECORD)
+_COLUMNS: dict[str, Any] = {
+    "id": IdKey("id"),
+    **{column: column for column in NAME_COLUMNS},
+    **{field.column: column_of(field) for field in _SCALARS},
+    "relationship_to_user": IdKey("relationship_to_user_id"),
+    **{field.column: Raw(field.column) for field in _LISTS},
+}
+
+
+def _pick(columns: Sequence[str]) -> "itemgetter[Any]":
+    places = {column: place for place, column in enumerate(_COLUMNS)}
+    return itemgetter(*(places[column] for column in columns))
+
+
+def _joining(keys: Sequence[str]) -> Callable[[Sequence[Entry]], str]:
+    """What joins the texts of all entries of a field."""
+    if len(keys) == 1:
+        text_of = itemgetter(keys[0])
+        return lambda entries: " ".join(map(text_of, entries))
+    return lambda entries: " ".join([text for entry in entries for key in keys if (text := entry.get(key))])
+
+
+_JOINS = [(field.index_name, _joining(field.indexed_keys)) for field in _LISTS]
 
 
 def search_records(owner: User) -> Iterator[bytes]:
@@ -32,33 +65,24 @@ def search_records(owner: User) -> Iterator[bytes]:
     types, groups = types_of(owner), groups_of(owner, None)
     labels = {key: kind.label for key, kind in types.items()}
     order, form = owner.name_order, owner.name_display_format
+    names = [field.index_name for field in _SCALARS]
+    said, name_of = _pick([field.column for field in _SCALARS]), _pick(NAME_COLUMNS)
+    key_of, kind_of = _pick(["id"]), _pick(["relationship_to_user"])
+    documents = _pick([field.column for field in _LISTS])
 
     def record(row: Any) -> bytes:
+        answer = _EMPTY.copy()
+        answer.update(zip(names, said(row), strict=True))
+        key = key_of(row)
+        answer["id"] = id_text(key)
+        answer["displayName"] = display_name(name_of(row), order=order, form=form)
         # Parsed together: one call costs less than six.
-        phones, emails, addresses, urls, handles, fields = orjson.loads(f"[{','.join(row[14:])}]")
-        return orjson.dumps(
-            {
-                "id": id_text(row[0]),
-                "name": row[1],
-                "surname": row[2],
-                "middleName": row[3],
-                "secondLastName": row[4],
-                "nickname": row[5],
-                "displayName": display_name(row[1:9], order=order, form=form),
-                "organization": row[9],
-                "jobTitle": row[10],
-                "notes": row[11],
-                "photo": row[12],
-                "phones": " ".join([entry["number"] for entry in phones]),
-                "emails": " ".join([entry["email"] for entry in emails]),
-                "addresses": " ".join([part for entry in addresses for part in address_text(entry) if part]),
-                "urls": " ".join([entry["url"] for entry in urls]),
-                "imHandles": " ".join([entry["handle"] for entry in handles]),
-                "groups": groups[row[0]].names if row[0] in groups else "",
-                "customFields": " ".join([f"{entry['key']} {entry['value']}".strip() for entry in fields]),
-                "relationshipToUser": labels.get(row[13], ""),
-            }
-        )
+        lists = orjson.loads(f"[{','.join(documents(row))}]")
+        for (name, join), entries in zip(_JOINS, lists, strict=True):
+            answer[name] = join(entries)
+        answer["groups"] = groups[key].names if key in groups else ""
+        answer["relationshipToUser"] = labels.get(kind_of(row), "")
+        return orjson.dumps(answer)
 
-    rows = Person.objects.owned_by(owner).active().in_name_order().values_list(*_COLUMNS)
+    rows = Person.objects.owned_by(owner).active().in_name_order().values_list(*_COLUMNS.values())
     return map(record, rows.iterator(chunk_size=FETCH))
