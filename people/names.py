@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from people.fields import table
+
 WESTERN, EASTERN = "WESTERN", "EASTERN"
 FULL, NICKNAME_PREFERRED, SHORT = "FULL", "NICKNAME_PREFERRED", "SHORT"
 
@@ -23,6 +25,7 @@ class NameParts(NamedTuple):
 
 
 COLUMNS = NameParts._fields
+_SEARCHED = tuple(field.column for field in table.SCALARS if field.searched)
 
 
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
@@ -82,7 +85,7 @@ def sort_key(parts: NameParts) -> bytes:
 
 def search_key(parts: NameParts) -> str:
     """Everything that a search may find the name by, folded: the five fields in two orders, each joined."""
-    listed = [parts.name, parts.surname, parts.middle_name, parts.second_last_name, parts.nickname]
+    listed = [getattr(parts, column) for column in _SEARCHED]
     spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
     eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
     joined = [" ".join(part for part in order if part) for order in (listed, spoken, eastern)]

@@ -20,7 +20,7 @@ from people.api.custom_values import CustomFieldValuesField
 from people.api.important_dates import ImportantDateEntrySerializer
 from people.aspects import aspects
 from people.dates.recurrence import Unit
-from people.fields.entries import MAX_ENTRIES
+from people.fields.table import MAX_ENTRIES
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
 

@@ -22,6 +22,7 @@ from people.dates.recurrence import (
     local_day,
     once_from,
 )
+from people.fields import table
 from people.models import ImportantDate, Person
 
 
@@ -177,9 +178,6 @@ CONTACT_FIELDS: tuple[str, ...] = (
     *CONTACT_COLUMNS,
     "owner_id",
     "created_at",
-    "last_contact",
-    "contact_reminder_enabled",
-    "contact_reminder_interval",
-    "contact_reminder_interval_unit",
+    *(field.column for field in table.SCALARS if field.plans_contact),
 )
 """What is read of a person to plan its contact reminder."""

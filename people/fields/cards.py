@@ -3,28 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from people.fields import table
 from people.fields.entries import SHAPES, settle
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 
 #: Field of Card by column of Person; the documents are called the same on both sides.
-SCALARS: Mapping[str, str] = {
-    "name": "name",
-    "surname": "surname",
-    "middle_name": "middle_name",
-    "second_last_name": "second_last_name",
-    "nickname": "nickname",
-    "prefix": "prefix",
-    "suffix": "suffix",
-    "display_name_override": "display_name",
-    "organization": "organization",
-    "job_title": "job_title",
-    "gender": "gender",
-    "anniversary": "anniversary",
-    "last_contact": "last_contact",
-    "notes": "notes",
-    "uid": "uid",
-}
+SCALARS: Mapping[str, str] = {field.column: field.card for field in table.CARD_SCALARS}
 
 #: What a line of a card may say of a person: the fields of Card that hold something.
 LINE_FIELDS = frozenset({*SHAPES, *SCALARS.values(), "n", "fn", "important_dates", "categories", "photo"} - {"name"})

@@ -4,29 +4,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
+from people.fields import table
 from people.matching import match_entries
 
 Entry = Mapping[str, Any]
 
-# The keys of an entry, in the order of the answer, behind its `id`.
+# The keys of an entry that a body may bring, in the order of the answer, behind its `id`.
 SHAPES: Mapping[str, tuple[str, ...]] = {
-    "phone_numbers": ("type", "number"),
-    "emails": ("type", "email"),
-    "addresses": ("type", "streetLine1", "streetLine2", "locality", "region", "country", "postalCode"),
-    "urls": ("type", "url"),
-    "im_handles": ("type", "protocol", "handle"),
-    "locations": ("type", "latitude", "longitude", "label"),
-    "custom_fields": ("key", "value", "type"),
+    field.column: tuple(key.name for key in field.keys if not key.read_only) for field in table.LISTS
 }
-# What sorts the entries of a field: an entry whose value was edited is known by it. The other keys are its value.
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(SHAPES, ("type",)),
-    "im_handles": ("type", "protocol"),
-    "locations": ("type", "label"),
-    "custom_fields": ("key", "type"),
-}
+# An entry whose value was edited is known by what sorts it.
+_KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in table.LISTS}
+_VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for column, keys in SHAPES.items()}
 GEOCODED = ("latitude", "longitude", "geocodeStatus")
-MAX_ENTRIES = 100
 
 
 def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -36,8 +26,7 @@ def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> lis
     section 3). An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
     """
     given, known = list(entries), list(stored)
-    value = [key for key in SHAPES[field] if key not in _KINDS[field]]
-    keys = [_by(("id",)), _by(SHAPES[field]), _by(value)]
+    keys = [_by(("id",)), _by(SHAPES[field]), _by(_VALUES[field])]
     found = match_entries(given, known, keys=keys, kind=_by(_KINDS[field]))
     places = {address_text(old): old for old in known} if field == "addresses" else {}
     settled = []

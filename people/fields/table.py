@@ -275,6 +275,11 @@ SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kin
 LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is Kind.LIST)
 CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if field.card)
 
+REMINDER_DEFAULTS: dict[str, str | int] = {
+    field.column: field.reminder_default for field in SCALARS if field.reminder_default is not None
+}
+"""By column what a contact reminder has that was switched on without it."""
+
 MAPPING_NAMES: tuple[str, ...] = (
     *(field.name for field in SCALARS if not field.read_only and field.kind is not Kind.REFERENCE),
     *(key.mapping for field in LISTS for key in field.keys if key.mapping),

@@ -6,12 +6,13 @@ from typing import Any
 from people.fields.cards import SCALARS
 from people.merging.entries import same_entries
 from people.models import Person
+from people.names import COLUMNS as NAME_COLUMNS
 from people.vcard import KeptLine
 from people.vcard.kept_lines import missing_lines
 
 Line = Mapping[str, Any]
 
-_NAMES = ("name", "surname", "middle_name", "second_last_name", "prefix", "suffix", "display_name_override")
+_NAMES = tuple(column for column in NAME_COLUMNS if column != "nickname")
 # Column of each field that a line may say; N and FN say the whole name.
 _COLUMNS = {field: (column,) for column, field in SCALARS.items()} | {"n": _NAMES, "fn": _NAMES, "photo": ("photo",)}
 

@@ -6,21 +6,15 @@ from urllib.parse import urlsplit
 
 from contacts_project.kernel.errors import FieldError
 from people.duplicates.keys import email_key, phone_key
-from people.fields.entries import MAX_ENTRIES, SHAPES, address_text
+from people.fields import table
+from people.fields.entries import SHAPES, address_text
+from people.fields.table import MAX_ENTRIES
 from people.models import Person
 from people.names import fold
 
 Entry = Mapping[str, Any]
 
-JSON_NAMES = {
-    "phone_numbers": "phoneNumbers",
-    "emails": "emails",
-    "addresses": "addresses",
-    "urls": "urls",
-    "im_handles": "imHandles",
-    "locations": "locations",
-    "custom_fields": "customFields",
-}
+_JSON_NAMES = {field.column: field.name for field in table.LISTS}
 
 
 def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]]:
@@ -40,7 +34,7 @@ def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]
         if not new:
             continue
         if len(mine) + len(new) > MAX_ENTRIES:
-            raise FieldError(JSON_NAMES[column], f"Merged these would be {len(mine) + len(new)}, over {MAX_ENTRIES}.")
+            raise FieldError(_JSON_NAMES[column], f"Merged these would be {len(mine) + len(new)}, over {MAX_ENTRIES}.")
         setattr(primary, column, [*mine, *new.values()])
         added[column] = list(new.values())
     return added

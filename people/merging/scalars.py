@@ -5,31 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from people.fields.scalars import SCALARS
+from people.fields import table
+from people.fields.table import REMINDER_DEFAULTS, Merge
 from people.models import Person
 
-OVERRIDABLE: Mapping[str, str] = {**SCALARS, "relationshipToUserId": "relationship_to_user"}
+OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in table.SCALARS if not field.read_only}
 """What fieldOverrides may name, and its column."""
 
-REMINDER = ("contact_reminder_enabled", "contact_reminder_interval", "contact_reminder_interval_unit")
-PLANNED_BY = {"last_contact", *REMINDER}
-_FILLED = (
-    "surname",
-    "middle_name",
-    "second_last_name",
-    "nickname",
-    "prefix",
-    "suffix",
-    "display_name_override",
-    "organization",
-    "job_title",
-    "gender",
-    "anniversary",
-    "last_contact",
-    "notes",
-    "relationship_to_user_id",
-    "photo",
-)
+PLANNED_BY = frozenset(field.column for field in table.SCALARS if field.plans_contact)
+_FILLED = tuple(field.attribute for field in table.SCALARS if field.merge is Merge.FILL)
+_REMINDER = tuple(field.attribute for field in table.SCALARS if field.merge is Merge.REMINDER)
 
 Change = tuple[Any, Any]
 
@@ -44,10 +29,10 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, An
     if primary.has_own_uid and not secondary.has_own_uid:
         wanted["uid"] = secondary.uid
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
-        wanted |= {column: getattr(secondary, column) for column in REMINDER}
+        wanted |= {column: getattr(secondary, column) for column in _REMINDER}
     wanted |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
     if wanted.get("contact_reminder_enabled", primary.contact_reminder_enabled):
-        for column, default in (("contact_reminder_interval", 1), ("contact_reminder_interval_unit", "MONTHS")):
+        for column, default in REMINDER_DEFAULTS.items():
             wanted[column] = wanted.get(column, getattr(primary, column)) or default
     changes: dict[str, Change] = {}
     for column, value in wanted.items():

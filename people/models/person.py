@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import models
 
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+from people.fields import table
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
@@ -89,15 +90,7 @@ class Person(TrashModel):
     search_key = models.TextField(default="", editable=False)
     revision = models.BigIntegerField(default=0, editable=False)
 
-    DOCUMENTS: ClassVar[tuple[str, ...]] = (
-        "phone_numbers",
-        "emails",
-        "addresses",
-        "urls",
-        "im_handles",
-        "locations",
-        "custom_fields",
-    )
+    DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in table.LISTS)
 
     unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)

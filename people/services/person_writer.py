@@ -10,6 +10,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people.dates import schedule
+from people.fields import table
 from people.fields.cards import forget_lines
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
@@ -21,30 +22,9 @@ from people.names import NameParts, search_key, sort_key
 from people.services.important_dates import replace_dates
 from people.services.plan import check_plan
 
-SCALARS = frozenset(
-    {
-        *NAME_COLUMNS,
-        "organization",
-        "job_title",
-        "gender",
-        "anniversary",
-        "last_contact",
-        "notes",
-        "relationship_to_user",
-        "contact_reminder_enabled",
-        "contact_reminder_interval",
-        "contact_reminder_interval_unit",
-        "card_dav_sync_enabled",
-        "uid",
-        "card_lines",
-    }
-)
-_CONTACT = {
-    "last_contact",
-    "contact_reminder_enabled",
-    "contact_reminder_interval",
-    "contact_reminder_interval_unit",
-}
+# The photo is a file as well and has a service of its own.
+SCALARS = frozenset(field.column for field in table.SCALARS if field.name != "photo") | {"card_lines"}
+_CONTACT = frozenset(field.column for field in table.SCALARS if field.plans_contact)
 
 
 class PersonWriter:
@@ -103,8 +83,8 @@ class PersonWriter:
 
     def _plan_contact(self, person: Person, was_reminding: bool) -> None:
         if person.contact_reminder_enabled:
-            person.contact_reminder_interval = person.contact_reminder_interval or 1
-            person.contact_reminder_interval_unit = person.contact_reminder_interval_unit or "MONTHS"
+            for column, default in table.REMINDER_DEFAULTS.items():
+                setattr(person, column, getattr(person, column) or default)
             if not was_reminding:
                 check_plan(self.owner, "reminders")
         schedule.plan_contact(person, self.clock, self.now)

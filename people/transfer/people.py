@@ -17,6 +17,7 @@ from people.aspects import aspects
 from people.dates import schedule
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
+from people.fields.table import REMINDER_DEFAULTS
 from people.geocoding.copying import note_addresses
 from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
@@ -43,7 +44,6 @@ _NO_REMINDER: dict[str, Any] = {
     "reminder_interval_unit": None,
     "reminder_lead_days": None,
 }
-_CONTACT_DEFAULTS = {"contact_reminder_interval": 1, "contact_reminder_interval_unit": "MONTHS"}
 
 
 class PeopleSection(Section):
@@ -165,7 +165,7 @@ class _Batch:
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
         person.photo = stored(run, data.get("photo"))
         if person.contact_reminder_enabled:
-            for column, default in _CONTACT_DEFAULTS.items():
+            for column, default in REMINDER_DEFAULTS.items():
                 setattr(person, column, getattr(person, column) or default)
         set_name_keys(person)
         person.revision = 1

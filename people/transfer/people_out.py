@@ -7,22 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from people.fields.scalars import SCALARS
+from people.fields import table
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.transfer.pictures import exported
 
 _BATCH = 500
+# The type of what a person is to the user, and the photo, are not told by their columns alone.
+_TOLD = [field for field in table.SCALARS if field.kind is not table.Kind.REFERENCE and field.name != "photo"]
 _COLUMNS = {
-    **SCALARS,
-    "uid": "uid",
+    **{field.name: field.column for field in _TOLD},
     "cardLines": "card_lines",
-    "phoneNumbers": "phone_numbers",
-    "emails": "emails",
-    "addresses": "addresses",
-    "urls": "urls",
-    "imHandles": "im_handles",
-    "locations": "locations",
-    "customFields": "custom_fields",
+    **{field.name: field.column for field in table.LISTS},
     "createdAt": "created_at",
     "deletedAt": "deleted_at",
 }

@@ -1,0 +1,77 @@
+"""The table of a person's fields agrees with the model, with cards, and with the names that a CSV mapping may use."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from django.db import models
+
+from people.fields import table
+from people.fields.table import Kind, PersonField
+from people.models import Person
+from people.names import COLUMNS
+from people.vcard import Card
+
+COLUMN_TYPES: dict[Kind, type[models.Field]] = {
+    Kind.TEXT: models.CharField,
+    Kind.DATE: models.DateField,
+    Kind.FLAG: models.BooleanField,
+    Kind.WHOLE: models.PositiveSmallIntegerField,
+    Kind.CHOICE: models.CharField,
+    Kind.REFERENCE: models.ForeignKey,
+    Kind.LIST: models.JSONField,
+}
+# Of the row, or computed from its fields.
+NO_FIELDS = {
+    *("id", "owner", "created_at", "updated_at", "deleted_at", "revision", "sort_key", "search_key"),
+    *("contact_due_at", "contact_due_on", "card_lines"),
+}
+
+
+def of_model(field: PersonField) -> Any:
+    return Person._meta.get_field(field.column)
+
+
+@pytest.mark.parametrize("field", table.COLUMNS, ids=lambda field: field.name)
+def test_a_column_is_as_the_table_says(field: PersonField) -> None:
+    column = of_model(field)
+    if field.name == "notes":
+        assert isinstance(column, models.TextField)
+    else:
+        assert isinstance(column, COLUMN_TYPES[field.kind])
+    if field.kind is Kind.TEXT:
+        assert column.max_length == field.limit
+    if field.kind is Kind.CHOICE:
+        assert max(map(len, field.choices)) <= column.max_length
+    if field.kind is Kind.REFERENCE:
+        assert column.related_model._meta.label == field.model
+    has_a_value = field.required or field.kind in {Kind.FLAG, Kind.LIST} or field.name == "uid"
+    assert column.null is not has_a_value
+
+
+def test_every_column_is_in_the_table() -> None:
+    columns = {column.name for column in Person._meta.concrete_fields}
+    assert {field.column for field in table.COLUMNS} == columns - NO_FIELDS
+
+
+def test_a_card_has_the_fields_of_the_table() -> None:
+    of_cards = {"important_dates", "categories", "photo", "photo_url", "kind", "members", "lines"}
+    known = {field.card for field in (*table.CARD_SCALARS, *table.LISTS)}
+    assert {field.name for field in fields(Card)} - of_cards == known
+
+
+def test_the_parts_of_a_name_are_columns() -> None:
+    assert set(COLUMNS) <= {field.column for field in table.SCALARS}
+
+
+def test_a_csv_mapping_may_name_the_scalars_and_the_first_of_each_list() -> None:
+    """Open points, section 13; `birthday`, `group` and `ignore` are no columns of a person."""
+    assert {name for name in table.MAPPING_NAMES if name.islower()} >= {"phone", "email", "url", "notes"}
+    assert {name for name in table.MAPPING_NAMES if "." in name} == {
+        "address.street",
+        "address.city",
+        "address.region",
+        "address.postalCode",
+        "address.country",
+    }
+    assert not {"photo", "uid", "relationshipToUserId"} & set(table.MAPPING_NAMES)
