@@ -1,21 +1,18 @@
-"""The entries of a person's multi-value fields, as bodies bring them and answers show them."""
+"""The entries of a person's multi-value fields, as bodies bring them and answers show them: of the table of fields."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictCharField, StrictFloatField
+from people.fields import table
+from people.fields.table import EntryKey, KeyKind, PersonField
 from people.vcard.limits import is_email
-
-OTHER = "other"
 
 
 class Email(StrictCharField):
     """An e-mail address, of which the case is kept."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=254, **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
         text = super().to_internal_value(data)
@@ -44,53 +41,33 @@ class Entry(serializers.Serializer[Mapping[str, Any]]):
 
     id = EntryId(required=False)
     type = StrictCharField(max_length=50, required=False, allow_null=True)
+    keys: ClassVar[tuple[EntryKey, ...]] = ()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return {**attrs, "type": attrs.get("type") or OTHER}
+        for key in self.keys:
+            if not (key.required or key.read_only):
+                attrs[key.name] = attrs.get(key.name) or key.default or attrs.get(key.default_key)
+        return attrs
 
 
-class PhoneNumber(Entry):
-    number = StrictCharField(max_length=50)
+def _field_of(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
+    if key.read_only:
+        kind = serializers.FloatField if key.kind is KeyKind.NUMBER else serializers.CharField
+        return kind(read_only=True, allow_null=True)
+    if key.kind is KeyKind.NUMBER:
+        return StrictFloatField(min_value=-key.bound, max_value=key.bound)
+    of_text = Email if key.kind is KeyKind.EMAIL else StrictCharField
+    if key.required:
+        return of_text(max_length=key.limit, allow_blank=key.may_be_empty)
+    return of_text(max_length=key.limit, required=False, allow_null=True)
 
 
-class EmailAddress(Entry):
-    email = Email()
+def _serializer_of(field: PersonField) -> type[Entry]:
+    """The serializer of the field's entries, by the name that the API description has for them."""
+    body = {key.name: _field_of(key) for key in field.keys if key.name != "type"}
+    made: type[Entry] = type(field.schema, (Entry,), {"keys": field.keys, **body})
+    return made
 
 
-class Address(Entry):
-    streetLine1 = StrictCharField(max_length=200, required=False, allow_null=True)
-    streetLine2 = StrictCharField(max_length=200, required=False, allow_null=True)
-    locality = StrictCharField(max_length=100, required=False, allow_null=True)
-    region = StrictCharField(max_length=100, required=False, allow_null=True)
-    country = StrictCharField(max_length=100, required=False, allow_null=True)
-    postalCode = StrictCharField(max_length=20, required=False, allow_null=True)
-    latitude = serializers.FloatField(read_only=True, allow_null=True)
-    longitude = serializers.FloatField(read_only=True, allow_null=True)
-    geocodeStatus = serializers.CharField(read_only=True, allow_null=True)
-
-
-class WebAddress(Entry):
-    url = StrictCharField(max_length=500)
-
-
-class ImHandle(Entry):
-    protocol = StrictCharField(max_length=50, required=False, allow_null=True)
-    handle = StrictCharField(max_length=200)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        attrs = super().validate(attrs)
-        return {**attrs, "protocol": attrs.get("protocol") or attrs["type"]}
-
-
-class Location(Entry):
-    latitude = StrictFloatField(min_value=-90, max_value=90)
-    longitude = StrictFloatField(min_value=-180, max_value=180)
-    label = StrictCharField(max_length=100, required=False, allow_null=True)  # type: ignore[assignment]  # the contract's name; DRF takes declared fields out of the class
-
-
-class CustomField(Entry):
-    key = StrictCharField(max_length=100)
-    value = StrictCharField(max_length=1000, allow_blank=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return {**attrs, "type": attrs.get("type")}
+ENTRIES: Mapping[str, type[Entry]] = {field.name: _serializer_of(field) for field in table.LISTS}
+"""By the name of a multi-value field the serializer of its entries."""

@@ -6,98 +6,27 @@ import orjson
 from rest_framework import serializers
 
 from accounts.models import User
-from contacts_project.kernel.api.fields import (
-    OwnedField,
-    OwnedListField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictDateField,
-    StrictIntegerField,
-)
-from people.api import person_entries as entries
-from people.api.custom_values import CustomFieldValuesField
-from people.api.important_dates import ImportantDateEntrySerializer
+from people.api.person_fields import SerializerField, person_fields
 from people.aspects import aspects
-from people.dates.recurrence import Unit
-from people.fields.table import MAX_ENTRIES
+from people.fields import table
+from people.fields.table import Kind
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
-
-
-class GroupSummary(serializers.Serializer[Group]):
-    id = serializers.UUIDField(read_only=True)
-    name = serializers.CharField(read_only=True)
-    color = serializers.CharField(read_only=True)
-
-
-class TypeSummary(serializers.Serializer[Any]):
-    id = serializers.UUIDField(read_only=True)
-    name = serializers.CharField(read_only=True)
-    label = serializers.CharField(read_only=True)  # type: ignore[assignment]  # DRF takes fields out of the class
-    color = serializers.CharField(read_only=True)
-
-
-def _entries(of: type["serializers.Serializer[Any]"], **kwargs: Any) -> Any:
-    return serializers.ListSerializer(child=of(), required=False, max_length=MAX_ENTRIES, **kwargs)
-
-
-LISTS = (serializers.ListSerializer, CustomFieldValuesField)
+from people.projection.search_index import RECORD
 
 
 class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
-    id = serializers.UUIDField(read_only=True)
-    name = StrictCharField(max_length=100)
-    surname = StrictCharField(max_length=100, required=False, allow_null=True)
-    middleName = StrictCharField(max_length=100, required=False, allow_null=True, source="middle_name")
-    secondLastName = StrictCharField(max_length=100, required=False, allow_null=True, source="second_last_name")
-    nickname = StrictCharField(max_length=100, required=False, allow_null=True)
-    prefix = StrictCharField(max_length=50, required=False, allow_null=True)
-    suffix = StrictCharField(max_length=50, required=False, allow_null=True)
-    displayName = serializers.CharField(source="display_name", read_only=True)
-    displayNameOverride = StrictCharField(
-        max_length=200, required=False, allow_null=True, source="display_name_override"
-    )
-    organization = StrictCharField(max_length=200, required=False, allow_null=True)
-    jobTitle = StrictCharField(max_length=200, required=False, allow_null=True, source="job_title")
-    gender = StrictCharField(max_length=50, required=False, allow_null=True)
-    anniversary = StrictDateField(required=False, allow_null=True)
-    lastContact = StrictDateField(required=False, allow_null=True, source="last_contact")
-    notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
-    relationshipToUserId = OwnedField(
-        "relationships.RelationshipType", required=False, allow_null=True, source="relationship_to_user"
-    )
-    relationshipToUser = TypeSummary(read_only=True, allow_null=True, source="relationship_to_user")
-    groupIds = OwnedListField("people.Group", required=False, source="groups")
-    groups = GroupSummary(many=True, read_only=True)
-    contactReminderEnabled = StrictBooleanField(required=False, source="contact_reminder_enabled")
-    contactReminderInterval = StrictIntegerField(
-        min_value=1, max_value=99, required=False, allow_null=True, source="contact_reminder_interval"
-    )
-    contactReminderIntervalUnit = StrictChoiceField(
-        [unit.value for unit in Unit], required=False, allow_null=True, source="contact_reminder_interval_unit"
-    )
-    cardDavSyncEnabled = StrictBooleanField(required=False, source="card_dav_sync_enabled")
-    photo = serializers.CharField(read_only=True, allow_null=True)
-    uid = serializers.CharField(read_only=True, allow_null=True)
-    phoneNumbers = _entries(entries.PhoneNumber, source="phone_numbers")
-    emails = _entries(entries.EmailAddress)
-    addresses = _entries(entries.Address)
-    urls = _entries(entries.WebAddress)
-    imHandles = _entries(entries.ImHandle, source="im_handles")
-    locations = _entries(entries.Location)
-    customFields = _entries(entries.CustomField, source="custom_fields")
-    importantDates = _entries(ImportantDateEntrySerializer, source="important_dates")
-    customFieldValues = CustomFieldValuesField(required=False, source="custom_field_values")
-    deletedAt = serializers.DateTimeField(read_only=True, allow_null=True, source="deleted_at")
-    createdAt = serializers.DateTimeField(read_only=True, source="created_at")
-    updatedAt = serializers.DateTimeField(read_only=True, source="updated_at")
-
-    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
-        """The fields of the apps above come with their aspects."""
-        fields = super().get_fields()
+    def get_fields(self) -> dict[str, SerializerField]:
+        """Those of the table; the fields of the apps above come with their aspects."""
+        fields: dict[str, SerializerField] = {
+            "id": serializers.UUIDField(read_only=True),
+            **person_fields(),
+            "deletedAt": serializers.DateTimeField(read_only=True, allow_null=True, source="deleted_at"),
+            "createdAt": serializers.DateTimeField(read_only=True, source="created_at"),
+            "updatedAt": serializers.DateTimeField(read_only=True, source="updated_at"),
+        }
         for aspect in aspects():
             fields.update(aspect.body_fields())
             if aspect.name and (field := aspect.answer_field()):
@@ -114,7 +43,7 @@ class PersonSerializer(serializers.Serializer[Person]):
 class PersonChangeSerializer(PersonSerializer):
     """The body of an update: what is to change. Not `partial`, which would let entries leave out what they need."""
 
-    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+    def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
         for aspect in aspects():
             for name in aspect.body_fields():
@@ -126,25 +55,10 @@ class PersonChangeSerializer(PersonSerializer):
 class SearchRecordSerializer(serializers.Serializer[Any]):
     """A flat record of the search index; the joined texts are empty where there is nothing."""
 
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    surname = serializers.CharField(allow_null=True)
-    middleName = serializers.CharField(allow_null=True)
-    secondLastName = serializers.CharField(allow_null=True)
-    nickname = serializers.CharField(allow_null=True)
-    displayName = serializers.CharField()
-    organization = serializers.CharField(allow_null=True)
-    jobTitle = serializers.CharField(allow_null=True)
-    notes = serializers.CharField(allow_null=True)
-    photo = serializers.CharField(allow_null=True)
-    phones = serializers.CharField()
-    emails = serializers.CharField()
-    addresses = serializers.CharField()
-    urls = serializers.CharField()
-    imHandles = serializers.CharField()
-    groups = serializers.CharField()
-    customFields = serializers.CharField()
-    relationshipToUser = serializers.CharField()
+    def get_fields(self) -> dict[str, SerializerField]:
+        nullable = {field.index_name for field in table.SCALARS if not field.required}
+        texts = {name: serializers.CharField(allow_null=name in nullable) for name in RECORD}
+        return {**texts, "id": serializers.UUIDField()}
 
 
 class PersonListedSerializer(PersonSerializer):
@@ -152,13 +66,16 @@ class PersonListedSerializer(PersonSerializer):
 
     @property
     def optional(self) -> list[str]:
-        return [name for name, field in self.fields.items() if isinstance(field, LISTS) and name != "groups"]
+        lists = {field.name for field in table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
+        lists |= {aspect.name for aspect in aspects() if aspect.name}
+        names: Any = self.fields
+        return [name for name in names if name in lists]
 
 
 class PersonFoundSerializer(PersonSerializer):
     """A person that was searched for, with its multi-value fields."""
 
-    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+    def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
         for name in ("importantDates", "customFieldValues", *(aspect.name for aspect in aspects() if aspect.name)):
             del fields[name]

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from accounts.transfer.times import Times
 from contacts_project.kernel.api.fields import StrictCharField, check_text
 from people.api.important_dates import ImportantDateSerializer
+from people.api.person_fields import person_fields
 from people.api.person_serializer import PersonSerializer
 from people.fields.cards import LINE_FIELDS
 from people.transfer.pictures import Picture
@@ -63,10 +64,8 @@ class PersonShape(PersonSerializer):
 
         What points at other records is read as plain ids, and resolved once those are in.
         """
-        declared = PersonSerializer._declared_fields
-        fields = {key: field for key, field in super().get_fields().items() if key in declared and not field.read_only}
         return {
-            **fields,
+            **{name: field for name, field in person_fields().items() if not field.read_only},
             "relationshipToUserId": StrictCharField(max_length=36, required=False, allow_null=True),
             "groupIds": _list_of(StrictCharField(max_length=36), 20_000),
             "customFieldValues": _list_of(ValueShape(), 1_000),

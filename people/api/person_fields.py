@@ -1,0 +1,78 @@
+"""The fields of a person's serializers, of the table of fields."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from contacts_project.kernel.api.fields import (
+    OwnedField,
+    OwnedListField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateField,
+    StrictIntegerField,
+)
+from people.api.custom_values import CustomFieldValuesField
+from people.api.important_dates import ImportantDateEntrySerializer
+from people.api.person_entries import ENTRIES
+from people.fields import table
+from people.fields.table import Kind, PersonField
+from people.models import Group
+
+SerializerField = serializers.Field[Any, Any, Any, Any]
+
+
+class GroupSummary(serializers.Serializer[Group]):
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    color = serializers.CharField(read_only=True)
+
+
+class TypeSummary(serializers.Serializer[Any]):
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    label = serializers.CharField(read_only=True)  # type: ignore[assignment]  # DRF takes fields out of the class
+    color = serializers.CharField(read_only=True)
+
+
+def person_fields() -> dict[str, SerializerField]:
+    """New fields for a serializer, by the name of each."""
+    return {field.name: _field_of(field) for field in table.FIELDS}
+
+
+def _field_of(field: PersonField) -> SerializerField:
+    if not field.column:
+        return _NO_COLUMNS[field.name]()
+    if field.read_only:
+        return serializers.CharField(read_only=True, allow_null=True)
+    source: dict[str, Any] = {} if field.column == field.name else {"source": field.column}
+    if field.kind is Kind.LIST:
+        return _list_of(ENTRIES[field.name], **source)
+    source["required"] = field.required
+    if field.kind is Kind.FLAG:
+        return StrictBooleanField(**source)
+    source["allow_null"] = not field.required
+    return _NULLABLE[field.kind](field, source)
+
+
+def _list_of(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any) -> SerializerField:
+    return serializers.ListSerializer(child=entries(), required=False, max_length=table.MAX_ENTRIES, **kwargs)
+
+
+_NULLABLE: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
+    Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
+    Kind.DATE: lambda _, more: StrictDateField(**more),
+    Kind.WHOLE: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
+    Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
+    Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
+}
+_NO_COLUMNS: Mapping[str, Callable[[], SerializerField]] = {
+    "displayName": lambda: serializers.CharField(source="display_name", read_only=True),
+    "relationshipToUser": lambda: TypeSummary(read_only=True, allow_null=True, source="relationship_to_user"),
+    "groupIds": lambda: OwnedListField("people.Group", required=False, source="groups"),
+    "groups": lambda: GroupSummary(many=True, read_only=True),
+    "importantDates": lambda: _list_of(ImportantDateEntrySerializer, source="important_dates"),
+    "customFieldValues": lambda: CustomFieldValuesField(required=False, source="custom_field_values"),
+}
