@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from people.fields import table
+from people import field_table
 
 WESTERN, EASTERN = "WESTERN", "EASTERN"
 FULL, NICKNAME_PREFERRED, SHORT = "FULL", "NICKNAME_PREFERRED", "SHORT"
@@ -25,7 +25,7 @@ class NameParts(NamedTuple):
 
 
 COLUMNS = NameParts._fields
-_SEARCHED = tuple(field.column for field in table.SCALARS if field.searched)
+_SEARCHED = tuple(field.column for field in field_table.SCALARS if field.searched)
 
 
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictCharField, StrictFloatField
-from people.fields import table
-from people.fields.table import EntryKey, KeyKind, PersonField
+from people import field_table
+from people.field_table import EntryKey, KeyKind, PersonField
 from people.vcard.limits import is_email
 
 
@@ -69,5 +69,5 @@ def _serializer_of(field: PersonField) -> type[Entry]:
     return made
 
 
-ENTRIES: Mapping[str, type[Entry]] = {field.name: _serializer_of(field) for field in table.LISTS}
+ENTRIES: Mapping[str, type[Entry]] = {field.name: _serializer_of(field) for field in field_table.LISTS}
 """By the name of a multi-value field the serializer of its entries."""

@@ -14,11 +14,11 @@ from contacts_project.kernel.api.fields import (
     StrictDateField,
     StrictIntegerField,
 )
+from people import field_table
 from people.api.custom_values import CustomFieldValuesField
 from people.api.important_dates import ImportantDateEntrySerializer
 from people.api.person_entries import ENTRIES
-from people.fields import table
-from people.fields.table import Kind, PersonField
+from people.field_table import Kind, PersonField
 from people.models import Group
 
 SerializerField = serializers.Field[Any, Any, Any, Any]
@@ -39,7 +39,7 @@ class TypeSummary(serializers.Serializer[Any]):
 
 def person_fields() -> dict[str, SerializerField]:
     """New fields for a serializer, by the name of each."""
-    return {field.name: _field_of(field) for field in table.FIELDS}
+    return {field.name: _field_of(field) for field in field_table.FIELDS}
 
 
 def _field_of(field: PersonField) -> SerializerField:
@@ -58,7 +58,7 @@ def _field_of(field: PersonField) -> SerializerField:
 
 
 def _list_of(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any) -> SerializerField:
-    return serializers.ListSerializer(child=entries(), required=False, max_length=table.MAX_ENTRIES, **kwargs)
+    return serializers.ListSerializer(child=entries(), required=False, max_length=field_table.MAX_ENTRIES, **kwargs)
 
 
 _NULLABLE: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {

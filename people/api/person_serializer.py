@@ -6,10 +6,10 @@ import orjson
 from rest_framework import serializers
 
 from accounts.models import User
+from people import field_table
 from people.api.person_fields import SerializerField, person_fields
 from people.aspects import aspects
-from people.fields import table
-from people.fields.table import Kind
+from people.field_table import Kind
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
 from people.projection.search_index import RECORD
@@ -56,7 +56,7 @@ class SearchRecordSerializer(serializers.Serializer[Any]):
     """A flat record of the search index; the joined texts are empty where there is nothing."""
 
     def get_fields(self) -> dict[str, SerializerField]:
-        nullable = {field.index_name for field in table.SCALARS if not field.required}
+        nullable = {field.index_name for field in field_table.SCALARS if not field.required}
         texts = {name: serializers.CharField(allow_null=name in nullable) for name in RECORD}
         return {**texts, "id": serializers.UUIDField()}
 
@@ -66,7 +66,7 @@ class PersonListedSerializer(PersonSerializer):
 
     @property
     def optional(self) -> list[str]:
-        lists = {field.name for field in table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
+        lists = {field.name for field in field_table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
         lists |= {aspect.name for aspect in aspects() if aspect.name}
         names: Any = self.fields
         return [name for name in names if name in lists]

@@ -10,6 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from accounts.models import User
+from people import field_table
 from people.dates.recurrence import (
     Kind,
     LeapDayRule,
@@ -22,7 +23,6 @@ from people.dates.recurrence import (
     local_day,
     once_from,
 )
-from people.fields import table
 from people.models import ImportantDate, Person
 
 
@@ -178,6 +178,6 @@ CONTACT_FIELDS: tuple[str, ...] = (
     *CONTACT_COLUMNS,
     "owner_id",
     "created_at",
-    *(field.column for field in table.SCALARS if field.plans_contact),
+    *(field.column for field in field_table.SCALARS if field.plans_contact),
 )
 """What is read of a person to plan its contact reminder."""

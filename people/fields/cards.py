@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from people.fields import table
+from people import field_table
 from people.fields.entries import SHAPES, settle
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 
 #: Field of Card by column of Person; the documents are called the same on both sides.
-SCALARS: Mapping[str, str] = {field.column: field.card for field in table.CARD_SCALARS}
+SCALARS: Mapping[str, str] = {field.column: field.card for field in field_table.CARD_SCALARS}
 
 #: What a line of a card may say of a person: the fields of Card that hold something.
 LINE_FIELDS = frozenset({*SHAPES, *SCALARS.values(), "n", "fn", "important_dates", "categories", "photo"} - {"name"})

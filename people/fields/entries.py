@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
-from people.fields import table
+from people import field_table
 from people.matching import match_entries
 
 Entry = Mapping[str, Any]
 
 # The keys of an entry that a body may bring, in the order of the answer, behind its `id`.
 SHAPES: Mapping[str, tuple[str, ...]] = {
-    field.column: tuple(key.name for key in field.keys if not key.read_only) for field in table.LISTS
+    field.column: tuple(key.name for key in field.keys if not key.read_only) for field in field_table.LISTS
 }
 # An entry whose value was edited is known by what sorts it.
-_KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in table.LISTS}
+_KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
 _VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for column, keys in SHAPES.items()}
 GEOCODED = ("latitude", "longitude", "geocodeStatus")
 

@@ -5,16 +5,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from contacts_project.kernel.errors import FieldError
+from people import field_table
 from people.duplicates.keys import email_key, phone_key
-from people.fields import table
+from people.field_table import MAX_ENTRIES
 from people.fields.entries import SHAPES, address_text
-from people.fields.table import MAX_ENTRIES
 from people.models import Person
 from people.names import fold
 
 Entry = Mapping[str, Any]
 
-_JSON_NAMES = {field.column: field.name for field in table.LISTS}
+_JSON_NAMES = {field.column: field.name for field in field_table.LISTS}
 
 
 def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]]:

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from people.fields import table
-from people.fields.table import REMINDER_DEFAULTS, Merge
+from people import field_table
+from people.field_table import REMINDER_DEFAULTS, Merge
 from people.models import Person
 
-OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in table.SCALARS if not field.read_only}
+OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in field_table.SCALARS if not field.read_only}
 """What fieldOverrides may name, and its column."""
 
-PLANNED_BY = frozenset(field.column for field in table.SCALARS if field.plans_contact)
-_FILLED = tuple(field.attribute for field in table.SCALARS if field.merge is Merge.FILL)
-_REMINDER = tuple(field.attribute for field in table.SCALARS if field.merge is Merge.REMINDER)
+PLANNED_BY = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_FILLED = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.FILL)
+_REMINDER = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.REMINDER)
 
 Change = tuple[Any, Any]
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import models
 
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
-from people.fields import table
+from people import field_table
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
@@ -90,7 +90,7 @@ class Person(TrashModel):
     search_key = models.TextField(default="", editable=False)
     revision = models.BigIntegerField(default=0, editable=False)
 
-    DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in table.LISTS)
+    DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
 
     unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)

@@ -6,7 +6,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 
 from contacts_project.kernel.api.columns import IdKey
-from people.fields.table import Kind, PersonField
+from people.field_table import Kind, PersonField
 
 
 class Raw(Func):

@@ -11,7 +11,7 @@ from orjson import Fragment, dumps
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.fields import table
+from people import field_table
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -26,21 +26,25 @@ FETCH = 250
 # The answer in its order, empty; what a row says is put in by name.
 _EMPTY: dict[str, Any] = {
     "id": None,
-    **{field.name: None for field in table.FIELDS if field.kind not in {table.Kind.LIST, table.Kind.ROWS}},
+    **{
+        field.name: None
+        for field in field_table.FIELDS
+        if field.kind not in {field_table.Kind.LIST, field_table.Kind.ROWS}
+    },
     "deletedAt": None,
     "createdAt": None,
     "updatedAt": None,
 }
 _COLUMNS: dict[str, Any] = {
     "id": IdKey("id"),
-    **{field.name: column_of(field) for field in table.SCALARS},
+    **{field.name: column_of(field) for field in field_table.SCALARS},
     "deletedAt": TimeText("deleted_at"),
     "createdAt": TimeText("created_at"),
     "updatedAt": TimeText("updated_at"),
 }
 _WITH_LISTS: dict[str, Any] = {
     **_COLUMNS,
-    "lists": JsonMembers(**{field.name: field.column for field in table.LISTS}),
+    "lists": JsonMembers(**{field.name: field.column for field in field_table.LISTS}),
 }
 # What a person is to the user, read with the person itself.
 _TYPE = ("name", "label", "color", "deleted_at")

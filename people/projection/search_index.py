@@ -8,8 +8,8 @@ import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, id_text
-from people.fields import table
-from people.fields.table import Kind
+from people import field_table
+from people.field_table import Kind
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -19,7 +19,7 @@ from people.projection.related import groups_of, types_of
 
 Entry = Mapping[str, Any]
 
-_INDEXED = [field for field in table.FIELDS if field.index_name]
+_INDEXED = [field for field in field_table.FIELDS if field.index_name]
 _SCALARS = [field for field in _INDEXED if field.column and field.kind is not Kind.LIST]
 _LISTS = [field for field in _INDEXED if field.kind is Kind.LIST]
 *_BEFORE, _CUSTOM_FIELDS = (field.index_name for field in _LISTS)

@@ -9,8 +9,8 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import AccountWrite
+from people import field_table
 from people.dates import schedule
-from people.fields import table
 from people.fields.cards import forget_lines
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
@@ -23,8 +23,8 @@ from people.services.important_dates import replace_dates
 from people.services.plan import check_plan
 
 # The photo is a file as well and has a service of its own.
-SCALARS = frozenset(field.column for field in table.SCALARS if field.name != "photo") | {"card_lines"}
-_CONTACT = frozenset(field.column for field in table.SCALARS if field.plans_contact)
+SCALARS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
+_CONTACT = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
 
 
 class PersonWriter:
@@ -83,7 +83,7 @@ class PersonWriter:
 
     def _plan_contact(self, person: Person, was_reminding: bool) -> None:
         if person.contact_reminder_enabled:
-            for column, default in table.REMINDER_DEFAULTS.items():
+            for column, default in field_table.REMINDER_DEFAULTS.items():
                 setattr(person, column, getattr(person, column) or default)
             if not was_reminding:
                 check_plan(self.owner, "reminders")

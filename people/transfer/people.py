@@ -15,9 +15,9 @@ from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
 from people.aspects import aspects
 from people.dates import schedule
+from people.field_table import REMINDER_DEFAULTS
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
-from people.fields.table import REMINDER_DEFAULTS
 from people.geocoding.copying import note_addresses
 from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person

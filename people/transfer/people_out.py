@@ -7,17 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from people.fields import table
+from people import field_table
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.transfer.pictures import exported
 
 _BATCH = 500
 # The type of what a person is to the user, and the photo, are not told by their columns alone.
-_TOLD = [field for field in table.SCALARS if field.kind is not table.Kind.REFERENCE and field.name != "photo"]
+_TOLD = [
+    field for field in field_table.SCALARS if field.kind is not field_table.Kind.REFERENCE and field.name != "photo"
+]
 _COLUMNS = {
     **{field.name: field.column for field in _TOLD},
     "cardLines": "card_lines",
-    **{field.name: field.column for field in table.LISTS},
+    **{field.name: field.column for field in field_table.LISTS},
     "createdAt": "created_at",
     "deletedAt": "deleted_at",
 }

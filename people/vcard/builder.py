@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from urllib.parse import quote
 
-from people.fields import table
+from people import field_table
 from people.vcard import values
 from people.vcard.card import Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine, Params
@@ -31,8 +31,8 @@ _SCHEMES = {
     "xmpp": "xmpp",
     "yahoo": "ymsgr",
 }
-_PROPERTIES = {field.card: field.card_property for field in table.CARD_SCALARS}
-_OLD_PROPERTIES = {field.card: field.old_property or field.card_property for field in table.CARD_SCALARS}
+_PROPERTIES = {field.card: field.card_property for field in field_table.CARD_SCALARS}
+_OLD_PROPERTIES = {field.card: field.old_property or field.card_property for field in field_table.CARD_SCALARS}
 _DATE_LABELS = {
     "BIRTHDAY": "birthday",
     "ANNIVERSARY": "anniversary",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from people.fields import table
+from people import field_table
 
 Entry = Mapping[str, str | float | None]
 
@@ -15,16 +15,16 @@ UNKNOWN_YEAR = 1604
 NAME_FORMATS = ("FULL", "FIRST_LAST", "NICKNAME_PREFERRED", "SHORT")
 
 #: The multi-value fields, in the order in which they are written.
-LISTS = tuple(field.card for field in table.LISTS)
+LISTS = tuple(field.card for field in field_table.LISTS)
 
 #: The single-valued fields that have a property of their own: texts beside the name, and days.
 PLAIN_TEXTS = tuple(
     field.card
-    for field in table.CARD_SCALARS
-    if field.kind is table.Kind.TEXT
+    for field in field_table.CARD_SCALARS
+    if field.kind is field_table.Kind.TEXT
     and field.card_property not in {"N", "X-SECOND-LAST-NAME", "X-DISPLAY-NAME", "ORG", "NOTE", "UID"}
 )
-DATES = tuple(field.card for field in table.CARD_SCALARS if field.kind is table.Kind.DATE)
+DATES = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE)
 
 
 class VCardError(ValueError):

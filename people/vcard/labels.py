@@ -6,7 +6,7 @@ return the same text, and adds the nearest word to a label so that other program
 
 import re
 
-from people.fields.table import OTHER
+from people.field_table import OTHER
 
 _APPLE = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
 #: These say how a number may be used or that it is the usual one, not which one it is: no `type` shows them.

@@ -6,22 +6,22 @@ A value that makes no sense when cut (a number, an address on the net) becomes a
 import re
 from collections.abc import Iterable, Mapping
 
-from people.fields import table
-from people.fields.table import OTHER, KeyKind, Kind
+from people import field_table
+from people.field_table import OTHER, KeyKind, Kind
 from people.vcard.card import Entry, KeptLine
 from people.vcard.values import clean_line
 
-MAX_ENTRIES = table.MAX_ENTRIES
+MAX_ENTRIES = field_table.MAX_ENTRIES
 MAX_CATEGORIES = 100
 MAX_LINES_SIZE = 1024 * 1024
 
-_SCALARS = {field.card: field for field in table.CARD_SCALARS}
+_SCALARS = {field.card: field for field in field_table.CARD_SCALARS}
 #: Characters of each text of a card but its UID, which is not cut.
 TEXTS: Mapping[str, int] = {
     name: field.limit for name, field in _SCALARS.items() if field.kind is Kind.TEXT and name != "uid"
 }
 MAX_UID = _SCALARS["uid"].limit
-_LISTS = {field.card: field for field in table.LISTS}
+_LISTS = {field.card: field for field in field_table.LISTS}
 _TYPE = _LISTS["phone_numbers"].keys[0]
 _WHOLE = {name: key for name, field in _LISTS.items() for key in field.keys if key.whole}
 _CUT = {

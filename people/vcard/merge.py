@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from people.fields import table
+from people import field_table
 from people.vcard.card import Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import parse_line
 from people.vcard.kept_lines import ENTRY_FIELDS, missing_lines
@@ -16,7 +16,7 @@ from people.vcard.versions import VERSIONS, canonical
 from people.vcard.writer import card_lines
 
 # The last contact is the later one of both.
-_SCALARS = tuple(field.card for field in table.CARD_SCALARS if field.card != "last_contact")
+_SCALARS = tuple(field.card for field in field_table.CARD_SCALARS if field.card != "last_contact")
 
 
 def _folded(*keys: str) -> Callable[[Entry], object]:
@@ -32,7 +32,7 @@ def _digits(entry: Entry) -> object:
 ENTRY_KEYS: dict[str, Callable[[Entry], object]] = {
     **{
         field.card: _folded(*(key.name for key in field.keys if key.name != "type" and not key.read_only))
-        for field in table.LISTS
+        for field in field_table.LISTS
     },
     "phone_numbers": _digits,
     "locations": lambda entry: (entry["latitude"], entry["longitude"]),

@@ -5,7 +5,7 @@ Only what the target spells differently changes; everything else stays letter fo
 
 import re
 
-from people.fields import table
+from people import field_table
 from people.vcard import values
 from people.vcard.charsets import clean_controls
 from people.vcard.content_lines import ContentLine, Params
@@ -15,7 +15,9 @@ VERSIONS = ("4.0", "3.0")
 # Lists and components may stand in these; elsewhere a comma or semicolon of 2.1 is text.
 _STRUCTURED = frozenset({"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"})
 _LISTS = frozenset({"CATEGORIES", "NICKNAME"})
-_OF_FIELDS = {name for field in table.CARD_SCALARS if field.kind is table.Kind.TEXT for name in field.card_properties}
+_OF_FIELDS = {
+    name for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.TEXT for name in field.card_properties
+}
 _TEXTS = frozenset(
     {
         *(_OF_FIELDS - _STRUCTURED - _LISTS),

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.db import models
 
-from people.fields import table
-from people.fields.table import Kind, PersonField
+from people import field_table
+from people.dates.recurrence import Unit
+from people.field_table import Kind, PersonField
 from people.models import Person
 from people.names import COLUMNS
 from people.vcard import Card
@@ -32,7 +33,7 @@ def of_model(field: PersonField) -> Any:
     return Person._meta.get_field(field.column)
 
 
-@pytest.mark.parametrize("field", table.COLUMNS, ids=lambda field: field.name)
+@pytest.mark.parametrize("field", field_table.COLUMNS, ids=lambda field: field.name)
 def test_a_column_is_as_the_table_says(field: PersonField) -> None:
     column = of_model(field)
     if field.name == "notes":
@@ -42,6 +43,7 @@ def test_a_column_is_as_the_table_says(field: PersonField) -> None:
     if field.kind is Kind.TEXT:
         assert column.max_length == field.limit
     if field.kind is Kind.CHOICE:
+        assert field.choices == tuple(Unit)
         assert max(map(len, field.choices)) <= column.max_length
     if field.kind is Kind.REFERENCE:
         assert column.related_model._meta.label == field.model
@@ -51,27 +53,27 @@ def test_a_column_is_as_the_table_says(field: PersonField) -> None:
 
 def test_every_column_is_in_the_table() -> None:
     columns = {column.name for column in Person._meta.concrete_fields}
-    assert {field.column for field in table.COLUMNS} == columns - NO_FIELDS
+    assert {field.column for field in field_table.COLUMNS} == columns - NO_FIELDS
 
 
 def test_a_card_has_the_fields_of_the_table() -> None:
     of_cards = {"important_dates", "categories", "photo", "photo_url", "kind", "members", "lines"}
-    known = {field.card for field in (*table.CARD_SCALARS, *table.LISTS)}
+    known = {field.card for field in (*field_table.CARD_SCALARS, *field_table.LISTS)}
     assert {field.name for field in fields(Card)} - of_cards == known
 
 
 def test_the_parts_of_a_name_are_columns() -> None:
-    assert set(COLUMNS) <= {field.column for field in table.SCALARS}
+    assert set(COLUMNS) <= {field.column for field in field_table.SCALARS}
 
 
 def test_a_csv_mapping_may_name_the_scalars_and_the_first_of_each_list() -> None:
     """Open points, section 13; `birthday`, `group` and `ignore` are no columns of a person."""
-    assert {name for name in table.MAPPING_NAMES if name.islower()} >= {"phone", "email", "url", "notes"}
-    assert {name for name in table.MAPPING_NAMES if "." in name} == {
+    assert {name for name in field_table.MAPPING_NAMES if name.islower()} >= {"phone", "email", "url", "notes"}
+    assert {name for name in field_table.MAPPING_NAMES if "." in name} == {
         "address.street",
         "address.city",
         "address.region",
         "address.postalCode",
         "address.country",
     }
-    assert not {"photo", "uid", "relationshipToUserId"} & set(table.MAPPING_NAMES)
+    assert not {"photo", "uid", "relationshipToUserId"} & set(field_table.MAPPING_NAMES)

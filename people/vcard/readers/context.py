@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from people.fields.table import OTHER
+from people.field_table import OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
 from people.vcard.labels import read_label, read_type

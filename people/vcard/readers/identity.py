@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from people.fields import table
+from people import field_table
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
 from people.vcard.readers.context import Context, Reader, Statement, single
@@ -94,8 +94,8 @@ def _kind_of_card(line: ContentLine, context: Context) -> Iterator[Statement]:
 # Of a field that has a property of its own, unless a reader below knows better.
 _TEXTS: dict[str, Reader] = {
     name: _plain(field.card)
-    for field in table.CARD_SCALARS
-    if field.kind is table.Kind.TEXT
+    for field in field_table.CARD_SCALARS
+    if field.kind is field_table.Kind.TEXT
     for name in field.card_properties
 }
 

@@ -10,8 +10,6 @@ import re
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
 
-from people.dates.recurrence import Unit
-
 MAX_ENTRIES = 100
 """Entries of a multi-value field, and important dates of a person."""
 
@@ -173,10 +171,10 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "contactReminderIntervalUnit",
         kind=Kind.CHOICE,
-        choices=tuple(Unit),
+        choices=("DAYS", "WEEKS", "MONTHS", "YEARS"),
         merge=Merge.REMINDER,
         plans_contact=True,
-        reminder_default=Unit.MONTHS.value,
+        reminder_default="MONTHS",
     ),
     PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY),
     PersonField("photo", 200, read_only=True, index_name="photo"),
