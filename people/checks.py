@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from contacts_project.kernel.outbound.door import configured_rules
 from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.session import configured_rules
 from people.photos.files import empty_files
 
 

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from contacts_project.kernel.errors import UnavailableError
-from contacts_project.kernel.outbound import OutboundError, check_status, open_door
+from contacts_project.kernel.outbound import OutboundError, check_status, outbound_session
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +82,8 @@ def forget_documents() -> None:
 
 def _read(url: str) -> dict[str, Any]:
     try:
-        with open_door(max_bytes=_MAX_BYTES, seconds=_READ_SECONDS) as door:
-            response = door.request("GET", url, headers={"Accept": "application/json"})
+        with outbound_session(max_bytes=_MAX_BYTES, seconds=_READ_SECONDS) as session:
+            response = session.request("GET", url, headers={"Accept": "application/json"})
             check_status(response)
             found = response.json()
     except (OutboundError, ValueError) as error:

@@ -1,6 +1,6 @@
 """One sign-in from its start to the provider's claims. What has to be remembered in between is in the browser's cookie.
 
-Authlib builds the requests and checks the claims; the door (contacts_project.kernel.outbound) carries them.
+Authlib builds the requests and checks the claims; an outbound session (contacts_project.kernel.outbound) carries them.
 """
 
 import time

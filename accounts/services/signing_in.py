@@ -102,7 +102,7 @@ class Attempt:
 def proving(user: User) -> Iterator[None]:
     """Count a check of a signed-in account's password or code, unless it passes. Raises RateLimitedError.
 
-    A budget of its own: what strangers fail at the door is nothing to who is inside.
+    A budget of its own: what strangers fail to prove is nothing to who is signed in.
     """
     PROOFS.draw(str(user.pk))
     yield

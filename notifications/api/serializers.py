@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, open_door
+from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH
 from notifications.services.destinations import Changes
@@ -156,8 +156,8 @@ class Subscribe(serializers.Serializer[Any]):
             if value.startswith("https://"):
                 configured_rules().check_url(value)
             else:
-                with open_door(schemes=Schemes.HTTPS_ONLY) as door:
-                    door.check(value)
+                with outbound_session(schemes=Schemes.HTTPS_ONLY) as session:
+                    session.check(value)
         except OutboundError as error:
             if value.startswith("https://") and error.reason in {Reason.ADDRESS, Reason.PORT}:
                 return value

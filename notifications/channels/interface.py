@@ -49,7 +49,7 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: OutboundError, *, gone_statuses: frozenset[int]) -> "Outcome":
-        """What a failure at the outbound door means."""
+        """What a failure at an outbound session means."""
         is_gone = error.status in gone_statuses
         return cls(
             code=error.code.value,
@@ -79,7 +79,7 @@ class Channel:
         raise NotImplementedError
 
     def send(self, key: str, notice: Notice) -> Outcome:
-        """Try once, within the door's deadline, outside any transaction. Failures are an Outcome, never raised."""
+        """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised."""
         try:
             self.deliver(key, notice)
         except OutboundError as error:

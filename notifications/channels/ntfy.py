@@ -7,8 +7,8 @@ import orjson
 import requests
 
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.outbound import Code, OutboundError, check_status, open_door
-from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
+from contacts_project.kernel.outbound import Code, OutboundError, check_status, outbound_session
+from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
 from notifications.notices.notice import Notice, NoticeKind
@@ -41,8 +41,8 @@ class NtfyChannel(EndpointChannel):
         headers = {"Content-Type": "application/json"}
         if destination.secret:
             headers["Authorization"] = f"Bearer {destination.secret}"
-        with open_door() as door:
-            response = door.request("POST", destination.server_url + "/", data=dumps(message), headers=headers)
+        with outbound_session() as session:
+            response = session.request("POST", destination.server_url + "/", data=dumps(message), headers=headers)
         check_status(response)
         if not _is_json(response):
             raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is not JSON.", status=response.status_code)
@@ -61,13 +61,13 @@ def find_server(url: str) -> str | None:
     parts = urlsplit(url)
     segments = parts.path.rstrip("/").split("/")[:-1]
     ends_at = time.monotonic() + DEADLINE_SECONDS
-    with open_door() as door:
+    with outbound_session() as session:
         for length in range(len(segments), max(0, len(segments) - MAX_PARENTS), -1):
             root = f"{parts.scheme}://{parts.netloc}{'/'.join(segments[:length])}"
             seconds = ends_at - time.monotonic()
             if seconds <= 0:
                 raise OutboundError(Code.TIMEOUT)
-            if _is_healthy_answer(door.request("GET", f"{root}/v1/health", timeout=seconds)):
+            if _is_healthy_answer(session.request("GET", f"{root}/v1/health", timeout=seconds)):
                 return root
     return None
 

@@ -8,8 +8,8 @@ from django.conf import settings
 
 from accounts.models import User
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, open_door
-from contacts_project.kernel.outbound.door import DEADLINE_SECONDS
+from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, outbound_session
+from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription
@@ -44,7 +44,7 @@ class PushChannel(Channel):
             raise TargetMissingError(key)
         try:
             vapid = read_private_key(settings.VAPID_PRIVATE_KEY)
-            with open_door(schemes=Schemes.HTTPS_ONLY, truncate=True) as door:
+            with outbound_session(schemes=Schemes.HTTPS_ONLY, truncate=True) as session:
                 response = webpush(
                     {"endpoint": device.endpoint, "keys": {"p256dh": device.p256dh, "auth": device.auth}},
                     data=payload_of(notice),
@@ -53,7 +53,7 @@ class PushChannel(Channel):
                     ttl=_seconds_left(notice),
                     headers={"Topic": notice.id.hex, "Urgency": "normal"},
                     timeout=DEADLINE_SECONDS,
-                    requests_session=door,
+                    requests_session=session,
                 )
             check_status(response)
         except WebPushException as failure:

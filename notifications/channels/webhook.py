@@ -10,7 +10,7 @@ import orjson
 from django.utils import timezone
 
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.outbound import Schemes, check_status, open_door
+from contacts_project.kernel.outbound import Schemes, check_status, outbound_session
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destination import Destination, DestinationType
@@ -33,8 +33,8 @@ class WebhookChannel(EndpointChannel):
         body = body_of(notice)
         headers = signed_headers(str(notice.id), body, destination.signing_secrets(now), now)
         # The status is the confirmation: what a receiver writes below it is cut at the cap, not held against it.
-        with open_door(schemes=Schemes.HTTPS_ONLY, truncate=True) as door:
-            check_status(door.request("POST", destination.url, data=body, headers=headers))
+        with outbound_session(schemes=Schemes.HTTPS_ONLY, truncate=True) as session:
+            check_status(session.request("POST", destination.url, data=body, headers=headers))
 
 
 def body_of(notice: Notice) -> bytes:

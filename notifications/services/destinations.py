@@ -12,7 +12,7 @@ from accounts.models.user import Plan
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
-from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, open_door
+from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
 from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.kernel.waiting import waiting
 from notifications.channels import channels
@@ -163,8 +163,8 @@ def ask_network(type_: DestinationType, url: str) -> str:
     """Resolve the host, and for ntfy find the server behind the topic; returns its root. Raises UrlRefusedError."""
     try:
         if type_ == DestinationType.WEBHOOK:
-            with open_door(schemes=SCHEMES[type_]) as door:
-                door.check(url)
+            with outbound_session(schemes=SCHEMES[type_]) as session:
+                session.check(url)
             return ""
         server_url = find_server(url)
     except OutboundError as error:

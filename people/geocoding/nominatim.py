@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import orjson
 from django.conf import settings
 
-from contacts_project.kernel.outbound.door import Door
 from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
+from contacts_project.kernel.outbound.session import OutboundSession
 
 
 class Place(NamedTuple):
@@ -16,9 +16,9 @@ class Place(NamedTuple):
     longitude: float
 
 
-def find_place(door: Door, text: str) -> Place | None:
+def find_place(session: OutboundSession, text: str) -> Place | None:
     """Where the address is, None when the provider knows none. Raises OutboundError. One request."""
-    response = door.request(
+    response = session.request(
         "GET",
         f"{settings.GEOCODER_URL.removesuffix('/search')}/search",
         params={"format": "jsonv2", "q": text, "limit": "1"},

@@ -16,8 +16,8 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.outbound.door import Door, open_door
 from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.session import OutboundSession, outbound_session
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
 from people.geocoding import pace
 from people.geocoding.copying import copy_results, drop_unused
@@ -55,10 +55,10 @@ def geocode_due(run: Run) -> dict[str, int]:
     """Carry out changed preferences, then look up what is due, some of each account in turn; returns the counts."""
     follow_preferences()
     if settings.GEOCODER_URL:
-        with open_door() as door:
+        with outbound_session() as session:
             while not run.is_over and (owners := _owners_with_due(run.now())):
                 for owner_id in owners:
-                    _geocode_some(run, door, owner_id)
+                    _geocode_some(run, session, owner_id)
     for owner_id in _uncopied_owners():
         _copy(owner_id)
     return run.counts
@@ -114,12 +114,12 @@ def _owners_with_due(now: dt.datetime) -> list[UUID]:
     return list(_due(now).order_by("owner_id").values_list("owner_id", flat=True).distinct())
 
 
-def _geocode_some(run: Run, door: Door, owner_id: UUID) -> None:
+def _geocode_some(run: Run, session: OutboundSession, owner_id: UUID) -> None:
     rows = list(_due(run.now()).filter(owner_id=owner_id).order_by("next_try_at", "id")[:BATCH])
     used = drop_unused(owner_id, [row.text for row in rows])
     for row in rows:
         if row.text in used and _wait_turn(run) and _claim(row, run.now()):
-            _look_up(run, door, row)
+            _look_up(run, session, row)
     _copy(owner_id)
 
 
@@ -144,9 +144,9 @@ def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
     return row.claim is not None
 
 
-def _look_up(run: Run, door: Door, row: GeocodedAddress) -> None:
+def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
     try:
-        place = find_place(door, row.text)
+        place = find_place(session, row.text)
     except OutboundError as error:
         run.is_ill = True
         pace.pause(until=run.now() + max(ILL, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))

@@ -115,7 +115,7 @@ def test_passwords_are_hashed_by_argon2() -> None:
     assert settings.AUTH_PASSWORD_VALIDATORS
 
 
-def test_strangers_at_the_door_do_not_keep_the_owner_from_changing_it(api: Client, alice: User) -> None:
+def test_strangers_do_not_keep_the_owner_from_changing_it(api: Client, alice: User) -> None:
     for host in range(11):
         body = {"email": alice.email, "password": "Wrong-Horse-7"}
         Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{host}")

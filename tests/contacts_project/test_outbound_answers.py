@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, Door, OutboundError, Policy, Rules
+from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
 from tests.loopback import Reply, closed_port, raw_server, recording_server
 
 LOOPBACK = Policy.parse("127.0.0.0/8", "*")
@@ -18,14 +18,14 @@ def hang_up(connection: socket.socket) -> None:
     connection.recv(1)
 
 
-def door(**changes: Any) -> Door:
-    return Door(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
+def open_session(**changes: Any) -> OutboundSession:
+    return OutboundSession(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
 
 
 def test_the_path_goes_out_as_it_is_spelled() -> None:
     with (
         recording_server() as server,
-        door() as session,
+        open_session() as session,
         session.open("REPORT", server.url + "/a%7eb/%40@c;d", data=b"<q/>", headers={"Depth": "0"}) as answer,
     ):
         assert (answer.status, answer.read(LIMIT)) == (200, b"")
@@ -43,7 +43,7 @@ def test_requests_share_a_connection_once_the_body_was_read() -> None:
             connection.recv(65536)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    with raw_server(handle) as port, door() as session:
+    with raw_server(handle) as port, open_session() as session:
         for _ in range(3):
             with session.open("GET", f"http://127.0.0.1:{port}/") as answer:
                 assert answer.read(LIMIT) == b"ok"
@@ -51,7 +51,7 @@ def test_requests_share_a_connection_once_the_body_was_read() -> None:
 
 
 def test_a_compressed_body_is_counted_as_it_is_unpacked() -> None:
-    with recording_server() as server, door() as session:
+    with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, gzip.compress(b"a" * LIMIT))
         with session.open("GET", server.url) as answer:
             assert sum(map(len, answer.chunks(LIMIT))) == LIMIT
@@ -68,7 +68,7 @@ def test_a_body_that_stalls_is_left_though_the_whole_has_time() -> None:
 
     with (
         raw_server(handle) as port,
-        door(idle_seconds=0.3) as session,
+        open_session(idle_seconds=0.3) as session,
         session.open("GET", f"http://127.0.0.1:{port}/") as answer,
         pytest.raises(OutboundError) as caught,
     ):
@@ -86,23 +86,23 @@ def test_a_body_that_keeps_coming_may_take_longer_than_one_read_may() -> None:
 
     with (
         raw_server(handle) as port,
-        door(idle_seconds=0.6) as session,
+        open_session(idle_seconds=0.6) as session,
         session.open("GET", f"http://127.0.0.1:{port}/") as answer,
     ):
         assert answer.read(LIMIT) == b"xxxx"
 
 
 def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
-    with door() as session, pytest.raises(OutboundError) as caught:
+    with open_session() as session, pytest.raises(OutboundError) as caught:
         session.open("PUT", f"http://127.0.0.1:{closed_port()}/", data=b"x")
     assert (caught.value.code, caught.value.has_sent) == (Code.REFUSED, False)
-    with raw_server(hang_up) as port, door() as session, pytest.raises(OutboundError) as caught:
+    with raw_server(hang_up) as port, open_session() as session, pytest.raises(OutboundError) as caught:
         session.open("PUT", f"http://127.0.0.1:{port}/", data=b"x")
     assert caught.value.has_sent is True
 
 
 def test_other_calls_may_be_made_while_a_body_is_read() -> None:
-    with recording_server() as server, door() as session:
+    with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {}, b"a" * 300_000)
         with session.open("GET", server.url) as long:
             pieces = long.chunks(LIMIT)

@@ -159,7 +159,7 @@ HOSTILE_ANSWERS = [
 
 
 def judge(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any = Schemes.HTTP_OR_HTTPS) -> Any:
-    """What the door does before it connects, with a resolver that gave `answers`."""
+    """What an outbound session does before it connects, with a resolver that gave `answers`."""
     policy = policy or Policy()
     target = check_url(url, policy, schemes)
     if target.literal is None:

@@ -1,4 +1,4 @@
-"""TLS through the door: the certificate must fit the name asked for, not the address connected to."""
+"""TLS of outbound sessions: the certificate must fit the name asked for, not the address connected to."""
 
 import ipaddress
 import time
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, Door, OutboundError, Policy, Rules
+from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
 from tests.loopback import PrivateCA, raw_server, recording_server
 
 
@@ -15,8 +15,8 @@ def ca(tmp_path_factory: Any) -> Any:
     return PrivateCA(tmp_path_factory.mktemp("ca"))
 
 
-def door(ca_file: Any, **changes: Any) -> Any:
-    return Door(
+def open_session(ca_file: Any, **changes: Any) -> Any:
+    return OutboundSession(
         Rules(
             **{
                 "policy": Policy.parse("127.0.0.0/8", "*"),
@@ -30,14 +30,14 @@ def door(ca_file: Any, **changes: Any) -> Any:
 
 
 def failure(ca_file: Any, url: str) -> Any:
-    with door(ca_file) as session, pytest.raises(OutboundError) as caught:
+    with open_session(ca_file) as session, pytest.raises(OutboundError) as caught:
         session.get(url)
     return caught.value.code
 
 
 def test_private_authority_is_trusted_when_configured(ca: PrivateCA) -> None:
     with recording_server(ca.server_context("inside.example", "127.0.0.1")) as server:
-        with door(ca.file) as session:
+        with open_session(ca.file) as session:
             assert session.get(f"https://inside.example:{server.port}/").status_code == 200
             assert session.get(f"https://inside.example.:{server.port}/").status_code == 200
             assert session.get(f"https://127.0.0.1:{server.port}/").status_code == 200
@@ -48,7 +48,7 @@ def test_server_name_indication_is_the_host(ca: PrivateCA) -> None:
     asked = []
     context = ca.server_context("inside.example")
     context.sni_callback = lambda sock, name, ctx: asked.append(name)
-    with recording_server(context) as server, door(ca.file) as session:
+    with recording_server(context) as server, open_session(ca.file) as session:
         session.get(f"https://inside.example:{server.port}/")
     assert asked == ["inside.example"]
 
@@ -69,7 +69,7 @@ def test_unknown_authority_and_self_signed_are_tls(ca: PrivateCA) -> None:
 def test_verification_cannot_be_switched_off_by_the_caller(ca: PrivateCA) -> None:
     with (
         recording_server(ca.server_context("inside.example", self_signed=True)) as server,
-        door(ca.file) as session,
+        open_session(ca.file) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{server.port}/", verify=False)
@@ -91,7 +91,7 @@ def test_dripping_over_tls_is_cut_at_the_deadline(ca: PrivateCA) -> None:
     started = time.monotonic()
     with (
         raw_server(drip, ca.server_context("inside.example")) as port,
-        door(ca.file, seconds=0.5) as session,
+        open_session(ca.file, seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{port}/")
@@ -103,7 +103,7 @@ def test_handshake_that_never_ends_is_cut_at_the_deadline(ca: PrivateCA) -> None
     started = time.monotonic()
     with (
         raw_server(lambda connection: time.sleep(5)) as port,
-        door(ca.file, seconds=0.5) as session,
+        open_session(ca.file, seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{port}/")

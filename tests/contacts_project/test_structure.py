@@ -37,7 +37,7 @@ def test_services_know_no_http() -> None:
     assert not found
 
 
-def test_the_network_is_reached_through_the_one_door() -> None:
+def test_the_network_is_reached_through_outbound_sessions() -> None:
     found = [
         str(path.relative_to(ROOT))
         for app in [*APPS, "contacts_project"]

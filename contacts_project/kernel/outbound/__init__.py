@@ -1,15 +1,15 @@
-"""The one door to the network. See docs/notifications.md for the policy it keeps."""
+"""The one way to the network: outbound sessions. See docs/notifications.md for the policy it keeps."""
 
 from contacts_project.kernel.outbound.answers import Answer
-from contacts_project.kernel.outbound.door import Door, Rules, configured_rules, guard, open_door
 from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status, parse_retry_after
 from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
+from contacts_project.kernel.outbound.session import OutboundSession, Rules, configured_rules, guard, outbound_session
 
 __all__ = [
     "Answer",
     "Code",
-    "Door",
     "OutboundError",
+    "OutboundSession",
     "Policy",
     "Reason",
     "Refused",
@@ -20,6 +20,6 @@ __all__ = [
     "check_url",
     "configured_rules",
     "guard",
-    "open_door",
+    "outbound_session",
     "parse_retry_after",
 ]

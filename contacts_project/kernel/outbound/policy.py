@@ -1,6 +1,6 @@
 """The outbound policy: which URLs, ports and addresses a request may go to. Pure: no socket, no settings.
 
-A URL becomes a `Target` whose parts the door uses from then on, so that no second parser can read it
+A URL becomes a `Target` whose parts the session uses from then on, so that no second parser can read it
 another way; the addresses its host resolves to are judged by `check_addresses`, at connect time.
 """
 

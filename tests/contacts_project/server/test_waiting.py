@@ -13,7 +13,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
 from contacts_project.kernel.outbound import OutboundError, Policy, Rules
-from contacts_project.kernel.outbound.door import Door
+from contacts_project.kernel.outbound.session import OutboundSession
 from contacts_project.server import lanes
 from tests.contacts_project.server.running import read_answer, running
 from tests.contacts_project.server.test_slow_clients import quick, wait_until
@@ -32,9 +32,9 @@ class Silent:
 
     def ask(self, request: WSGIRequest) -> HttpResponse:
         """A view that asks it."""
-        with Door(Rules(policy=Policy.parse("127.0.0.0/8", "*"), seconds=60)) as door:
+        with OutboundSession(Rules(policy=Policy.parse("127.0.0.0/8", "*"), seconds=60)) as session:
             try:
-                door.request("GET", f"http://127.0.0.1:{self.port}/")
+                session.request("GET", f"http://127.0.0.1:{self.port}/")
             except OutboundError as error:
                 return HttpResponse(error.code)
         raise AssertionError("it spoke")

@@ -1,12 +1,12 @@
-"""The one door to the network: a requests Session under the outbound policy.
+"""Outbound sessions: requests' own, under the outbound policy; the one way to the network.
 
-    with open_door(schemes=Schemes.HTTPS_ONLY) as door:
-        check_status(door.request("POST", url, json=body))
+    with outbound_session(schemes=Schemes.HTTPS_ONLY) as session:
+        check_status(session.request("POST", url, json=body))
 
 No redirects, no proxy from the environment, no cookies kept; one deadline for everything, connect included;
 the body is read whole, up to a cap. What goes wrong on the way is an OutboundError with its code; an
-answer, whatever its status, is returned. A Door is a Session, so pywebpush takes one; `guard` puts any
-other Session behind it.
+answer, whatever its status, is returned. An OutboundSession is a requests.Session, so pywebpush takes one; `guard`
+puts the same policy on any other Session.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,8 +45,8 @@ _max_bytes: ContextVar[int | None] = ContextVar("outbound_max_bytes", default=No
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a door allows. `seconds` is for a whole call, `connect_seconds` for its connection, `idle_seconds` for
-    one read or write; a body over `max_bytes` is an error, or with `truncate` simply cut."""
+    """What an outbound session allows. `seconds` is for a whole call, `connect_seconds` for its connection,
+    `idle_seconds` for one read or write; a body over `max_bytes` is an error, or with `truncate` simply cut."""
 
     policy: Policy = field(default_factory=Policy)
     schemes: Schemes = Schemes.HTTP_OR_HTTPS
@@ -77,7 +77,7 @@ class Rules:
         return Call(self.check_url(url), self.policy, self.schemes, resolve, deadline)
 
 
-class DoorAdapter(HTTPAdapter):
+class OutboundAdapter(HTTPAdapter):
     """The transport of requests under the rules; answers come back with their body read."""
 
     def __init__(self, rules: Rules, *, raise_redirects: bool = False) -> None:
@@ -126,7 +126,7 @@ class DoorAdapter(HTTPAdapter):
             CURRENT_CALL.reset(token)
 
 
-class Door(requests.Session):
+class OutboundSession(requests.Session):
     """A Session that can only go where the rules allow."""
 
     def __init__(self, rules: Rules) -> None:
@@ -161,7 +161,7 @@ class Door(requests.Session):
         )
         prepared.url = call.target.url
         adapter = self.get_adapter(call.target.url)
-        assert isinstance(adapter, DoorAdapter)  # noqa: S101 - guard() mounts no other
+        assert isinstance(adapter, OutboundAdapter)  # noqa: S101 - guard() mounts no other
         return adapter.open(prepared, call)
 
     def get_redirect_target(self, resp: requests.Response) -> None:
@@ -169,11 +169,11 @@ class Door(requests.Session):
 
 
 def guard(session: AnySession, rules: Rules, *, raise_redirects: bool = False) -> AnySession:
-    """Puts a Session, Authlib's say, behind the door; with `raise_redirects` a 3xx is an OutboundError."""
+    """Puts a Session, Authlib's say, under the outbound policy; with `raise_redirects` a 3xx is an OutboundError."""
     session.trust_env = False
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     session.adapters.clear()
-    adapter = DoorAdapter(rules, raise_redirects=raise_redirects)
+    adapter = OutboundAdapter(rules, raise_redirects=raise_redirects)
     for prefix in ("http://", "https://"):
         session.mount(prefix, adapter)
     return session
@@ -186,9 +186,9 @@ def configured_rules(**changes: Any) -> Rules:
     return Rules(**{"policy": policy, "ca_file": str(ca_file) if ca_file else None, **changes})
 
 
-def open_door(**changes: Any) -> Door:
-    """A Door under the operator's settings; `changes` are fields of Rules. Close it after use."""
-    return Door(configured_rules(**changes))
+def outbound_session(**changes: Any) -> OutboundSession:
+    """An OutboundSession under the operator's settings; `changes` are fields of Rules. Close it after use."""
+    return OutboundSession(configured_rules(**changes))
 
 
 def _setting(name: str) -> str | Iterable[str]:

@@ -1,4 +1,4 @@
-"""The door against servers that behave and servers that do not, all on loopback."""
+"""Outbound sessions against servers that behave and servers that do not, all on loopback."""
 
 import ipaddress
 import socket
@@ -11,8 +11,8 @@ import requests
 
 from contacts_project.kernel.outbound import (
     Code,
-    Door,
     OutboundError,
+    OutboundSession,
     Policy,
     Reason,
     Rules,
@@ -38,12 +38,12 @@ def resolver(*answers: Any) -> Any:
     return resolve
 
 
-def door(**changes: Any) -> Any:
-    return Door(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
+def open_session(**changes: Any) -> Any:
+    return OutboundSession(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
 
 
 def failure(url: str, method: Any = "GET", **changes: Any) -> Any:
-    with door(**changes) as session, pytest.raises(OutboundError) as caught:
+    with open_session(**changes) as session, pytest.raises(OutboundError) as caught:
         check_status(session.request(method, url))
     return caught.value
 
@@ -56,7 +56,7 @@ def server() -> Any:
 
 def test_any_method_reaches_an_allowed_server(server: Any) -> None:
     server.reply = Reply(207, {"Content-Type": "text/xml"}, b"<ok/>")
-    with door() as session:
+    with open_session() as session:
         response = session.request("PROPFIND", server.url + "/a%20b?c=d", data=b"<q/>", headers={"Depth": "1"})
     assert (response.status_code, response.content) == (207, b"<ok/>")
     (request,) = server.received
@@ -73,7 +73,7 @@ def test_loopback_is_blocked_without_the_setting(server: Any) -> None:
 
 def test_answer_that_changes_between_check_and_connect_is_judged_again(server: Any) -> None:
     changing = resolver(["127.0.0.1"], ["10.0.0.1"])
-    with door(resolve=changing) as session:
+    with open_session(resolve=changing) as session:
         session.check(f"http://turncoat.example:{server.port}/")
         with pytest.raises(OutboundError) as caught:
             session.get(f"http://turncoat.example:{server.port}/")
@@ -83,7 +83,7 @@ def test_answer_that_changes_between_check_and_connect_is_judged_again(server: A
 
 def test_connection_asks_the_resolver_once_and_goes_where_that_was(server: Any) -> None:
     """A second look-up between check and connect would meet the hostile answer."""
-    with door(resolve=resolver(["127.0.0.1"], ["10.0.0.1"])) as session:
+    with open_session(resolve=resolver(["127.0.0.1"], ["10.0.0.1"])) as session:
         response = session.get(f"http://turncoat.example:{server.port}/")
     assert response.status_code == 200
     assert server.received[0].headers["host"] == f"turncoat.example:{server.port}"
@@ -96,7 +96,7 @@ def test_one_bad_address_among_good_ones_blocks_all(server: Any) -> None:
 
 
 def test_next_address_is_tried_when_one_refuses(server: Any) -> None:
-    with door(policy=Policy.parse("127.0.0.0/8", "*"), resolve=resolver(["127.0.0.9", "127.0.0.1"])) as session:
+    with open_session(policy=Policy.parse("127.0.0.0/8", "*"), resolve=resolver(["127.0.0.9", "127.0.0.1"])) as session:
         assert session.get(f"http://two.example:{server.port}/").status_code == 200
 
 
@@ -167,7 +167,7 @@ def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
     started = time.monotonic()
     with (
         raw_server(lambda connection: time.sleep(5)) as port,
-        door(seconds=0.5) as session,
+        open_session(seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.request("PUT", f"http://127.0.0.1:{port}/", data=b"x" * 30_000_000)
@@ -177,7 +177,7 @@ def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
 
 def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
     """`timeout` is the deadline of everything; a call may have its own."""
-    with raw_server(lambda connection: time.sleep(5)) as port, door(seconds=60) as session:
+    with raw_server(lambda connection: time.sleep(5)) as port, open_session(seconds=60) as session:
         started = time.monotonic()
         with pytest.raises(OutboundError):
             session.get(f"http://127.0.0.1:{port}/", timeout=(0.1, 0.2))
@@ -188,17 +188,17 @@ def test_oversize_answer_is_an_unexpected_response(server: Any) -> None:
     server.reply = Reply(body=b"x" * (64 * 1024 + 1))
     assert failure(server.url).code is Code.UNEXPECTED_RESPONSE
     server.reply = Reply(body=b"x" * 64 * 1024)
-    with door() as session:
+    with open_session() as session:
         assert len(session.get(server.url).content) == 64 * 1024
 
 
 def test_cap_is_per_call_and_may_cut_instead(server: Any) -> None:
     server.reply = Reply(body=b"x" * 100_000)
-    with door() as session:
+    with open_session() as session:
         assert len(session.request("GET", server.url, max_bytes=200_000).content) == 100_000
         with pytest.raises(OutboundError):
             session.get(server.url)
-    with door(truncate=True, max_bytes=10) as session:
+    with open_session(truncate=True, max_bytes=10) as session:
         assert session.get(server.url).content == b"x" * 10
 
 
@@ -225,7 +225,7 @@ def test_redirect_is_not_followed(server: Any) -> None:
     error = failure(server.url)
     assert (error.code, error.status) == (Code.REDIRECT, 302)
     assert len(server.received) == 1
-    with door() as session:
+    with open_session() as session:
         assert session.get(server.url, allow_redirects=True).status_code == 302
 
 
@@ -247,7 +247,7 @@ def test_status_becomes_its_code(server: Any, status: Any, code: Any) -> None:
     error = failure(server.url)
     assert (error.code, error.status, error.retry_after) == (code, status, 120)
     server.reply = Reply(204)
-    with door() as session:
+    with open_session() as session:
         check_status(session.get(server.url))
 
 
@@ -280,21 +280,21 @@ def test_nothing_from_the_environment(server: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("NO_PROXY", "")
-    with door() as session:
+    with open_session() as session:
         assert session.get(server.url).status_code == 200
         assert session.get(server.url, proxies={"http": f"http://127.0.0.1:{closed_port()}"}).ok
 
 
 def test_cookies_are_not_kept(server: Any) -> None:
     server.reply = Reply(headers={"Set-Cookie": "a=b; Path=/"})
-    with door() as session:
+    with open_session() as session:
         session.get(server.url)
         session.get(server.url)
     assert "cookie" not in server.received[1].headers
 
 
 def test_connection_is_reused_within_a_session(server: Any) -> None:
-    with door() as session:
+    with open_session() as session:
         for _ in range(3):
             session.get(server.url)
         (pool,) = session.get_adapter(server.url).poolmanager.pools._container.values()
