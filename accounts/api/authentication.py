@@ -11,9 +11,13 @@ from rest_framework.request import Request
 from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.write_lock import unless_locked
 
 _USE_RESOLUTION = dt.timedelta(minutes=1)
+_TOKEN = CompiledQuery(
+    lambda digest: ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
+)
 
 
 class BearerAuthentication(authentication.BaseAuthentication):
@@ -27,13 +31,8 @@ class BearerAuthentication(authentication.BaseAuthentication):
         if scheme.lower() != "bearer" or not is_well_formed(token.strip()):
             raise exceptions.AuthenticationFailed("The API token is not valid.")
         now = timezone.now()
-        row = (
-            ApiToken.unscoped.select_related("owner")
-            .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), digest=token_digest(token.strip()))
-            .filter(owner__is_active=True)
-            .first()
-        )
-        if row is None:
+        row: ApiToken | None = _TOKEN.instance(digest=token_digest(token.strip()))
+        if row is None or (row.expires_at is not None and row.expires_at <= now):
             raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
         self._note_use(row, now)
         return row.owner, row

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+from accounts.models import ApiToken, User
 from contacts_project.kernel.api.columns import IdKey
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
-from tests.builders import make_person
+from tests.builders import make_person, make_token
 
 pytestmark = pytest.mark.django_db
 
@@ -49,3 +49,23 @@ def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
         for number in (1, 1, 2, 1, 2):
             query.rows(owner_id=alice.pk, person_ids=[uuid4() for _ in range(number)])
     assert (written, len(statements)) == ([1, 2], 5)
+
+
+def test_models_are_those_of_the_orm(alice: User) -> None:
+    make_token(alice)
+    token = ApiToken.unscoped.select_related("owner").get()
+    query = CompiledQuery(lambda digest: ApiToken.unscoped.select_related("owner").filter(digest=digest))
+    with CaptureQueriesContext(connection) as statements:
+        [found] = query.instances(digest=token.digest)
+        owner = found.owner
+    assert len(statements) == 1
+    for made, read in ((found, token), (owner, token.owner)):
+        assert {**vars(made), "_state": None} == {**vars(read), "_state": None}
+    assert not found._state.adding
+    assert query.instance(digest="x") is None
+
+
+def test_a_parameter_that_is_not_compared_as_it_is_raises(alice: User) -> None:
+    query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
+    with pytest.raises(TypeError, match="name"):
+        query.instances(name="A")
