@@ -1,5 +1,6 @@
 """People: pages, everybody, search, the search index, one person, and writes."""
 
+import datetime as dt
 import tracemalloc
 from collections.abc import Iterator
 from itertools import cycle
@@ -18,6 +19,7 @@ from tests.builders import make_user
 from tests.client import Client, client_of
 
 PEOPLE = 10_000
+EARLIEST = dt.date(1950, 1, 1)
 GIVEN = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
 FAMILY = ("Lovelace", "Hopper", "Nowak", "Müller", "Sørensen", "García", "O'Neill", "Ünal", "太郎", "van der Berg")
 
@@ -40,7 +42,11 @@ def book(stage: Stage) -> User:
             (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)), batch_size=2000
         )
         ImportantDate.objects.bulk_create(
-            (ImportantDate(owner=owner, person=p, type="BIRTHDAY", date="1980-05-04") for p in people), batch_size=2000
+            (
+                ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
+                for n, p in enumerate(people)
+            ),
+            batch_size=2000,
         )
         CustomFieldValue.objects.bulk_create(
             (CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people), batch_size=2000

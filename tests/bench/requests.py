@@ -1,0 +1,150 @@
+"""What a request costs: CPU of the process and SQL statements, through the whole WSGI application, log lines included.
+
+CPU says more than the clock on a machine that does other things, too. No test client stands between: it would cost as
+much as a small request.
+"""
+
+import io
+import logging
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from accounts.models import User
+from contacts_project.wsgi import application
+from people.models import Person
+from relationships.models import RelationshipType
+from tests.bench.frame import Figure, Stage, query_count
+from tests.bench.people import book
+from tests.builders import make_token
+
+ROUNDS, TIMES = 5, 20
+
+
+class Caller:
+    """Asks the WSGI application with a token of `owner`."""
+
+    def __init__(self, owner: User) -> None:
+        self.bearer = f"Bearer {make_token(owner)}"
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
+        """Send `body` as JSON; status, headers and body of the answer."""
+        data = b"" if body is None else orjson.dumps(body)
+        address, _, query = path.partition("?")
+        environ = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": address,
+            "QUERY_STRING": query,
+            "SCRIPT_NAME": "",
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "HTTP_HOST": "localhost",
+            "HTTP_AUTHORIZATION": self.bearer,
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(data)),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(data),
+            "wsgi.errors": io.StringIO(),
+            **headers,
+        }
+        head: list[Any] = []
+        response: Any = application(environ, lambda *start: head.extend(start))  # type: ignore[arg-type]
+        content = b"".join(response)
+        response.close()
+        return int(head[0].partition(" ")[0]), dict(head[1]), content
+
+    def ok(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """Send, expect a success; the decoded answer."""
+        status, _, content = self.ask(method, path, body, **headers)
+        assert status < 400, (method, path, status, content[:500])
+        return orjson.loads(content) if content else None
+
+
+def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
+    """The median CPU time of `work` over rounds of many requests, and its statements."""
+    work()
+    queries = query_count(work)
+    spans = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        for _ in range(TIMES):
+            work()
+        spans.append((time.process_time() - start) / TIMES)
+    return Figure(name, statistics.median(spans), queries, None, note)
+
+
+def cpu(stage: Stage) -> list[Figure]:
+    """Every small request that a client makes all the time."""
+    owner = book(stage)
+    caller = Caller(owner)
+    loud = logging.getLogger()
+    level, stream = loud.level, loud.handlers[0].stream  # type: ignore[attr-defined]
+    loud.setLevel(logging.INFO)  # as in the service: each request writes its line
+    with Path(os.devnull).open("w") as nowhere:
+        loud.handlers[0].setStream(nowhere)  # type: ignore[attr-defined]
+        try:
+            return [measured(f"CPU: {name}", work) for name, work in _requests(owner, caller)]
+        finally:
+            loud.setLevel(level)
+            loud.handlers[0].setStream(stream)  # type: ignore[attr-defined]
+
+
+def _requests(owner: User, caller: Caller) -> Iterator[tuple[str, Callable[[], Any]]]:
+    rows = Person.objects.owned_by(owner).active()
+    keys = [str(key) for key in rows.order_by("created_at", "id").values_list("pk", flat=True)]
+    kind = str(RelationshipType.objects.owned_by(owner).values_list("pk", flat=True)[0])
+    numbers = count()
+    one = f"/api/people/{keys[5000]}"
+    tag = caller.ask("GET", one)[1]["ETag"]
+    yield "not modified", lambda: caller.ok("GET", one, HTTP_IF_NONE_MATCH=tag)
+    for name, path in {
+        "one person": one,
+        "page of 100": "/api/people",
+        "page of 100, includeDetails=false": "/api/people?includeDetails=false",
+        "search": "/api/people/search?q=lov",
+        "graph of one": f"{one}/graph",
+        "orphans of one": f"{one}/orphans",
+        "duplicates of one": f"{one}/duplicates",
+        "groups": "/api/groups",
+    }.items():
+        yield name, lambda path=path: caller.ok("GET", path)  # type: ignore[misc]
+    yield "create, small", lambda: caller.ok("POST", "/api/people", {"name": f"Zelda {next(numbers)}"})
+    body = {
+        "name": "Zelda",
+        "surname": "Quist",
+        "phoneNumbers": [{"type": "mobile", "number": "+44 20 7946 0000"}],
+        "emails": [{"type": "home", "email": "ada@example.org"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10"}],
+    }
+    yield "create", lambda: caller.ok("POST", "/api/people", {**body, "surname": f"Quist {next(numbers)}"})
+    yield "update, one field", lambda: caller.ok("PUT", one, {"nickname": f"Ada {next(numbers)}"})
+    yield "update", lambda: caller.ok("PUT", one, {**body, "nickname": f"Ada {next(numbers)}"})
+    pairs = iter(zip(keys[6000:8000], keys[8000:], strict=True))
+
+    def relate() -> None:
+        first, second = next(pairs)
+        caller.ok(
+            "POST",
+            "/api/relationships",
+            {"personId": first, "relatedPersonId": second, "relationshipTypeId": kind},
+        )
+
+    yield "relationship", relate
+    couples = iter(zip(keys[1000:2000], keys[2000:3000], strict=True))
+
+    def merge() -> None:
+        first, second = next(couples)
+        caller.ok("POST", "/api/people/merge", {"primaryId": first, "secondaryId": second})
+
+    yield "merge", merge
+
+
+BENCHES = [("cpu of requests", cpu)]
