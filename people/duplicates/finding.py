@@ -2,14 +2,16 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdText
+from contacts_project.kernel.api.columns import IdKey, id_text
+from contacts_project.kernel.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.grouping import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
@@ -17,10 +19,13 @@ from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, m
 from people.duplicates.tokens import initial_class
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
 from people.names import COLUMNS, NameParts, display_name
+from people.projection.columns import DayText, Raw
+from people.recurrence import YEAR_UNKNOWN
 
 BIRTHDAY = "BIRTHDAY"
 MOST_CANDIDATE_ROWS = 5_000
 _CONTACTS = (LookupKey.EMAIL, LookupKey.PHONE)
+_KINDS = (*_CONTACTS, LookupKey.NAME, LookupKey.BLOCK)
 
 Keys = dict[Any, dict[int, set[str]]]
 """E-mail and phone keys by person and kind."""
@@ -45,7 +50,7 @@ class FoundDuplicate(NamedTuple):
 
 def find_groups(owner: User) -> list[FoundGroup]:
     """All groups of likely duplicates, dismissed pairs left out. Four queries; near-linear in people."""
-    rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdText("id"), *COLUMNS)
+    rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdKey("id"), *COLUMNS)
     people = [(key, NameParts(*parts)) for key, *parts in rows]
     numbers = {key: number for number, (key, _) in enumerate(people)}
     contacts, birthdays = _shared_contacts(owner), _birthdays(owner)
@@ -53,7 +58,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
     blocks = _blocks([parts for _, parts in people], identities)
     dismissed = {
         (min(pair), max(pair))
-        for first, second in _dismissed(owner)
+        for first, second in _dismissed(owner.pk)
         if len(pair := {numbers.get(first, -1), numbers.get(second, -1)} - {-1}) == 2
     }
     matches = [
@@ -71,22 +76,28 @@ def find_groups(owner: User) -> list[FoundGroup]:
 
 def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     """Likely duplicates of one active person, most similar first, then in creation order. Six queries at most."""
-    mine = list(LookupKey.objects.filter(person=person).values_list("kind", "key"))
-    born = _birthdays(owner, person.pk).get(str(person.pk))
+    mine = _KEYS.rows(person_id=person.pk)
+    born = _birthdays_of(owner, [person.pk]).get(person.pk.hex)
     found, contacts = _sharing(owner, person, mine)
     found |= _born_alike(owner, born)
-    for first, second in _dismissed(owner, person.pk):
-        found.pop(first, None)
-        found.pop(second, None)
-    found.pop(str(person.pk), None)
-    birthdays = _birthdays(owner, found.keys()) if born else {}
+    for pair in _DISMISSED_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk):
+        for key in pair:
+            found.pop(key, None)
+    found.pop(person.pk.hex, None)
     own = _identity(NameParts(*(getattr(person, column) for column in COLUMNS)), _by_kind(mine), born)
-    scored = (
-        (similarity(own, _identity(parts, contacts.get(key), birthdays.get(key))), created_at, key, parts)
-        for key, (created_at, parts) in found.items()
-    )
-    matches = sorted((match for match in scored if match[0] >= THRESHOLD), key=lambda match: (-match[0], *match[1:3]))
-    return [FoundDuplicate(match[0], _named(owner, match[2], match[3])) for match in matches]
+    # With the same birthday they are as similar as they can be: that of the others need not be read.
+    likely = {
+        key: known
+        for key, (_, parts) in found.items()
+        if similarity(own, known := _identity(parts, contacts.get(key), born)) >= THRESHOLD
+    }
+    birthdays = _birthdays_of(owner, [UUID(key) for key in likely]) if born else {}
+    scored = [
+        (similarity(own, replace(known, birthday=birthdays.get(key))), *found[key], key)
+        for key, known in likely.items()
+    ]
+    scored.sort(key=lambda match: (-match[0], match[1], match[3]))
+    return [FoundDuplicate(score, _named(owner, key, parts)) for score, _, parts, key in scored if score >= THRESHOLD]
 
 
 def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: Birthday | None) -> Identity:
@@ -100,7 +111,7 @@ def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: 
 
 
 def _named(owner: User, key: str, parts: NameParts) -> NamedPerson:
-    return NamedPerson(key, display_name(parts, order=owner.name_order, form=owner.name_display_format))
+    return NamedPerson(id_text(key), display_name(parts, order=owner.name_order, form=owner.name_display_format))
 
 
 def _blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
@@ -136,7 +147,7 @@ def _shared_contacts(owner: User) -> Keys:
     """The e-mail and phone keys that more than one person has."""
     keys = LookupKey.objects.filter(owner=owner, kind__in=_CONTACTS)
     shared = keys.values("kind", "key").annotate(count=Count("id")).filter(count__gt=1).values("key")
-    rows = keys.filter(key__in=shared).values_list(IdText("person_id"), "kind", "key")
+    rows = keys.filter(key__in=shared).values_list(IdKey("person_id"), "kind", "key")
     contacts: Keys = defaultdict(lambda: defaultdict(set))
     for person, kind, key in rows:
         contacts[person][kind].add(key)
@@ -150,51 +161,73 @@ def _by_kind(rows: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
     return kinds
 
 
-def _birthdays(owner: User, people: UUID | Collection[str] | None = None) -> dict[str, Birthday]:
-    rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY)
-    if people is not None:
-        rows = rows.filter(person=people) if isinstance(people, UUID) else rows.filter(person__in=list(people))
-    found = rows.values_list(IdText("person_id"), "date", "year_unknown")
-    return {key: Birthday(date, year_unknown) for key, date, year_unknown in found}
+def _birthday_rows(owner_id: UUID) -> Any:
+    rows = ImportantDate.objects.owned_by(owner_id).active().filter(type=BIRTHDAY)
+    return rows.values_list(IdKey("person_id"), DayText("date"), Raw("year_unknown"))
 
 
-def _dismissed(owner: User, person_id: UUID | None = None) -> list[tuple[str, str]]:
-    rows = DuplicateDismissal.objects.owned_by(owner)
-    if person_id is not None:
-        rows = rows.filter(first=person_id) | rows.filter(second=person_id)
-    return list(rows.values_list(IdText("first_id"), IdText("second_id")))
+def _birthdays(owner: User) -> dict[str, Birthday]:
+    return _by_person(_birthday_rows(owner.pk))
 
 
-Candidates = dict[str, tuple[dt.datetime, NameParts]]
-_OF_PERSON = ("person__created_at", *(f"person__{column}" for column in COLUMNS))
+def _birthdays_of(owner: User, people: Sequence[UUID]) -> dict[str, Birthday]:
+    return _by_person(_BIRTHDAYS_OF.rows(owner_id=owner.pk, person_ids=people))
+
+
+_BIRTHDAYS_OF = CompiledQuery(lambda owner_id, person_ids: _birthday_rows(owner_id).filter(person__in=person_ids))
+
+
+def _by_person(rows: Iterable[Any]) -> dict[str, Birthday]:
+    return {key: Birthday(dt.date.fromisoformat(date), bool(year_unknown)) for key, date, year_unknown in rows}
+
+
+def _dismissed(owner_id: UUID) -> Any:
+    """The pairs that are two people."""
+    return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdKey("first_id"), IdKey("second_id"))
+
+
+_DISMISSED_OF_ONE = CompiledQuery(
+    lambda owner_id, person_id: _dismissed(owner_id).filter(Q(first=person_id) | Q(second=person_id))
+)
+_KEYS = CompiledQuery(lambda person_id: LookupKey.objects.filter(person=person_id).values_list("kind", "key"))
+
+Candidates = dict[str, tuple[Any, NameParts]]
+"""When each was created, as the driver says it, and the name, by IdKey."""
+_CANDIDATE: tuple[Any, ...] = (Raw("person__created_at"), *(f"person__{column}" for column in COLUMNS))
+
+
+_SHARING = CompiledQuery(
+    lambda owner_id, person_id, keys: (
+        LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys, person__deleted_at=None)
+        .exclude(person=person_id)
+        .order_by("kind", "key", "person")
+        .values_list(IdKey("person_id"), "kind", "key", *_CANDIDATE)[:MOST_CANDIDATE_ROWS]
+    )
+)
 
 
 def _sharing(owner: User, person: Person, mine: list[tuple[int, str]]) -> tuple[Candidates, Keys]:
     """The active people who share a key, and which e-mails and phones they share. Contacts come before names."""
-    rows = LookupKey.objects.filter(
-        owner=owner,
-        kind__in={kind for kind, _ in mine},
-        key__in={key for _, key in mine},
-        person__deleted_at=None,
-    ).exclude(person=person)
-    ordered = rows.order_by("kind", "key", "person")[:MOST_CANDIDATE_ROWS]
+    keys = sorted({key for _, key in mine})
     found: Candidates = {}
     contacts: Keys = defaultdict(lambda: defaultdict(set))
-    for key, kind, text, created_at, *parts in ordered.values_list(IdText("person_id"), "kind", "key", *_OF_PERSON):
+    for key, kind, text, created_at, *parts in _SHARING.rows(owner_id=owner.pk, person_id=person.pk, keys=keys):
         found[key] = (created_at, NameParts(*parts))
         contacts[key][kind].add(text)
     return found, contacts
 
 
 def _born_alike(owner: User, born: Birthday | None) -> Candidates:
-    """The active people with a birthday on the same day of the year."""
+    """The active people whose birthday agrees: the same day, or the same day of the year where a year is unknown.
+
+    Where both years are known and differ, the birthdays count as different, which no name alone makes up for.
+    """
     if born is None:
         return {}
-    same_day = born.date.month * 100 + born.date.day
-    rows = (
-        ImportantDate.objects.owned_by(owner)
-        .active()
-        .filter(type=BIRTHDAY, person__deleted_at=None, month_day=same_day)
-    )
-    found = rows.values_list(IdText("person_id"), *_OF_PERSON)
+    rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY, person__deleted_at=None)
+    if born.year_unknown:
+        rows = rows.filter(month_day=born.date.month * 100 + born.date.day)
+    else:
+        rows = rows.filter(date__in=[born.date, born.date.replace(year=YEAR_UNKNOWN)])
+    found = rows.values_list(IdKey("person_id"), *_CANDIDATE)
     return {key: (created_at, NameParts(*parts)) for key, created_at, *parts in found}

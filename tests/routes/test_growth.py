@@ -36,12 +36,11 @@ ACCOUNT = {
     "GET /api/vcard/export",
     "GET /api/map/markers",
 }
-#: The cost is that of the rows that match: a year of events, people whose names hold the text, who was born on a day.
+#: The cost is that of the rows that match: a year of events, people whose names hold the text.
 ROWS = {
     "GET /api/upcoming?days=366",
     "GET /api/reminders/upcoming?days=366",
     "GET /api/people/search?q=ada",
-    "GET /api/people/{person}/duplicates",
 }
 #: A page of a hundred, of which the smaller account has fewer.
 PAGE = {"GET /api/people"}

@@ -1,0 +1,72 @@
+"""Duplicates of one are exactly those that comparing with everybody finds, among who shares a key or a day of birth."""
+
+import datetime as dt
+import random
+
+import pytest
+
+from accounts.models import User
+from people.duplicates.finding import find_duplicates
+from people.duplicates.keys import email_key
+from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, similarity
+from people.lookup import keys_of, refresh_lookup
+from people.models import ImportantDate, Person
+from people.names import COLUMNS, NameParts
+from tests.builders import make_person
+
+GIVEN = ("Ada", "Adda", "Veronika", "Veronkia", "Bob", "Robert", "A.")
+FAMILY = (None, "Lovelace", "Lovlaec", "Hartmann", "Hartamnn")
+BORN = (
+    Birthday(dt.date(1815, 12, 10)),
+    Birthday(dt.date(1816, 12, 10)),
+    Birthday(dt.date(1604, 12, 10), True),
+    Birthday(dt.date(1604, 2, 29), True),
+    Birthday(dt.date(1996, 2, 29)),
+    None,
+)
+
+
+def make_crowd(owner: User, chance: random.Random, size: int) -> dict[Person, Birthday | None]:
+    crowd: dict[Person, Birthday | None] = {}
+    for _ in range(size):
+        emails = (
+            [{"id": "e", "type": "home", "email": f"{chance.choice('abc')}@x.org"}] if chance.random() < 0.2 else []
+        )
+        nickname = "Bob" if chance.random() < 0.1 else None
+        person = make_person(
+            owner, name=chance.choice(GIVEN), surname=chance.choice(FAMILY), nickname=nickname, emails=emails
+        )
+        crowd[person] = born = chance.choice(BORN)
+        if born:
+            ImportantDate.objects.create(
+                owner=owner, person=person, type="BIRTHDAY", date=born.date, year_unknown=born.year_unknown
+            )
+    refresh_lookup(owner.pk, crowd)
+    return crowd
+
+
+def slow_duplicates(person: Person, crowd: dict[Person, Birthday | None]) -> list[tuple[float, str]]:
+    def known(one: Person) -> Identity:
+        parts = NameParts(*(getattr(one, column) for column in COLUMNS))
+        emails = frozenset(filter(None, (email_key(entry["email"]) for entry in one.emails)))
+        return identity(parts, emails=emails, birthday=crowd[one])
+
+    def is_candidate(other: Person) -> bool:
+        mine, theirs = crowd[person], crowd[other]
+        is_born_alike = mine and theirs and (mine.date.month, mine.date.day) == (theirs.date.month, theirs.date.day)
+        return other != person and bool(is_born_alike or keys_of(person) & keys_of(other))
+
+    scored = [(similarity(known(person), known(other)), other) for other in crowd if is_candidate(other)]
+    found = [(score, other) for score, other in scored if score >= THRESHOLD]
+    return [(score, str(other.pk)) for score, other in sorted(found, key=lambda m: (-m[0], m[1].created_at, m[1].pk))]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(4))
+def test_duplicates_of_one_are_those_of_comparing_with_everybody(alice: User, seed: int) -> None:
+    crowd = make_crowd(alice, random.Random(seed), 60)
+    found = {
+        person: [(match.similarity, match.person.id) for match in find_duplicates(alice, person)] for person in crowd
+    }
+    assert found == {person: slow_duplicates(person, crowd) for person in crowd}
+    assert any(found.values())
