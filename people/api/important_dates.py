@@ -21,8 +21,9 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
-from people.dates.recurrence import YEAR_UNKNOWN, Unit
+from people.dates.recurrence import Unit
 from people.models import ImportantDate, Person
+from people.models.important_date import YEAR_UNKNOWN
 from people.projection.important_dates import important_date_answer
 from people.services import important_dates as service
 

@@ -12,9 +12,6 @@ from enum import StrEnum
 from itertools import count
 from zoneinfo import ZoneInfo
 
-YEAR_UNKNOWN = 1604
-"""The year stored where only month and day are known: a leap year, so that 29 February fits."""
-
 
 class Unit(StrEnum):
     DAYS = "DAYS"

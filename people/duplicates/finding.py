@@ -10,17 +10,16 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, id_text
-from contacts_project.kernel.compiled_queries import CompiledQuery
+from contacts_project.kernel.api.columns import DayText, IdKey, Raw, id_text
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.grouping import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
 from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
 from people.duplicates.tokens import initial_class
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
+from people.models.important_date import YEAR_UNKNOWN
 from people.names import COLUMNS, NameParts, display_name
-from people.projection.columns import DayText, Raw
-from people.recurrence import YEAR_UNKNOWN
 
 BIRTHDAY = "BIRTHDAY"
 MOST_CANDIDATE_ROWS = 5_000

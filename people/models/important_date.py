@@ -8,6 +8,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 from people.models.person import Person
 
+YEAR_UNKNOWN = 1604
+"""The year stored where only month and day are known: a leap year, so that 29 February fits."""
+
 
 class MonthDay(models.Func):
     """Month and day of a date as one number, 1210 for 10 December: what comes round every year, in order."""

@@ -5,16 +5,8 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 
-from contacts_project.kernel.api.columns import IdKey
+from contacts_project.kernel.api.columns import DayText, IdKey, Raw
 from people.field_table import Kind, PersonField
-
-
-class Raw(Func):
-    """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
-
-    arity = 1
-    output_field = TextField()
-    template = "%(expressions)s"
 
 
 class JsonText(Func):
@@ -104,17 +96,6 @@ class MidnightText(Func):
 
     def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text||'T00:00:00.000Z'", **context)
-
-
-class DayText(Func):
-    """A date, `YYYY-MM-DD`."""
-
-    arity = 1
-    output_field = TextField()
-    template = "(%(expressions)s)||''"  # an expression: of a bare column the driver would make a date
-
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
 
 
 def column_of(field: PersonField) -> Any:

@@ -13,12 +13,12 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.columns import IdKey, Raw, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.aspects import aspects
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
-from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Raw, Truth
+from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Truth
 
 Ids = Collection[UUID] | None
 """Ids of the people meant; None means everyone's."""

@@ -7,13 +7,13 @@ from typing import Any
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, id_text
+from contacts_project.kernel.api.columns import IdKey, Raw, id_text
 from people import field_table
 from people.field_table import Kind
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
-from people.projection.columns import Raw, column_of
+from people.projection.columns import column_of
 from people.projection.people import FETCH
 from people.projection.related import groups_of, types_of
 

@@ -3,7 +3,8 @@
 import datetime as dt
 from typing import Any
 
-from django.db.models import CharField, Func, UUIDField
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import CharField, Func, TextField, UUIDField
 
 
 class IdText(Func):
@@ -54,6 +55,25 @@ class TimeText(Func):
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         template = """to_char((%(expressions)s) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
         return self.as_sql(compiler, connection, template=template, **context)
+
+
+class DayText(Func):
+    """A date, `YYYY-MM-DD`."""
+
+    arity = 1
+    output_field = TextField()
+    template = "(%(expressions)s)||''"  # an expression: of a bare column the driver would make a date
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
+
+
+class Raw(Func):
+    """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
+
+    arity = 1
+    output_field = TextField()
+    template = "%(expressions)s"
 
 
 class FreshId(Func):
