@@ -13,7 +13,7 @@ from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
 from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
-from contacts_project.server.environ import Scope, make_environ
+from contacts_project.server.environ import Scope, caller_of, make_environ
 from contacts_project.server.lanes import Kind, Lane
 from contacts_project.server.refusals import RefusedError, refusal
 from contacts_project.server.spool import Spool
@@ -106,10 +106,8 @@ class Application:
 
 
 def kind_of(scope: Scope) -> Kind:
-    """Who asks what: by credential, else by address."""
-    headers = dict(scope["headers"])
-    caller = headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
-    return Kind(caller, b"%b?%b" % (scope["raw_path"], scope["query_string"]))
+    """Who asks what."""
+    return Kind(caller_of(scope), scope["raw_path"], scope["query_string"])
 
 
 async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:

@@ -5,11 +5,12 @@ import socket
 import struct
 import sys
 import time
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
+from contacts_project.server.environ import Scope, caller_of
 from contacts_project.server.refusals import refusal
 from contacts_project.server.stalled import stalled
 
@@ -34,6 +35,7 @@ class Connection(H11Protocol):
         super().__init__(*args, **kwargs)
         self.head_timer: asyncio.TimerHandle | None = None
         self.read_timer: asyncio.TimerHandle | None = None
+        self.caller: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -62,6 +64,7 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self.caller = caller_of(cast("Scope", self.scope)) if self.scope else None
         stalled[self] = time.monotonic()
         self.read_timer = self.loop.call_later(READ_SECONDS, self.cut)
 

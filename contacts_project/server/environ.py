@@ -11,6 +11,12 @@ Scope = dict[str, Any]
 _FRAMING = {"content-length", "transfer-encoding", "expect"}
 
 
+def caller_of(scope: Scope) -> object:
+    """Who asks: by credential, else by address."""
+    headers = dict(scope["headers"])
+    return headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
+
+
 def make_environ(scope: Scope, body: Body) -> dict[str, Any]:
     """The environ; REMOTE_ADDR is the peer's address, whatever the request says."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)

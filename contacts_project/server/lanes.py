@@ -12,11 +12,15 @@ from functools import partial
 
 from contacts_project.kernel.waiting import TooManyWaitError, step_aside
 from contacts_project.server.refusals import RefusedError
+from contacts_project.server.stalled import make_way
 
-# Requests of one caller, and of those the ones for the same address, that may be under way: from getting a thread
-# until the last byte of the answer is taken. Who asks a thousand times and never reads waits for himself.
+# Requests of one caller, and of those the ones for one path, that may be under way: from getting a thread until the
+# last byte of the answer is taken. Who asks a thousand times and never reads waits for himself. A caller may be many,
+# behind one address, so that what they ask for elsewhere has room left.
 MOST_OF_CALLER = 24
+MOST_OF_PATH = 8
 WAIT_SECONDS = 60
+_LOOK_SECONDS = 0.2
 # Requests that may wait for other servers at a time, beyond those that run: each has a thread that does nothing.
 MOST_WAITING = 32
 
@@ -26,10 +30,11 @@ class Kind:
     """Requests that wait behind each other: the same `caller` asks the same thing."""
 
     caller: object
-    target: bytes
+    path: bytes
+    query: bytes = b""
 
 
-Waiting = dict[Kind, "deque[asyncio.Future[None]]"]
+Waiting = dict[bytes, dict[Kind, "deque[asyncio.Future[None]]"]]  # by path
 
 
 class Lane:
@@ -40,13 +45,14 @@ class Lane:
         self.free = threads
         self.room_to_wait = threading.Semaphore(MOST_WAITING)
         self.most_alike = max(2, threads // 4)  # more would only wait for the lock of the interpreter
-        self.under_way: Counter[object] = Counter()  # by caller and by Kind
+        self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
+        self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
 
     async def enter(self, kind: Kind) -> None:
         """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.setdefault(kind.caller, {}).setdefault(kind, deque()).append(turn)
+        self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(turn)
         self._grant()
         try:
             async with asyncio.timeout(WAIT_SECONDS):
@@ -87,7 +93,7 @@ class Lane:
     def _count(self, kind: Kind, *, threads: int = 0, requests: int = 0) -> None:
         """So many threads are free again, so many requests of the kind are under way."""
         self.free += threads
-        for counted in (kind, kind.caller):
+        for counted in (kind, (kind.caller, kind.path), kind.caller):
             self.under_way[counted] += requests
             if not self.under_way[counted]:
                 del self.under_way[counted]
@@ -95,24 +101,48 @@ class Lane:
 
     def _grant(self) -> None:
         while self.free > 0 and (kind := self._next()):
-            turn = self.waiting[kind.caller][kind].popleft()
+            turn = self.waiting[kind.caller][kind.path][kind].popleft()
             self._to_the_end(kind)
             if not turn.done():
                 self.free -= 1
-                self.under_way.update((kind, kind.caller))
+                self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
                 turn.set_result(None)
 
     def _next(self) -> Kind | None:
-        for caller, kinds in self.waiting.items():
-            if self.under_way[caller] < MOST_OF_CALLER:
+        for caller, paths in self.waiting.items():
+            kind = self._next_of(caller, paths)
+            if kind and self.under_way[caller] < MOST_OF_CALLER:
+                return kind
+            if kind:
+                self._hold_up(caller)
+        return None
+
+    def _next_of(self, caller: object, paths: Waiting) -> Kind | None:
+        for path, kinds in paths.items():
+            if self.under_way[caller, path] < MOST_OF_PATH:
                 for kind in kinds:
                     if self.under_way[kind] < self.most_alike:
                         return kind
         return None
 
+    def _hold_up(self, caller: object) -> None:
+        """Have somebody cut off, if need be, for what waits although nobody else asks for it."""
+        if not self.held_up:
+            asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._make_way)
+        self.held_up.add(caller)
+
+    def _make_way(self) -> None:
+        held_up, self.held_up = self.held_up, set()
+        for caller in held_up:
+            make_way(caller)
+        self._grant()
+
     def _to_the_end(self, kind: Kind) -> None:
-        kinds = self.waiting.pop(kind.caller)
+        paths = self.waiting.pop(kind.caller)
+        kinds = paths.pop(kind.path)
         if rest := kinds.pop(kind):
             kinds[kind] = rest
         if kinds:
-            self.waiting[kind.caller] = kinds
+            paths[kind.path] = kinds
+        if paths:
+            self.waiting[kind.caller] = paths

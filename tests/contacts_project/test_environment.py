@@ -42,6 +42,7 @@ def test_every_default_may_be_set_and_empty_means_unset() -> None:
         ("HOST=http://0.0.0.0", "a host name or an address"),
         ("BASE_URL=example.org", "begins with http:// or https://"),
         ("BASE_URL=https://example.org:http", "begins with http:// or https://"),
+        ("BASE_URL=ftp://example.org", "begins with http:// or https://"),
         ("APP_URL=https://app.example.org/people", "holds {id}"),
         ("APP_URL=https://{id}.example.org/", "holds {id}"),
         ("APP_URL=javascript:alert({id})", "begins with http:// or https://"),

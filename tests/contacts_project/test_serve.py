@@ -18,6 +18,7 @@ import requests
 
 from contacts_project.data_folder import readable_by_others
 from contacts_project.processes import supervisor
+from tests.mailbox import smtp_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,24 +88,42 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
             process.communicate(timeout=120)
 
 
-def shell_blocks(after: str) -> list[str]:
-    """The sh blocks of README's section `after`."""
-    section = (ROOT / "README.md").read_text().partition(f"## {after}")[2].partition("\n## ")[0]
+def shell_blocks(after: str, page: str = "README.md") -> list[str]:
+    """The sh blocks of the page's section `after`."""
+    section = (ROOT / page).read_text().partition(f"## {after}")[2].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
 def test_the_first_request_of_the_readme_works_as_printed(lasting: Instance, tmp_path: Path) -> None:
-    register, *use = shell_blocks("A first request")
+    _, *use = shell_blocks("A first request")
     (tmp_path / "contacts.vcf").write_bytes(
         b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Grace Hopper\r\nN:Hopper;Grace;;;\r\nEND:VCARD\r\n"
     )
-    printed = run_shell(register.replace("http://127.0.0.1:8000", lasting.base), tmp_path)
-    token = re.search(r"cnt_\w{46}", printed)
-    assert token, printed
-    script = "".join(use).replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", token.group())
+    script = "".join(use).replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", register(lasting, tmp_path))
     printed = run_shell(script, tmp_path)
     assert printed.count("Babbage") >= 2, printed
     assert '"imported":1' in printed, printed
+
+
+def register(instance: Instance, folder: Path) -> str:
+    """Do what README's first block does; returns the token."""
+    script = shell_blocks("A first request")[0].replace("http://127.0.0.1:8000", instance.base)
+    token = re.search(r"cnt_\w{46}", run_shell(script, folder))
+    assert token
+    return token.group()
+
+
+def test_the_first_reminder_of_the_docs_arrives(tmp_path: Path) -> None:
+    with smtp_server() as mailbox, serving(tmp_path / "data", EMAIL_URL=mailbox.url) as instance:
+        script = shell_blocks("A first reminder by mail", "docs/running.md")[-1]
+        script = script.replace("http://127.0.0.1:8000", instance.base)
+        run_shell(f"token={register(instance, tmp_path)}\n{script}", tmp_path)
+        environment = {**os.environ, "DATA_DIR": str(instance.data), "EMAIL_URL": mailbox.url}
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
+        command = [sys.executable, "manage.py", "deliver_reminders"]  # as the scheduler does within a minute
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=180)
+        mailbox.wait_for(2)
+        assert {message["Subject"] for message in mailbox.messages} >= {"Birthday: Grace"}
 
 
 def run_shell(script: str, folder: Path) -> str:
@@ -141,6 +160,16 @@ def test_libraries_that_most_instances_never_need_are_not_loaded(lasting: Instan
     }
     assert not [name for name in ("_pillow_heif", "aiohttp", "psycopg") for maps in loaded.values() if name in maps]
     assert "site-packages" not in loaded[lasting.process.pid]
+
+
+def test_an_idle_instance_takes_less_than_300_mb(instance: Instance) -> None:
+    """As `ps` counts it, in all processes together."""
+    taken = 0
+    for pid in [instance.process.pid, *children_of(instance.process.pid)]:
+        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        assert found
+        taken += int(found[1])
+    assert 0 < taken < 300 * 1024
 
 
 def test_stopping_ends_web_and_worker(instance: Instance) -> None:

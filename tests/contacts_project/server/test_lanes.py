@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from contacts_project.server.lanes import MOST_OF_CALLER, Kind, Lane
+from contacts_project.server.lanes import MOST_OF_CALLER, MOST_OF_PATH, Kind, Lane
 
 
 def play(scene: Callable[[Lane], Awaitable[None]], threads: int = 4) -> None:
@@ -55,7 +55,20 @@ def test_nobody_has_more_under_way_than_is_fair() -> None:
         for number in range(MOST_OF_CALLER):
             await lane.enter(Kind("greedy", b"%d" % number))
         late = asyncio.ensure_future(lane.enter(Kind("greedy", b"late")))
-        await lane.enter(Kind("other", b"late"))
+        await asyncio.wait_for(lane.enter(Kind("other", b"late")), 60)  # in a task of its own: `late` runs before it
+        assert not late.done()
+        late.cancel()
+
+    play(scene)
+
+
+def test_one_path_leaves_a_caller_room_for_others() -> None:
+    async def scene(lane: Lane) -> None:
+        lane.free = 100
+        queries = (Kind("many", b"/all", b"%d" % number) for number in range(MOST_OF_PATH + 1))
+        *begun, late = [asyncio.ensure_future(lane.enter(kind)) for kind in queries]
+        await asyncio.wait_for(lane.enter(Kind("many", b"/one")), 60)
+        assert all(one.done() for one in begun)
         assert not late.done()
         late.cancel()
 
