@@ -1,18 +1,17 @@
 """Custom field templates: fields, answers, routes."""
 
 from typing import Any
+from uuid import UUID
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.fields import OwnedListField, StrictCharField, StrictChoiceField, StrictIntegerField
-from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.fields.custom_values import TYPES
@@ -91,79 +90,64 @@ _MESSAGE = envelope("CustomFieldTemplateDeleted", message=serializers.CharField(
 _SUCCESS = envelope("CustomFieldTemplateRemoved", success=serializers.BooleanField())
 
 
-class CustomFieldTemplateViewSet(ViewSet):
+class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     """The caller's custom field templates."""
 
-    def active(self, template_id: str) -> CustomFieldTemplate:
-        return _found(CustomFieldTemplate.objects.owned_by(self.request.user).active(), template_id)
-
-    def any(self, template_id: str) -> CustomFieldTemplate:
-        """In the trash or not."""
-        return _found(service.restorable(self.request.user, timezone.now()), template_id)
-
-    def body(self, of: type["serializers.Serializer[Any]"]) -> dict[str, Any]:
-        serializer = of(data=self.request.data, context={"request": self.request})
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
+    model = CustomFieldTemplate
+    lookup_url_kwarg = "template_id"
 
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)
-    def read_all(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """Every template, in the account's order."""
-        return Response({"customFieldTemplates": listed_templates(caller(request))})
+        return Response({"customFieldTemplates": listed_templates(self.owner)})
 
     @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Define a field. Its slug comes from its name, and like its type never changes."""
-        data = self.body(TemplateCreateSerializer)
-        template = service.create_template(owner=caller(request), data=data, now=timezone.now())
-        return _answer(template, 201)
+        data = self.read_body(TemplateCreateSerializer)
+        return _answer(service.create_template(owner=self.owner, data=data, now=timezone.now()), 201)
 
     @extend_schema(operation_id="getCustomFieldTemplate", responses=_ONE)
-    def read(self, request: Request, template_id: str) -> Response:
+    def retrieve(self, request: Request, template_id: UUID) -> Response:
         """One template."""
-        return _answer(self.active(template_id))
+        return _answer(self.get_object())
 
     @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _ONE})
-    def update(self, request: Request, template_id: str) -> Response:
+    def update(self, request: Request, template_id: UUID) -> Response:
         """Change name, options or order; what the body leaves out stays. A renamed option renames stored values."""
-        template = self.active(template_id)
-        data = self.body(TemplateChangeSerializer)
+        template = self.get_object()
+        data = self.read_body(TemplateChangeSerializer)
         return _answer(service.update_template(template=template, data=data))
 
     @extend_schema(operation_id="deleteCustomFieldTemplate", responses={200: _MESSAGE})
-    def destroy(self, request: Request, template_id: str) -> Response:
+    def destroy(self, request: Request, template_id: UUID) -> Response:
         """Move a template to the trash; its values hide until it is restored."""
-        service.delete_template(template=self.active(template_id), now=timezone.now())
+        service.delete_template(template=self.get_object(), now=timezone.now())
         return Response({"message": "The custom field was deleted."})
 
     @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
+    @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
-    def restore(self, request: Request, template_id: str) -> Response:
+    def restore(self, request: Request, template_id: UUID) -> Response:
         """Take a template out of the trash, with its values."""
-        return _answer(service.restore_template(template=self.any(template_id)))
+        return _answer(service.restore_template(template=self.get_object()))
 
     @extend_schema(operation_id="removeCustomFieldTemplate", responses={200: _SUCCESS})
+    @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
-    def permanent(self, request: Request, template_id: str) -> Response:
+    def permanent(self, request: Request, template_id: UUID) -> Response:
         """Remove a deleted template and its values for good."""
-        service.remove_template(template=self.any(template_id))
+        service.remove_template(template=self.get_object())
         return Response({"success": True})
 
     @extend_schema(operation_id="reorderCustomFieldTemplates", request=TemplateOrderSerializer, responses={200: _LIST})
+    @action(detail=False, methods=["put"])
     def reorder(self, request: Request) -> Response:
         """Put templates in the order of their ids; those not named follow."""
-        service.reorder_templates(owner=caller(request), templates=self.body(TemplateOrderSerializer)["ids"])
-        return Response({"customFieldTemplates": listed_templates(caller(request))})
+        service.reorder_templates(owner=self.owner, templates=self.read_body(TemplateOrderSerializer)["ids"])
+        return Response({"customFieldTemplates": listed_templates(self.owner)})
 
 
 def _answer(template: CustomFieldTemplate, status: int = 200) -> Response:
     return Response({"customFieldTemplate": template_answer(template)}, status)
-
-
-def _found(rows: Any, template_id: str) -> CustomFieldTemplate:
-    key = parse_id(template_id)
-    template: CustomFieldTemplate | None = rows.filter(pk=key).first() if key else None
-    if template is None:
-        raise Http404
-    return template

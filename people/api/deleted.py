@@ -9,9 +9,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
@@ -41,7 +40,7 @@ def answer_shapes() -> list["serializers.Serializer[Any]"]:
     ]
 
 
-class DeletedView(APIView):
+class DeletedViewSet(ApiViewSet[Any]):
     """The trash of the caller."""
 
     @extend_schema(
@@ -49,13 +48,13 @@ class DeletedView(APIView):
         parameters=[OpenApiParameter("type", str, required=True, enum=KINDS), *page_parameters(default="all")],
         responses=DeletedAnswer,
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """The deleted records of one kind that can still be restored."""
         kind = trash_kinds().get(request.query_params.get("type", ""))
         if kind is None:
             raise FieldError("type", f"This must be one of {', '.join(KINDS)}.")
         limit, offset = read_page(request.query_params, default=None)
-        owner, now = caller(request), timezone.now()
+        owner, now = self.owner, timezone.now()
         rows = kind.rows(owner, now)
         page = rows if limit is None and not offset else rows[offset : offset + limit if limit else None]
         answer = {

@@ -2,16 +2,18 @@
 
 import datetime as dt
 import re
+from functools import cached_property
 from typing import Any
+from uuid import UUID
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
+from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -21,6 +23,7 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.dates.recurrence import Unit
 from people.models import ImportantDate, Person
 from people.models.important_date import YEAR_UNKNOWN
@@ -130,76 +133,59 @@ _MESSAGE = envelope("ImportantDateDeleted", message=serializers.CharField())
 _SUCCESS = envelope("ImportantDateRemoved", success=serializers.BooleanField())
 
 
-class ImportantDateViewSet(ViewSet):
+class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     """Important dates of one own, active person."""
 
-    def person(self, person_id: str) -> Person:
-        key = parse_id(person_id)
-        people = Person.objects.owned_by(self.request.user).active()
-        person: Person | None = people.filter(pk=key).first() if key else None
-        if person is None:
-            raise Http404
-        return person
+    model = ImportantDate
+    lookup_url_kwarg = "date_id"
 
-    def active(self, person_id: str, date_id: str) -> ImportantDate:
-        return self._found(ImportantDate.objects.owned_by(self.request.user).active(), person_id, date_id)
+    @cached_property
+    def person(self) -> Person:
+        return Person.objects.owned_by(self.owner).active().find(self.kwargs["person_id"])
 
-    def any(self, person_id: str, date_id: str) -> ImportantDate:
-        """In the trash or not."""
-        person, now = self.person(person_id), timezone.now()
-        return self._found(service.restorable(person, now), person_id, date_id)
-
-    def _found(self, rows: Any, person_id: str, date_id: str) -> ImportantDate:
-        person, key = self.person(person_id), parse_id(date_id)
-        row: ImportantDate | None = rows.filter(person=person, pk=key).first() if key else None
-        if row is None:
-            raise Http404
-        return row
-
-    def body(self, request: Request) -> dict[str, Any]:
-        serializer = ImportantDateSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
+    def get_queryset(self) -> TrashQuerySet[ImportantDate]:
+        return super().get_queryset().filter(person=self.person)
 
     @extend_schema(operation_id="listImportantDates", responses=_LIST)
-    def read_all(self, request: Request, person_id: str) -> Response:
+    def list(self, request: Request, person_id: UUID) -> Response:
         """The person's important dates, in the order they were added."""
-        rows = ImportantDate.objects.owned_by(request.user).active().filter(person=self.person(person_id))
-        answers = [important_date_answer(row) for row in rows.order_by("created_at", "id")]
-        return Response({"importantDates": answers})
+        rows = self.get_queryset().order_by("created_at", "id")
+        return Response({"importantDates": [important_date_answer(row) for row in rows]})
 
     @extend_schema(operation_id="createImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError)
-    def create(self, request: Request, person_id: str) -> Response:
+    def create(self, request: Request, person_id: UUID) -> Response:
         """Add an important date."""
-        person = self.person(person_id)
-        row = service.create_date(person=person, data=self.body(request), now=timezone.now())
+        person = self.person
+        row = service.create_date(person=person, data=self.read_body(ImportantDateSerializer), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
     @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError)
-    def update(self, request: Request, person_id: str, date_id: str) -> Response:
+    def update(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Replace an important date: what the body leaves out is not kept."""
-        row = self.active(person_id, date_id)
-        row = service.update_date(row=row, data=self.body(request), now=timezone.now())
+        row = self.get_object()
+        row = service.update_date(row=row, data=self.read_body(ImportantDateSerializer), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
     @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
-    def destroy(self, request: Request, person_id: str, date_id: str) -> Response:
+    def destroy(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Move an important date to the trash."""
-        service.delete_date(row=self.active(person_id, date_id), now=timezone.now())
+        service.delete_date(row=self.get_object(), now=timezone.now())
         return Response({"message": "The important date was deleted."})
 
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
+    @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
-    def restore(self, request: Request, person_id: str, date_id: str) -> Response:
+    def restore(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Take an important date out of the trash."""
-        row = service.restore_date(row=self.any(person_id, date_id), now=timezone.now())
+        row = service.restore_date(row=self.get_object(), now=timezone.now())
         return Response({"importantDate": important_date_answer(row)})
 
     @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
+    @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
-    def permanent(self, request: Request, person_id: str, date_id: str) -> Response:
+    def permanent(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Remove a deleted important date for good."""
-        service.remove_date(row=self.any(person_id, date_id))
+        service.remove_date(row=self.get_object())
         return Response({"success": True})

@@ -1,12 +1,14 @@
 """The map of the account's people."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.schema import envelope
 from people.projection.map_markers import map_answer
 
@@ -31,10 +33,11 @@ _ANSWER = envelope(
 )
 
 
-class MapMarkersView(APIView):
+class MapViewSet(ApiViewSet[Any]):
     """The map."""
 
     @extend_schema(operation_id="listMapMarkers", responses=_ANSWER)
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def markers(self, request: Request) -> Response:
         """Every location, and every address that has been geocoded, of the caller's people."""
-        return Response(map_answer(caller(request)))
+        return Response(map_answer(self.owner))

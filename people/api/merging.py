@@ -1,18 +1,17 @@
 """The routes of merging: two people into one, and back."""
 
 from typing import Any
+from uuid import UUID
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.fields import OwnedField
-from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import PlanLimitError
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
@@ -44,45 +43,42 @@ class MergeSerializer(serializers.Serializer[Any]):
     fieldOverrides = FieldOverridesSerializer(required=False, allow_null=True, source="overrides")
 
 
-def _merged(request: Request, record: MergeRecord) -> tuple[Any, Any]:
-    answers = person_answers(caller(request), [key for key in (record.primary_id, record.secondary_id) if key])
-    return answers[0], answers[1]
+class MergeViewSet(OwnedViewSet[MergeRecord]):
+    """Merging, and undoing it."""
 
+    model = MergeRecord
+    lookup_url_kwarg = "merge_id"
 
-class MergeView(APIView):
     @extend_schema(
         operation_id="mergePeople",
         request=MergeSerializer,
-        responses=envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.UUIDField()),
+        responses={200: envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.UUIDField())},
     )
     @raises(PlanLimitError)
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Merge the secondary into the primary. The secondary goes to the trash; `mergeId` undoes it all."""
-        serializer = MergeSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = self.read_body(MergeSerializer)
         record = merge_people(
-            owner=caller(request),
+            owner=self.owner,
             primary_id=data["primary"].pk,
             secondary_id=data["secondary"].pk,
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )
-        return Response({"person": _merged(request, record)[0], "mergeId": str(record.pk)})
+        return Response({"person": self._merged(record)[0], "mergeId": str(record.pk)})
 
-
-class UndoMergeView(APIView):
     @extend_schema(
         operation_id="undoMerge",
         request=None,
         responses=envelope("UndoMergeAnswer", person=PersonSerializer(), secondary=PersonSerializer()),
     )
+    @action(detail=True, methods=["post"])
     @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
-    def post(self, request: Request, merge_id: str) -> Response:
+    def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
-        key = parse_id(merge_id)
-        if key is None:
-            raise Http404
-        record = undo_merge(owner=caller(request), merge_id=key, now=timezone.now())
-        primary, secondary = _merged(request, record)
+        primary, secondary = self._merged(undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now()))
         return Response({"person": primary, "secondary": secondary})
+
+    def _merged(self, record: MergeRecord) -> tuple[Any, Any]:
+        answers = person_answers(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
+        return answers[0], answers[1]

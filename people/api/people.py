@@ -3,25 +3,23 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
-from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.errors import MissingError, NotDeletedError, PlanLimitError
 from people.api.person_query import PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (
     PersonChangeSerializer,
@@ -76,86 +74,74 @@ _PARAMETERS = [
 ]
 
 
-class PersonViewSet(ViewSet):
+class PersonViewSet(TrashViewSet[Person]):
     """People of the account."""
+
+    model = Person
+    lookup_url_kwarg = "person_id"
 
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
-    def read_all(self, request: Request) -> HttpResponseBase:
+    def list(self, request: Request) -> HttpResponseBase:
         """A page of the people in name order, or everybody with includeAll=true."""
         query = read_people_query(request.query_params)
-        people = query.filtered(Person.objects.owned_by(request.user).active(), request.user).in_name_order()
+        people = query.filtered(self.get_queryset(), self.owner).in_name_order()
         if query.everything:
-            everyone = project_all(caller(request), people, details=query.details, everything=True)
+            everyone = project_all(self.owner, people, details=query.details, everything=True)
             return StreamingHttpResponse(streamed(everyone), content_type="application/json")
-        return self._page(request, people, query)
-
-    def _page(self, request: Request, people: Any, query: PeopleQuery) -> HttpResponseBase:
-        total = people.count() if query.group_ids is not None else count_of(caller(request).pk, PEOPLE)
-        page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
-        answer = {
-            "people": project(caller(request), page, details=query.details),
-            "pagination": pagination(total=total, limit=query.limit, offset=query.offset),
-        }
-        return HttpResponse(dumps(answer), content_type="application/json")
+        return self._page(people, query)
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
     def create(self, request: Request) -> Response:
         """Add a person."""
-        serializer = PersonSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        person = service.create_person(owner=caller(request), data=serializer.validated_data, now=timezone.now())
-        return self._answer(request, person.pk, status=201)
+        data = self.read_body(PersonSerializer)
+        person = service.create_person(owner=self.owner, data=data, now=timezone.now())
+        return self._answer(person.pk, status=201)
 
     @extend_schema(operation_id="getPerson", responses=_ONE)
     @conditional
-    def read_one(self, request: Request, person_id: str) -> HttpResponseBase:
+    def retrieve(self, request: Request, person_id: UUID) -> HttpResponseBase:
         """A person with everything that hangs on it."""
-        owner, key = caller(request), parse_id(person_id)
-        if key is None:
-            raise Http404
-        found = whole_person(owner, key)
+        found = whole_person(self.owner, person_id)
         if found is None:
-            raise Http404
+            raise MissingError
         return Response({"person": found})
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
     @raises(PlanLimitError)
-    def update(self, request: Request, person_id: str) -> Response:
+    def update(self, request: Request, person_id: UUID) -> Response:
         """Change what the body names; lists replace what there was."""
-        person = self._active(request, person_id)
-        serializer = PersonChangeSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        service.update_person(owner=caller(request), person=person, data=serializer.validated_data, now=timezone.now())
-        return self._answer(request, person.pk)
+        person = self.get_object()
+        data = self.read_body(PersonChangeSerializer)
+        service.update_person(owner=self.owner, person=person, data=data, now=timezone.now())
+        return self._answer(person.pk)
 
     @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})
-    def destroy(self, request: Request, person_id: str) -> Response:
+    def destroy(self, request: Request, person_id: UUID) -> Response:
         """Move a person to the trash, with others as the body says."""
-        person = self._active(request, person_id)
-        serializer = PersonDeleteSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        count = service.delete_people(
-            owner=caller(request), person_ids=[person.pk], options=serializer.validated_data, now=timezone.now()
-        )
+        person = self.get_object()
+        options = self.read_body(PersonDeleteSerializer)
+        count = service.delete_people(owner=self.owner, person_ids=[person.pk], options=options, now=timezone.now())
         return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
 
     @extend_schema(operation_id="restorePerson", request=None, responses=_ONE)
+    @action(detail=True, methods=["post"])
     @raises(NotDeletedError, PlanLimitError)
-    def restore(self, request: Request, person_id: str) -> Response:
+    def restore(self, request: Request, person_id: UUID) -> Response:
         """Take a person out of the trash."""
-        person = service.restore_person(person=self._any(request, person_id), now=timezone.now())
-        return self._answer(request, person.pk)
+        person = service.restore_person(person=self.get_object(), now=timezone.now())
+        return self._answer(person.pk)
 
     @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})
+    @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
-    def permanent(self, request: Request, person_id: str) -> Response:
+    def permanent(self, request: Request, person_id: UUID) -> Response:
         """Remove a deleted person for good."""
-        person = self._any(request, person_id)
+        person = self.get_object()
         if person.deleted_at is None:
             raise NotDeletedError
-        delete_files(service.remove_people(owner=caller(request), person_ids=[person.pk]))
+        delete_files(service.remove_people(owner=self.owner, person_ids=[person.pk]))
         return Response({"success": True})
 
     @extend_schema(
@@ -163,35 +149,31 @@ class PersonViewSet(ViewSet):
         parameters=[OpenApiParameter("q", OpenApiTypes.STR, required=True, description="At least one character.")],
         responses=_FOUND,
     )
+    @action(detail=False)
     def search(self, request: Request) -> Response:
         """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
         text = fold(read_search(request.query_params))
-        people = Person.objects.owned_by(request.user).active().filter(search_key__contains=text).in_name_order()
-        return Response({"people": project(caller(request), people[:MAX_FOUND])})
+        people = Person.objects.owned_by(self.owner).active().filter(search_key__contains=text).in_name_order()
+        return Response({"people": project(self.owner, people[:MAX_FOUND])})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
+    @action(detail=False, url_path="search-index")
     @conditional
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""
-        return StreamingHttpResponse(streamed(search_records(caller(request))), content_type="application/json")
+        return StreamingHttpResponse(streamed(search_records(self.owner)), content_type="application/json")
 
-    def _answer(self, request: Request, person_id: UUID, status: int = 200) -> Response:
-        answers = person_answers(caller(request), [person_id])
-        if not answers:
-            raise Http404
+    def _answer(self, person_id: UUID, status: int = 200) -> Response:
+        answers = person_answers(self.owner, [person_id])
+        if not answers:  # somebody else has removed it meanwhile
+            raise MissingError
         return Response({"person": answers[0]}, status=status)
 
-    def _active(self, request: Request, person_id: str) -> Person:
-        return self._found(Person.objects.owned_by(request.user).active(), person_id)
-
-    def _any(self, request: Request, person_id: str) -> Person:
-        """In the trash or not, within the retention period."""
-        rows = Person.objects.owned_by(request.user).exclude(deleted_at__lt=retention_cutoff(timezone.now()))
-        return self._found(rows, person_id)
-
-    def _found(self, rows: Any, person_id: str) -> Person:
-        key = parse_id(person_id)
-        person: Person | None = rows.filter(pk=key).first() if key else None
-        if person is None:
-            raise Http404
-        return person
+    def _page(self, people: Any, query: PeopleQuery) -> HttpResponseBase:
+        total = people.count() if query.group_ids is not None else count_of(self.owner.pk, PEOPLE)
+        page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
+        answer = {
+            "people": project(self.owner, page, details=query.details),
+            "pagination": pagination(total=total, limit=query.limit, offset=query.offset),
+        }
+        return HttpResponse(dumps(answer), content_type="application/json")

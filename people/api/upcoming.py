@@ -1,13 +1,14 @@
 """GET /api/upcoming."""
 
+from typing import Any
+
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.queries import read_whole
 from contacts_project.kernel.api.schema import envelope
 from people.dates import schedule
@@ -37,7 +38,7 @@ def days_of(request: Request, default: int = 30) -> int:
     return read_whole(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
 
 
-class UpcomingView(APIView):
+class UpcomingViewSet(ApiViewSet[Any]):
     """What comes up."""
 
     @extend_schema(
@@ -45,8 +46,8 @@ class UpcomingView(APIView):
         parameters=[DAYS],
         responses={200: envelope("UpcomingAnswer", events=UpcomingEventSerializer(many=True))},
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """Important dates and people to get in touch with, in the coming days."""
-        owner, days = caller(request), days_of(request)
+        owner, days = self.owner, days_of(request)
         today = schedule.calendar_of(owner).today(timezone.now())
         return Response({"events": upcoming_events(owner, start=today, days=days)})

@@ -1,37 +1,37 @@
 """Routes of people, all below /api/."""
 
-from django.urls import URLPattern, URLResolver, path
+from rest_framework.routers import SimpleRouter
 
 from contacts_project.kernel.api.errors import register_failures
-from people.api import catalogue_urls, duplicates, merging
+from people.api.custom_templates import CustomFieldTemplateViewSet
+from people.api.deleted import DeletedViewSet
+from people.api.duplicates import DuplicateViewSet
 from people.api.errors import FAILURES
+from people.api.groups import GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
+from people.api.map import MapViewSet
+from people.api.merging import MergeViewSet
 from people.api.people import PersonViewSet
-from people.api.upcoming import UpcomingView
-from people.api.vcard import ExportView, ImportView
-
-_dates = "people/<str:person_id>/important-dates"
+from people.api.photos import PersonPhotoViewSet, PhotoViewSet, UserPhotoViewSet
+from people.api.upcoming import UpcomingViewSet
+from people.api.vcard import VCardViewSet
 
 register_failures(FAILURES)
 
-urlpatterns: list[URLPattern | URLResolver] = [
-    path("people", PersonViewSet.as_view({"get": "read_all", "post": "create"})),
-    path("people/search", PersonViewSet.as_view({"get": "search"})),
-    path("people/duplicates", duplicates.DuplicateGroupsView.as_view()),
-    path("people/duplicates/dismiss", duplicates.DismissDuplicateView.as_view()),
-    path("people/merge", merging.MergeView.as_view()),
-    path("people/merge/<str:merge_id>/undo", merging.UndoMergeView.as_view()),
-    path("people/<str:person_id>/duplicates", duplicates.PersonDuplicatesView.as_view()),
-    path("people/search-index", PersonViewSet.as_view({"get": "search_index"})),
-    path("people/<str:person_id>", PersonViewSet.as_view({"get": "read_one", "put": "update", "delete": "destroy"})),
-    path("people/<str:person_id>/restore", PersonViewSet.as_view({"post": "restore"})),
-    path("people/<str:person_id>/permanent", PersonViewSet.as_view({"delete": "permanent"})),
-    path(_dates, ImportantDateViewSet.as_view({"get": "read_all", "post": "create"})),
-    path(f"{_dates}/<str:date_id>", ImportantDateViewSet.as_view({"put": "update", "delete": "destroy"})),
-    path(f"{_dates}/<str:date_id>/restore", ImportantDateViewSet.as_view({"post": "restore"})),
-    path(f"{_dates}/<str:date_id>/permanent", ImportantDateViewSet.as_view({"delete": "permanent"})),
-    *catalogue_urls.urlpatterns,
-    path("vcard/import", ImportView.as_view()),
-    path("vcard/export", ExportView.as_view()),
-    path("upcoming", UpcomingView.as_view()),
-]
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+# Before people, whose ids would take these words for theirs.
+router.register("people/merge", MergeViewSet, basename="merge")
+router.register("people", DuplicateViewSet, basename="duplicate")
+router.register("people", PersonViewSet, basename="person")
+router.register("people", PersonPhotoViewSet, basename="person-photo")
+router.register("people/<id:person_id>/important-dates", ImportantDateViewSet, basename="important-date")
+router.register("groups", GroupViewSet, basename="group")
+router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")
+router.register("deleted", DeletedViewSet, basename="deleted")
+router.register("map", MapViewSet, basename="map")
+router.register("photos", PhotoViewSet, basename="photo")
+router.register("user", UserPhotoViewSet, basename="user-photo")
+router.register("vcard", VCardViewSet, basename="vcard")
+router.register("upcoming", UpcomingViewSet, basename="upcoming")
+
+urlpatterns = router.urls

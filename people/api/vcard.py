@@ -1,15 +1,17 @@
 """Routes of vCard: import of a file, export of everybody."""
 
+from typing import Any
+
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.api.slots import IMPORTS
@@ -21,39 +23,33 @@ from people.projection.vcard_export import export_cards
 from people.vcard import VERSIONS
 
 
-class ImportView(APIView):
-    """A file of cards becomes people."""
-
-    parser_classes = PARSERS
-    max_body_bytes = "MAX_VCARD_BYTES"
+class VCardViewSet(ApiViewSet[Any]):
+    """Files of cards, in and out."""
 
     @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
+    @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
     @raises(PlanLimitError)
-    def post(self, request: Request) -> Response:
+    def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
-        owner = caller(request)
         with IMPORTS.take():
-            outcomes = list(import_cards(owner=owner, cards=cards_of(request), now=timezone.now()))
+            outcomes = list(import_cards(owner=self.owner, cards=cards_of(request), now=timezone.now()))
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
-            raise PlanLimitError(f"Your plan allows {owner.plan_limit('people')} people.")
+            raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
         return Response(receipt(outcomes))
-
-
-class ExportView(APIView):
-    """Everybody as one file."""
 
     @extend_schema(
         operation_id="exportVCards",
         parameters=[OpenApiParameter("version", str, enum=VERSIONS, description="4.0 when left out.")],
         responses={(200, "text/vcard"): OpenApiResponse(OpenApiTypes.STR, description="One card a person.")},
     )
+    @action(detail=False)
     @conditional
-    def get(self, request: Request) -> HttpResponseBase:
+    def export(self, request: Request) -> HttpResponseBase:
         """All own people as vCard 4.0 or 3.0."""
         version = request.query_params.get("version", "4.0")
         if version not in VERSIONS:
             raise FieldError("version", f"This must be one of {', '.join(VERSIONS)}.")
-        cards = export_cards(owner=caller(request), version=version)
+        cards = export_cards(owner=self.owner, version=version)
         response = StreamingHttpResponse(cards, content_type="text/vcard; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="contacts.vcf"'
         return response

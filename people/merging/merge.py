@@ -14,7 +14,7 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.aspects import aspects
@@ -88,9 +88,7 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
     """
     with account_write(owner):
         rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
-        record: MergeRecord | None = rows.filter(pk=merge_id).first()
-        if record is None:
-            raise MissingError
+        record = rows.find(merge_id)
         if record.undone_at is not None:
             raise AlreadyUndoneError
         primary, secondary = _merged(record)

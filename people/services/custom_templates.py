@@ -9,8 +9,8 @@ from django.db.models import Max
 from django.utils.text import slugify
 
 from accounts.models import User
-from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
-from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.ownership.writing import account_write
 from people.fields.custom_values import SELECT
 from people.models import CustomFieldTemplate, CustomFieldValue
@@ -39,9 +39,7 @@ def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> C
     use. Raises FieldError, MissingError.
     """
     with account_write(template.owner_id):
-        template = _current(template)
-        if template.is_deleted:
-            raise MissingError
+        template = _rows(template).active().find(template.pk)
         if template.type == SELECT and data.get("options"):
             _change_values(template, data["options"])
         _write(template, data)
@@ -63,9 +61,7 @@ def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) 
 def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
     """Move a template to the trash; its values hide with it. Raises MissingError."""
     with account_write(template.owner_id):
-        template = _current(template)
-        if template.is_deleted:
-            raise MissingError
+        template = _rows(template).active().find(template.pk)
         template.deleted_at = now
         template.save()
 
@@ -73,7 +69,7 @@ def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
 def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
     """Take a template out of the trash, its values with it. Raises NotDeletedError, PlanLimitError, MissingError."""
     with account_write(template.owner_id):
-        template = _deleted(template)
+        template = _rows(template).find_deleted(template.pk)
         check_plan(template.owner, "templates")
         template.deleted_at = None
         template.save()
@@ -83,18 +79,13 @@ def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
 def remove_template(*, template: CustomFieldTemplate) -> None:
     """Remove a deleted template for good, its values with it. Raises NotDeletedError, MissingError."""
     with account_write(template.owner_id):
-        _deleted(template).delete()
+        _rows(template).find_deleted(template.pk).delete()
 
 
 def remove_templates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     """Remove templates for good, for the purge; no files hang on them."""
     CustomFieldTemplate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
-
-
-def restorable(owner: Any, now: dt.datetime) -> Any:
-    """Templates in the trash or not that are still within reach."""
-    return CustomFieldTemplate.objects.owned_by(owner).exclude(deleted_at__lt=retention_cutoff(now))
 
 
 def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -147,17 +138,6 @@ def _free_slug(name: str, taken: set[str]) -> str:
     return slug
 
 
-def _current(template: CustomFieldTemplate) -> CustomFieldTemplate:
-    """The row as it is now, in this turn."""
-    rows = CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")
-    found: CustomFieldTemplate | None = rows.filter(pk=template.pk).first()
-    if found is None:
-        raise MissingError
-    return found
-
-
-def _deleted(template: CustomFieldTemplate) -> CustomFieldTemplate:
-    found = _current(template)
-    if not found.is_deleted:
-        raise NotDeletedError
-    return found
+def _rows(template: CustomFieldTemplate) -> TrashQuerySet[CustomFieldTemplate]:
+    """Of the account of `template`, to read it as it is now, under the lock."""
+    return CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")

@@ -6,13 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
-from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Person
 from people.models.group import group_key
 from people.palette import pick_color
-from people.services.groups import active_group, memberships_of, put_members, touch_members
+from people.services.groups import memberships_of, put_members, touch_members
 from people.services.people import delete_people
 from people.services.plan import check_plan
 
@@ -29,7 +28,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
 def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
     """Write what `data` names; the rest stays. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id):
-        group = active_group(group)
+        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         before = group.name
         _write(group, data)
         if group.name != before:
@@ -40,7 +39,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
 def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
     """Move a group to the trash; `with_people`, its members too. Raises MissingError."""
     with account_write(group.owner_id):
-        group = active_group(group)
+        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         touch_members(group, now)
         if with_people:
             members = memberships_of(group).values_list("person_id", flat=True)
@@ -52,7 +51,7 @@ def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
 def restore_group(*, group: Group, now: dt.datetime) -> Group:
     """Take a group out of the trash. Raises NotDeletedError, PlanLimitError, FieldError (the name is taken)."""
     with account_write(group.owner_id):
-        group = _deleted(group)
+        group = Group.objects.owned_by(group.owner_id).select_related("owner").find_deleted(group.pk)
         check_plan(group.owner, "groups")
         _check_name(group)
         group.deleted_at = None
@@ -64,18 +63,13 @@ def restore_group(*, group: Group, now: dt.datetime) -> Group:
 def remove_group(*, group: Group) -> None:
     """Remove a deleted group for good; its people stay. Raises NotDeletedError, MissingError."""
     with account_write(group.owner_id):
-        _deleted(group).delete()
+        Group.objects.owned_by(group.owner_id).find_deleted(group.pk).delete()
 
 
 def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     """Remove groups for good, for the purge; no files hang on them."""
     Group.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
-
-
-def restorable(owner: Any, now: dt.datetime) -> Any:
-    """Groups in the trash or not that are still within reach."""
-    return Group.objects.owned_by(owner).exclude(deleted_at__lt=retention_cutoff(now))
 
 
 def _write(group: Group, data: dict[str, Any]) -> Group:
@@ -92,13 +86,3 @@ def _check_name(group: Group) -> None:
     same = Group.objects.owned_by(group.owner_id).active().filter(name_key=group.name_key)
     if same.exclude(pk=group.pk).exists():
         raise FieldError("name", "There is a group of this name already.")
-
-
-def _deleted(group: Group) -> Group:
-    """The row in the trash as it is now, in this turn."""
-    found = Group.objects.owned_by(group.owner_id).select_related("owner").filter(pk=group.pk).first()
-    if found is None:
-        raise MissingError
-    if not found.is_deleted:
-        raise NotDeletedError
-    return found

@@ -17,13 +17,15 @@ from people.signals import people_changed
 def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
     """Put a person in a group; nothing changes when it is there already. Raises MissingError."""
     with account_write(group.owner_id):
-        put_members(active_group(group), [person.pk], now)
+        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        put_members(group, [person.pk], now)
 
 
 def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
     """Take a person out of a group. Raises MissingError when it is not in it."""
     with account_write(group.owner_id):
-        removed, _ = memberships_of(active_group(group)).filter(person_id=person_id).delete()
+        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        removed, _ = memberships_of(group).filter(person_id=person_id).delete()
         if not removed:
             raise MissingError
         _touch(group.owner_id, [person_id], now)
@@ -57,11 +59,3 @@ def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
         rows.update(revision=F("revision") + 1, updated_at=now)
         news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
         transaction.on_commit(news, robust=True)
-
-
-def active_group(group: Group) -> Group:
-    """The row as it is now, in this turn. Raises MissingError."""
-    found = Group.objects.owned_by(group.owner_id).active().filter(pk=group.pk).first()
-    if found is None:
-        raise MissingError
-    return found

@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import F
 
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
-from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
 from people.models import ImportantDate, Person
@@ -122,11 +121,6 @@ def replace_dates(
     # One that is switched off makes room for another within the plan.
     for row, entry in sorted(zip(rows, entries, strict=True), key=lambda pair: pair[1]["reminder_enabled"]):
         _write(row, entry, clock, now)
-
-
-def restorable(person: Person, now: dt.datetime) -> Any:
-    """Dates of the person, in the trash or not, that are still within reach."""
-    return _of(person).exclude(deleted_at__lt=retention_cutoff(now))
 
 
 def _of(person: Person) -> Any:

@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import F
 
 from accounts.models import User
-from contacts_project.kernel.errors import MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.aspects import aspects
 from people.dates import schedule
@@ -46,7 +45,7 @@ def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: 
     """
     with account_write(owner) as write:
         if not write.is_fresh:
-            person = _current(person, Person.objects.owned_by(owner).active())
+            person = Person.objects.owned_by(owner).active().find(person.pk)
         PersonWriter(owner, write, now).put(person, data)
         announce_change(owner.pk, [person.pk])
     return person
@@ -81,9 +80,7 @@ def restore_person(*, person: Person, now: dt.datetime) -> Person:
     """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), MissingError."""
     owner = person.owner
     with account_write(owner):
-        person = _current(person, Person.objects.owned_by(owner))
-        if person.deleted_at is None:
-            raise NotDeletedError
+        person = Person.objects.owned_by(owner).find_deleted(person.pk)
         check_plan(owner, "people")
         if reminders := _reminders_of(person):
             check_plan(owner, "reminders", reminders)
@@ -121,11 +118,3 @@ def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:
 def _reminders_of(person: Person) -> int:
     dates = ImportantDate.objects.owned_by(person.owner_id).active().filter(person=person, reminder_enabled=True)
     return int(dates.count()) + person.contact_reminder_enabled
-
-
-def _current(person: Person, rows: Any) -> Person:
-    """The row as it is now, in this turn."""
-    found: Person | None = rows.filter(pk=person.pk).first()
-    if found is None:
-        raise MissingError
-    return found

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import F
 
 from accounts.models import User
-from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.photos.files import delete_files, make_photo, store_photo
@@ -48,10 +47,7 @@ def remove_user_photo(*, user: User) -> None:
 
 
 def _person(owner_id: UUID, person_id: UUID) -> Person:
-    person = Person.objects.owned_by(owner_id).active().filter(pk=person_id).only("photo", "owner_id").first()
-    if person is None:
-        raise MissingError
-    return person
+    return Person.objects.owned_by(owner_id).active().only("photo", "owner_id").find(person_id)
 
 
 def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:

@@ -22,12 +22,13 @@ def parse_id(text: object) -> UUID | None:
 
 
 class IdConverter:
-    """`<id:person_id>` in a path. What spells no id is None, which no row has: 404, once the caller has signed in."""
+    """`<id:person_id>` in a path. What spells no id is the nil id (RFC 9562, section 5.9), which no row has: so it is
+    404 like an unknown one, and like that only for who may know."""
 
     regex = "[^/]+"
 
-    def to_python(self, value: str) -> UUID | None:
-        return parse_id(value)
+    def to_python(self, value: str) -> UUID:
+        return parse_id(value) or UUID(int=0)
 
     def to_url(self, value: UUID | str) -> str:
         return str(value)

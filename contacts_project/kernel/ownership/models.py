@@ -10,7 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.api.ids import new_id, parse_id
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.errors import MissingError, NotDeletedError
 
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")
@@ -42,6 +42,13 @@ class OwnedQuerySet(models.QuerySet[M, M]):
 
 class TrashQuerySet(OwnedQuerySet[M]):
     """Rows that can be soft-deleted."""
+
+    def find_deleted(self, key: object) -> M:
+        """The row with this id, which is in the trash. Raises MissingError, NotDeletedError."""
+        row: Any = self.find(key)
+        if row.deleted_at is None:
+            raise NotDeletedError
+        return cast("M", row)
 
     def active(self) -> Self:
         return self.filter(deleted_at__isnull=True)
