@@ -1,11 +1,11 @@
 """What this app adds to the apps below it."""
 
 from accounts.lifecycle import on_account_created
-from people.aspects import register_aspect
 from people.counts import register_counted
-from relationships.aspect import RelationshipsAspect
+from people.extensions import register_extension
 from relationships.counts import COUNTED_RELATIONSHIPS
 from relationships.defaults import make_default_types
+from relationships.extension import RelationshipsExtension
 from relationships.transfer import register_transfer
 from relationships.trash import register_trash
 
@@ -14,6 +14,6 @@ def wire() -> None:
     """Register everything; once, when all models are loaded."""
     on_account_created(make_default_types)
     register_counted(COUNTED_RELATIONSHIPS)
-    register_aspect(RelationshipsAspect())
+    register_extension(RelationshipsExtension())
     register_trash()
     register_transfer()

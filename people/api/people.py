@@ -28,8 +28,8 @@ from people.api.person_serializer import (
     PersonSerializer,
     SearchRecordSerializer,
 )
-from people.aspects import aspects
 from people.counts import PEOPLE, count_of
+from people.extensions import extensions
 from people.models import Person
 from people.names import fold
 from people.photos.files import delete_files
@@ -40,14 +40,14 @@ MAX_FOUND = 20
 
 
 class PersonDeleteSerializer(serializers.Serializer[Any]):
-    """The optional body of a deletion; the apps above add to it by their aspects."""
+    """The optional body of a deletion; the apps above add to it by their extensions."""
 
     deleteFromCardDav = StrictBooleanField(required=False, default=False, source="delete_from_card_dav")
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = super().get_fields()
-        for aspect in aspects():
-            fields.update(aspect.delete_fields())
+        for extension in extensions():
+            fields.update(extension.delete_fields())
         return fields
 
 

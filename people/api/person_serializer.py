@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from people import field_table
 from people.api.person_fields import SerializerField, person_fields
-from people.aspects import aspects
+from people.extensions import extensions
 from people.field_table import Kind
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
@@ -19,7 +19,7 @@ class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
     def get_fields(self) -> dict[str, SerializerField]:
-        """Those of the table; the fields of the apps above come with their aspects."""
+        """Those of the table; the fields of the apps above come with their extensions."""
         fields: dict[str, SerializerField] = {
             "id": serializers.UUIDField(read_only=True),
             **person_fields(),
@@ -27,10 +27,10 @@ class PersonSerializer(serializers.Serializer[Person]):
             "createdAt": serializers.DateTimeField(read_only=True, source="created_at"),
             "updatedAt": serializers.DateTimeField(read_only=True, source="updated_at"),
         }
-        for aspect in aspects():
-            fields.update(aspect.body_fields())
-            if aspect.name and (field := aspect.answer_field()):
-                fields[aspect.name] = field
+        for extension in extensions():
+            fields.update(extension.body_fields())
+            if extension.name and (field := extension.answer_field()):
+                fields[extension.name] = field
         return fields
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
@@ -45,8 +45,8 @@ class PersonChangeSerializer(PersonSerializer):
 
     def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
-        for aspect in aspects():
-            for name in aspect.body_fields():
+        for extension in extensions():
+            for name in extension.body_fields():
                 del fields[name]
         fields["name"].required = False
         return fields
@@ -67,7 +67,7 @@ class PersonListedSerializer(PersonSerializer):
     @property
     def optional(self) -> list[str]:
         lists = {field.name for field in field_table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
-        lists |= {aspect.name for aspect in aspects() if aspect.name}
+        lists |= {extension.name for extension in extensions() if extension.name}
         names: Any = self.fields
         return [name for name in names if name in lists]
 
@@ -77,7 +77,11 @@ class PersonFoundSerializer(PersonSerializer):
 
     def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
-        for name in ("importantDates", "customFieldValues", *(aspect.name for aspect in aspects() if aspect.name)):
+        for name in (
+            "importantDates",
+            "customFieldValues",
+            *(extension.name for extension in extensions() if extension.name),
+        ):
             del fields[name]
         return fields
 
@@ -87,10 +91,10 @@ class _Whole:
 
     def __init__(self, person: Person) -> None:
         self._person = person
-        for aspect in aspects():
-            if aspect.name:
-                entries = aspect.rows(person.owner, [person.pk]).get(person.pk.hex, "")
-                setattr(self, aspect.name, orjson.loads(f"[{entries}]"))
+        for extension in extensions():
+            if extension.name:
+                entries = extension.rows(person.owner, [person.pk]).get(person.pk.hex, "")
+                setattr(self, extension.name, orjson.loads(f"[{entries}]"))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._person, name)

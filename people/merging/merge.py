@@ -17,8 +17,8 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
-from people.aspects import aspects
 from people.dates import schedule
+from people.extensions import PersonExtension, extensions
 from people.geocoding import note_addresses
 from people.lookup import refresh_lookup
 from people.merging import belongings, card_lines, entries, scalars
@@ -65,7 +65,9 @@ def merge_people(
             "dates": belongings.move_dates(primary, secondary),
             "values": belongings.move_values(primary, secondary),
             "dismissals": belongings.copy_dismissals(primary, secondary),
-            "aspects": {_name(aspect): aspect.merging(primary, secondary, now) for aspect in aspects()},
+            "extensions": {
+                _app_of(extension): extension.merging(primary, secondary, now) for extension in extensions()
+            },
             "deletedAt": timestamp(now),
         }
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
@@ -164,11 +166,14 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
     _save(primary, image["scalars"], now)
     # What the primary was to the user may be in the trash by now, and comes out of it like the secondary's.
     returning = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
-    for aspect in aspects():
+    # Images of older versions say "aspects", by the path of a class, whose first word is the app.
+    stored = image["extensions"] if "extensions" in image else image["aspects"]
+    parts = {name.partition(".")[0]: part for name, part in stored.items()}
+    for extension in extensions():
         for person in returning:
-            aspect.restored(person, now)
-        if _name(aspect) in image["aspects"]:
-            aspect.unmerging(primary, secondary, image["aspects"][_name(aspect)])
+            extension.restored(person, now)
+        if _app_of(extension) in parts:
+            extension.unmerging(primary, secondary, parts[_app_of(extension)])
 
 
 def _save(person: Person, changed: Any, now: dt.datetime) -> None:
@@ -189,5 +194,6 @@ def _to_trash(person: Person, now: dt.datetime) -> None:
     transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
 
 
-def _name(aspect: Any) -> str:
-    return f"{type(aspect).__module__}.{type(aspect).__qualname__}"
+def _app_of(extension: PersonExtension) -> str:
+    """The key of its part in an image: unlike the path of its class, the app's name stays."""
+    return type(extension).__module__.partition(".")[0]

@@ -16,7 +16,7 @@ from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, Raw, TimeText, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.aspects import aspects
+from people.extensions import extensions
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Truth
 
@@ -161,7 +161,7 @@ def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
     """The lists of an answer that shows everything: by the name of each, the JSON of its entries by person."""
-    above = {aspect.name: aspect.rows(owner, None) for aspect in aspects() if aspect.name}
+    above = {extension.name: extension.rows(owner, None) for extension in extensions() if extension.name}
     return {
         "importantDates": important_dates_of(owner),
         **above,
@@ -176,7 +176,7 @@ def beside_few(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dic
     found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
     for row in map(_Row._make, _OWN_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person, []).append(row)
-    above = {aspect.name: aspect.rows(owner, ids) for aspect in aspects() if aspect.name}
+    above = {extension.name: extension.rows(owner, ids) for extension in extensions() if extension.name}
     groups = {
         person: _groups([{"id": id_text(row.key), "name": row.name, "color": row.color} for row in sorted(rows)])
         for person, rows in found[GROUP].items()

@@ -11,8 +11,8 @@ from django.db.models import F
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
-from people.aspects import aspects
 from people.dates import schedule
+from people.extensions import extensions
 from people.geocoding import note_addresses
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter
@@ -28,12 +28,12 @@ def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> 
     data = dict(data)
     with account_write(owner) as write:
         check_plan(owner, "people")
-        for aspect in aspects():
-            aspect.check_create(data)
+        for extension in extensions():
+            extension.check_create(data)
         person = Person(owner=owner, created_at=now)
         PersonWriter(owner, write, now).put(person, data)
-        for aspect in aspects():
-            aspect.created(person, data)
+        for extension in extensions():
+            extension.created(person, data)
         announce_change(owner.pk, [person.pk])
     return person
 
@@ -52,14 +52,14 @@ def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: 
 
 
 def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[str, Any], now: dt.datetime) -> int:
-    """Move people to the trash, and those with them that the aspects add as `options` say; returns how many.
+    """Move people to the trash, and those with them that the extensions add as `options` say; returns how many.
 
     `delete_from_card_dav` among the options travels with the news to the server.
     """
     with account_write(owner):
         active = Person.objects.owned_by(owner).active()
         chosen = set(active.filter(pk__in=list(person_ids)).values_list("pk", flat=True))
-        more = [set(aspect.deleting(owner.pk, chosen, options)) for aspect in aspects()]
+        more = [set(extension.deleting(owner.pk, chosen, options)) for extension in extensions()]
         chosen = chosen.union(*more)
         count: int = active.filter(pk__in=chosen).update(
             deleted_at=now, updated_at=now, revision=F("revision") + 1, contact_due_at=None, contact_due_on=None
@@ -89,8 +89,8 @@ def restore_person(*, person: Person, now: dt.datetime) -> Person:
         note_addresses(owner, [person])
         schedule.plan_contact(person, schedule.calendar_of(owner), now)
         person.save()
-        for aspect in aspects():
-            aspect.restored(person, now)
+        for extension in extensions():
+            extension.restored(person, now)
         announce_change(owner.pk, [person.pk])
     return person
 

@@ -13,8 +13,8 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
-from people.aspects import aspects
 from people.dates import schedule
+from people.extensions import extensions
 from people.field_table import REMINDER_DEFAULTS
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
@@ -99,8 +99,8 @@ class _Batch:
         refresh_lookup(self.run.owner.pk, people)
         for person in active:
             if person.relationship_to_user and person.relationship_to_user.is_deleted:
-                for aspect in aspects():  # brings its type out of the trash
-                    aspect.restored(person, self.run.now)
+                for extension in extensions():  # brings its type out of the trash
+                    extension.restored(person, self.run.now)
         announce_change(self.run.owner.pk, [person.pk for person in active])
 
     def _place_dates(self) -> Ids:

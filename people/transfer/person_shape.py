@@ -60,7 +60,7 @@ class PersonShape(PersonSerializer):
     """A person, in the trash or not."""
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
-        """Those of the API that can be written (aspects' apps have sections of their own), and what only stands here.
+        """Those of the API that can be written (apps above have sections of their own), and what only stands here.
 
         What points at other records is read as plain ids, and resolved once those are in.
         """

@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from people.models import Person
+from people.models import MergeRecord, Person
 from tests.client import Client
 from tests.relationships.acting import make_people, relate, relationships, type_ids
 from tests.relationships.invariants import check_invariants
@@ -56,6 +56,22 @@ def test_nobody_is_related_to_oneself_or_twice_to_another(api: Client, alice: Us
         ("Bob", "Friend", "Ada"),
     ]
     check_invariants(alice)
+    undo(api, merged)
+    assert ties(api) == before
+    check_invariants(alice)
+
+
+def test_a_merge_of_an_older_version_is_undone(api: Client, alice: User) -> None:
+    """Then the image named the class that moved the relationships, and called it an aspect."""
+    ada, double, bob = make_people(alice, "Ada Double Bob")
+    relate(api, double, bob, type_ids(api)["PARENT"])
+    before = ties(api)
+    merged = merge(api, ada, double)
+    record = MergeRecord.objects.owned_by(alice).get(pk=merged["mergeId"])
+    record.image["aspects"] = {
+        "relationships.aspect.RelationshipsAspect": record.image.pop("extensions")["relationships"]
+    }
+    record.save()
     undo(api, merged)
     assert ties(api) == before
     check_invariants(alice)

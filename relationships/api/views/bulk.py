@@ -18,7 +18,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
 )
 from contacts_project.kernel.api.schema import envelope
-from people.aspects import aspects
+from people.extensions import extensions
 from relationships.api.answers import OrphanAnswer
 from relationships.network.loading import find_orphans
 from relationships.projection import orphan_answers
@@ -92,6 +92,6 @@ class BulkOrphansView(APIView):
         return Response(
             {
                 "orphans": orphan_answers(user, orphans),
-                "hasCardDavSync": any(aspect.is_mirrored(user.pk, person_ids) for aspect in aspects()),
+                "hasCardDavSync": any(extension.is_mirrored(user.pk, person_ids) for extension in extensions()),
             }
         )

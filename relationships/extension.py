@@ -10,7 +10,7 @@ from rest_framework.serializers import Field
 from accounts.models import User
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from people.aspects import PersonAspect
+from people.extensions import PersonExtension
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.projection import relationship_texts
@@ -20,7 +20,7 @@ from relationships.services.relationships import NO_WAY_BACK, create_relationshi
 from relationships.services.types import revive_types
 
 
-class RelationshipsAspect(PersonAspect):
+class RelationshipsExtension(PersonExtension):
     name = "relationships"
 
     def answer_field(self) -> "Field[Any, Any, Any, Any]":

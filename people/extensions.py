@@ -1,7 +1,7 @@
 """What other apps add to a person, without people knowing them.
 
-An app above people registers an aspect in its AppConfig.ready(). Every method runs inside the transaction of the write
-(or read) that calls it, and does nothing unless overridden. Aspects are for what must happen together with the write;
+An app above people registers an extension in its AppConfig.ready(). Every method runs inside the transaction of the
+write (or read) that calls it, and does nothing unless overridden. Extensions are for what must happen with the write;
 news that may follow later travels by people.signals, sent on commit.
 """
 
@@ -16,7 +16,7 @@ from accounts.models import User
 from people.models import Person
 
 
-class PersonAspect:
+class PersonExtension:
     """One app's share in a person. `name` is the key of its rows in a person's answer, None when it adds none."""
 
     name: str | None = None
@@ -40,7 +40,7 @@ class PersonAspect:
         """A person was inserted; `data` is the validated body."""
 
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
-        """What this aspect adds to answers of `person_ids`, or of everyone (None).
+        """What this extension adds to answers of `person_ids`, or of everyone (None).
 
         By the person's id as contacts_project.kernel.api.columns.IdKey, the JSON of its entries with commas between.
         """
@@ -65,14 +65,14 @@ class PersonAspect:
         """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
 
 
-_aspects: list[PersonAspect] = []
+_extensions: list[PersonExtension] = []
 
 
-def register_aspect(aspect: PersonAspect) -> None:
+def register_extension(extension: PersonExtension) -> None:
     """Add an app's share; once, from AppConfig.ready()."""
-    _aspects.append(aspect)
+    _extensions.append(extension)
 
 
-def aspects() -> tuple[PersonAspect, ...]:
-    """All registered aspects, in the order of INSTALLED_APPS."""
-    return tuple(_aspects)
+def extensions() -> tuple[PersonExtension, ...]:
+    """All registered extensions, in the order of INSTALLED_APPS."""
+    return tuple(_extensions)
