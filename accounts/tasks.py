@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.services.addresses import forget_email_changes, remove_unopened_accounts
-from accounts.services.deletion import delete_doomed_files
+from accounts.services.deletion import delete_pending_files
 from accounts.services.known_devices import forget_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import forget_dead_sessions
@@ -32,7 +32,7 @@ def sweep_accounts() -> None:
     forget_unused_devices(now=now)
     forget_email_changes(now=now)
     remove_unopened_accounts(now=now)
-    delete_doomed_files()
+    delete_pending_files()
 
 
 @shared_task

@@ -127,10 +127,10 @@ DATABASES: dict[str, dict[str, Any]] = {
     or {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "contacts.sqlite3")}
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # Any atomic() takes the write lock at once and waits its turn: no "database is locked" half way.
+    # Any atomic() takes the write lock at once and waits for it: no "database is locked" half way.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,  # seconds; imports write in turns of less than one
+        "timeout": 20,  # seconds; imports write in transactions of less than one
         # mmap: rows are read where the system holds them, not copied 4 KiB a call; up to 256 MiB of the file.
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA mmap_size=268435456;"

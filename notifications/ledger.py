@@ -54,7 +54,7 @@ class Planned:
 
 @dataclass
 class AccountPlan:
-    """Collects what is due for one account inside its turn, and writes it at the end, at most once each."""
+    """Collects what is due for one account under its lock, and writes it at the end, at most once each."""
 
     owner: User
     now: dt.datetime

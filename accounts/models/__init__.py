@@ -3,11 +3,11 @@
 from accounts.models.account_mail import AccountMail, MailKind
 from accounts.models.account_session import AccountSession
 from accounts.models.api_token import ApiToken
-from accounts.models.doomed_file import DoomedFile
 from accounts.models.email_change import EmailChange
 from accounts.models.known_device import KnownDevice
 from accounts.models.oidc_identity import OidcIdentity
-from accounts.models.registration_turn import RegistrationTurn
+from accounts.models.pending_file_deletion import PendingFileDeletion
+from accounts.models.registration_lock import RegistrationLock
 from accounts.models.second_factor import RecoveryCode, TotpDevice
 from accounts.models.user import User
 
@@ -15,13 +15,13 @@ __all__ = [
     "AccountMail",
     "AccountSession",
     "ApiToken",
-    "DoomedFile",
     "EmailChange",
     "KnownDevice",
     "MailKind",
     "OidcIdentity",
+    "PendingFileDeletion",
     "RecoveryCode",
-    "RegistrationTurn",
+    "RegistrationLock",
     "TotpDevice",
     "User",
 ]

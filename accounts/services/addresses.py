@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.link_tokens import refusal
-from accounts.models import EmailChange, RegistrationTurn, User
+from accounts.models import EmailChange, RegistrationLock, User
 from accounts.models.email_change import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
@@ -28,7 +28,7 @@ def address_write(user: User) -> Iterator[User]:
     Whatever was read of addresses before has to be read again inside. Raises AccountGoneError.
     """
     with transaction.atomic():
-        RegistrationTurn.take()
+        RegistrationLock.take()
         with account_write(user):
             yield User.objects.get(pk=user.pk)
 

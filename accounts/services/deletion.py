@@ -7,7 +7,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from accounts.lifecycle import files_of
-from accounts.models import AccountMail, DoomedFile, User
+from accounts.models import AccountMail, PendingFileDeletion, User
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.writing import account_write
@@ -29,19 +29,19 @@ def delete_account(*, user: User) -> None:
     Files go after the commit. They are noted in the same transaction, so that a crash in between leaves none.
     """
     with account_write(user):
-        DoomedFile.objects.bulk_create(DoomedFile(path=path) for path in files_of(user))
+        PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in files_of(user))
         end_sessions(user=user)
         for address in {user.email, user.recovery_email}:
             if not User.objects.with_email(address).exclude(pk=user.pk).exists():
                 AccountMail.objects.filter(address__iexact=address).delete()
         User.objects.get(pk=user.pk).delete()
-        transaction.on_commit(partial(delete_doomed_files), robust=True)
+        transaction.on_commit(partial(delete_pending_files), robust=True)
 
 
-def delete_doomed_files() -> int:
+def delete_pending_files() -> int:
     """Delete the files that are noted for it; how many. Running twice does no harm."""
-    rows = list(DoomedFile.objects.order_by("pk")[:10_000])
+    rows = list(PendingFileDeletion.objects.order_by("pk")[:10_000])
     for row in rows:
         default_storage.delete(row.path)
-    DoomedFile.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    PendingFileDeletion.objects.filter(pk__in=[row.pk for row in rows]).delete()
     return len(rows)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.cookies import set_cookie
 from accounts.models import KnownDevice, User
 from contacts_project.kernel.api.budgets import Budget
-from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.ownership.writing import account_lock
 
 # One for all of an account's, however many marks somebody has gathered.
 BY_KNOWN_DEVICES = Budget("login-known-devices", 10, 15 * 60)
@@ -30,7 +30,7 @@ def is_known_device(request: HttpRequest, user: User | None) -> bool:
 def remember_device(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
     """Mark the browser as one that was signed in to the account. One that has a mark keeps it."""
     mark, now = request.COOKIES.get(COOKIE, ""), timezone.now()
-    with account_pause(user):
+    with account_lock(user):
         devices = KnownDevice.objects.owned_by(user)
         if not mark or not devices.filter(digest=_digest(mark)).update(last_used_at=now):
             mark = secrets.token_urlsafe(32)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from accounts.fields import AccountEmail, time_zones
 from accounts.languages import best_language
-from accounts.models import OidcIdentity, RegistrationTurn, User
+from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.addresses import address_write, prove_email
@@ -54,7 +54,7 @@ def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.d
     if not email or not (verified is True or verified == "true"):  # some providers send it as a text
         raise EmailUnverifiedError("The sign-in provider has not verified your e-mail address.")
     with transaction.atomic():
-        RegistrationTurn.take()
+        RegistrationLock.take()
         user = User.objects.recoverable_by(email)
         if user is None:
             return register_account(

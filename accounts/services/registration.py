@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from accounts.lifecycle import start_account
-from accounts.models import MailKind, RegistrationTurn, User
+from accounts.models import MailKind, RegistrationLock, User
 from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
 from contacts_project.kernel.api.budgets import Budget
@@ -51,7 +51,7 @@ def register_account(*, email: str, password: str | None, vouched_at: dt.datetim
         raise RegistrationClosedError
     hashed = make_password(password)  # slow on purpose: not inside the transaction
     with transaction.atomic():
-        RegistrationTurn.take()
+        RegistrationLock.take()
         if not registration_is_open():
             raise RegistrationClosedError
         if not (vouched_at or verification_is_mandatory()) and User.objects.with_email(email).exists():

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from accounts.models import AccountSession, User
 from contacts_project.kernel.api.client_address import client_address
 from contacts_project.kernel.database.write_lock import unless_locked
-from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.ownership.writing import account_lock
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60
@@ -23,12 +23,12 @@ _USE_RESOLUTION_SECONDS = 60
 def start_session(*, request: HttpRequest, user: User) -> None:
     """Sign `user` in to the browser behind `request`. Whoever was signed in there is signed out first.
 
-    In the account's turn: one that is being deleted raises AccountGoneError.
+    Under the account's lock: one that is being deleted raises AccountGoneError.
     """
     if old := request.session.session_key:
         AccountSession.unscoped.rows().filter(session_key=old).delete()
         request.session.flush()
-    with account_pause(user):
+    with account_lock(user):
         login(request, user, BACKEND)
 
 

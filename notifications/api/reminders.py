@@ -40,7 +40,7 @@ class ReminderDestinationSerializer(serializers.Serializer[object]):
 
 
 class UpcomingReminderSerializer(serializers.Serializer[object]):
-    """One thing that has its turn; `reason` says why it is not sent."""
+    """One thing that is due; `reason` says why it is not sent."""
 
     optional = ("turns",)
 

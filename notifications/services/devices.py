@@ -20,7 +20,7 @@ class TooManyDevicesError(DomainError):
 def subscribe(*, owner: User, endpoint: str, p256dh: str, auth: str) -> None:
     """Store a device; the same endpoint again renews its keys. Another account's endpoint moves here.
 
-    One statement, without the other account's turn: two accounts that fight for an endpoint neither fail nor wait for
+    One statement, without the other account's lock: two accounts that fight for an endpoint neither fail nor wait for
     each other in a circle. A delivery planned for the account that lost it finds no device of its own any more.
     """
     digest = endpoint_digest(endpoint)

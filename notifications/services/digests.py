@@ -5,7 +5,7 @@ import logging
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, Planned, is_missed
 from notifications.models import Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind
@@ -19,7 +19,7 @@ _ACCOUNTS = 200
 
 
 def schedule_digest(owner: User, *, now: dt.datetime) -> None:
-    """Note when the account's next digest is due, today's at once if its hour has passed. In the account's turn.
+    """Note when the account's next digest is due, today's at once if its hour has passed. Under the account's lock.
 
     One that waits to be planned stays as it is.
     """
@@ -49,7 +49,7 @@ def plan_digests(*, now: dt.datetime) -> int:
 def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
     """Make one account's digest if it is due, and note when the next is."""
     try:
-        with account_pause(owner_id):
+        with account_lock(owner_id):
             plan = AccountPlan(User.objects.get(pk=owner_id), now)
             row = DigestSchedule.objects.filter(owner_id=owner_id, next_due_at__lte=now).first()
             if row is None:

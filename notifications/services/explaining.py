@@ -59,7 +59,7 @@ class View:
 
 
 def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict[str, Any]]:
-    """Everything that has its turn in the coming days, in that order; what is not sent comes on its day."""
+    """Everything that is due in the coming days, in that order; what is not sent comes on its day."""
     clock = schedule.calendar_of(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
     view = View(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)

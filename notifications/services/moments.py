@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, catch_up_window
 from notifications.services.digests import digest_at
 from notifications.services.planning import UNREAD, collect_contacts, collect_dates, with_person
@@ -54,22 +54,22 @@ def _each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int]) ->
     return made
 
 
-def _in_turn(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
-    with account_pause(owner_id):
+def _under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
+    with account_lock(owner_id):
         plan = AccountPlan(User.objects.get(pk=owner_id), now)
         collect(plan)
         return plan.write()
 
 
 def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
-    """In turns of some hundred rows each: an account that has many does not keep its owner waiting."""
+    """In batches of some hundred rows each: an account that has many does not keep its owner waiting."""
     is_past = now < timezone.now()
     dates = ImportantDate.objects.owned_by(owner_id).active().filter(reminder_enabled=True, person__deleted_at=None)
     people = Person.objects.owned_by(owner_id).active().filter(contact_reminder_enabled=True)
     of_dates = _batches(dates if is_past else dates.filter(next_due_at__lte=now))
     of_people = _batches(people if is_past else people.filter(contact_due_at__lte=now))
-    turns = [*(partial(_add_dates, ids) for ids in of_dates), *(partial(_add_contacts, ids) for ids in of_people)]
-    return sum(_in_turn(owner_id, now, turn) for turn in turns)
+    batches = [*(partial(_add_dates, ids) for ids in of_dates), *(partial(_add_contacts, ids) for ids in of_people)]
+    return sum(_under_lock(owner_id, now, batch) for batch in batches)
 
 
 def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
@@ -106,7 +106,7 @@ def _aim_contacts(people: list[Person], plan: AccountPlan) -> None:
 
 
 def _plan_digest(owner_id: UUID, now: dt.datetime) -> int:
-    return _in_turn(owner_id, now, _add_digest)
+    return _under_lock(owner_id, now, _add_digest)
 
 
 def _add_digest(plan: AccountPlan) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
@@ -63,9 +63,9 @@ def find_due(now: dt.datetime, leaving_out: Collection[UUID] = ()) -> dict[UUID,
 
 
 def plan_account(*, owner_id: UUID, due: Due, now: dt.datetime) -> int:
-    """Make the deliveries of one account's rows, looking in its turn whether they are still due."""
+    """Make the deliveries of one account's rows, looking under its lock whether they are still due."""
     try:
-        with account_pause(owner_id):
+        with account_lock(owner_id):
             plan = AccountPlan(User.objects.get(pk=owner_id), now)
             _plan_dates(plan, due.dates)
             _plan_contacts(plan, due.people)

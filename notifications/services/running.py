@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import plan_digests, schedule_digest
@@ -52,9 +52,9 @@ def replan_stale(*, now: dt.datetime) -> int:
 
 
 def replan(*, owner_id: UUID, now: dt.datetime) -> None:
-    """Compute one account's due instants anew, its digest's too, in one turn."""
+    """Compute one account's due instants anew, its digest's too, in one transaction."""
     try:
-        with account_pause(owner_id):
+        with account_lock(owner_id):
             replan_account(owner_id=owner_id, now=now)
             schedule_digest(User.objects.get(pk=owner_id), now=now)
     except AccountGoneError:

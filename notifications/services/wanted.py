@@ -1,4 +1,4 @@
-"""Whether a delivery that was planned is still wanted when its turn comes."""
+"""Whether a delivery that was planned is still wanted when it is due."""
 
 from notifications.ledger import targets_of
 from notifications.models import Delivery

@@ -55,7 +55,7 @@ def calendar(zone: str, hour: int, leap_day: str, lead_days: int) -> Calendar:
 
 
 def calendar_of(owner: User | UUID) -> Calendar:
-    """The account's calendar as it stands now; read it inside the account's turn where rows are planned with it."""
+    """The account's calendar as it stands now; read it under the account's lock where rows are planned with it."""
     return calendar(*User.objects.values_list(*COLUMNS).get(pk=getattr(owner, "pk", owner)))
 
 

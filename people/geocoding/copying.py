@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_pause, account_write
+from contacts_project.kernel.ownership.writing import account_lock, account_write
 from people.models import GeocodedAddress, Person
 from people.signals import addresses_noted
 
@@ -66,7 +66,7 @@ def drop_unused(owner_id: UUID, texts: Iterable[str]) -> set[str]:
     wanted = set(texts)
     if not wanted - texts_in_use(owner_id):
         return wanted
-    with account_pause(owner_id):
+    with account_lock(owner_id):
         used = wanted & texts_in_use(owner_id)
         keys = [address_key(text) for text in wanted - used]
         GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys).delete()

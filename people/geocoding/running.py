@@ -118,16 +118,16 @@ def _geocode_some(run: Run, session: OutboundSession, owner_id: UUID) -> None:
     rows = list(_due(run.now()).filter(owner_id=owner_id).order_by("next_try_at", "id")[:BATCH])
     used = drop_unused(owner_id, [row.text for row in rows])
     for row in rows:
-        if row.text in used and _wait_turn(run) and _claim(row, run.now()):
+        if row.text in used and _wait_for_request_slot(run) and _claim(row, run.now()):
             _look_up(run, session, row)
     _copy(owner_id)
 
 
-def _wait_turn(run: Run) -> bool:
+def _wait_for_request_slot(run: Run) -> bool:
     """Wait for the provider's pace; False when the run ends before."""
     interval = dt.timedelta(seconds=settings.GEOCODER_INTERVAL_SECONDS)
     while not run.is_over:
-        wait = pace.take_turn(now=run.now(), interval=interval)
+        wait = pace.take_request_slot(now=run.now(), interval=interval)
         if wait is None:
             return True
         run.sleep(min(wait.total_seconds(), 1.0))

@@ -1,6 +1,6 @@
 """One batch of a vCard import: which card is which person, and the few statements that write them all.
 
-`plan` only reads; `write` runs in the account's turn, on a plan that was made there.
+`plan` only reads; `write` runs under the account's lock, on a plan that was made there.
 """
 
 import datetime as dt
@@ -40,7 +40,7 @@ ContactKey = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A photo made ready outside the turn: what is stored, and the hashes by which it is known again."""
+    """A photo made ready outside the lock: what is stored, and the hashes by which it is known again."""
 
     jpeg: bytes
     hashes: frozenset[str]

@@ -3,7 +3,7 @@
 from people.models.account_count import AccountCount
 from people.models.custom_field import CustomFieldTemplate, CustomFieldValue
 from people.models.dismissal import DuplicateDismissal
-from people.models.geocoding import GeocodedAddress, GeocoderTurn
+from people.models.geocoding import GeocodedAddress, GeocoderPace
 from people.models.group import Group, Membership
 from people.models.important_date import ImportantDate
 from people.models.lookup import LookupKey
@@ -16,7 +16,7 @@ __all__ = [
     "CustomFieldValue",
     "DuplicateDismissal",
     "GeocodedAddress",
-    "GeocoderTurn",
+    "GeocoderPace",
     "Group",
     "ImportantDate",
     "LookupKey",

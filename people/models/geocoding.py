@@ -40,7 +40,7 @@ class GeocodedAddress(Leased, OwnedModel):
         ]
 
 
-class GeocoderTurn(Leased):
+class GeocoderPace(Leased):
     """The one row by which all processes keep the provider's pace: no request before `next_request_at`.
 
     A task that finds it held leaves the work to the run that holds it.
@@ -48,4 +48,4 @@ class GeocoderTurn(Leased):
 
     next_request_at = models.DateTimeField()
 
-    objects = LeaseQuerySet["GeocoderTurn"].as_manager()
+    objects = LeaseQuerySet["GeocoderPace"].as_manager()

@@ -1,7 +1,7 @@
 """Stored photos: files named by their owner and content, on Django's storage.
 
-A photo is made outside any transaction (people.photos.images), stored inside the account's turn and named in a row of
-the same transaction. A file goes after commit, in a turn of its own, and only when no row names it any more.
+A photo is made outside any transaction (people.photos.images), stored under the account's lock and named in a row of
+the same transaction. A file goes after commit, under a lock of its own, and only when no row names it any more.
 """
 
 import datetime as dt
@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from contacts_project.kernel.storage import ASIDE
 from people.models import Person
 from people.photos.images import PictureRefusedError, make_photo
@@ -87,8 +87,8 @@ def delete_files(names: Iterable[str | None]) -> None:
 
 def _delete_unused(owner_id: UUID, names: set[str]) -> None:
     try:
-        # In the account's turn: nobody can store the same picture between the look and the deletion.
-        with account_pause(owner_id):
+        # Under the account's lock: nobody can store the same picture between the look and the deletion.
+        with account_lock(owner_id):
             used = {name for use in _uses for name in use(owner_id, names)}
             _delete(names - used)
     except AccountGoneError:

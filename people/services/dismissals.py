@@ -27,7 +27,7 @@ def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
 
 
 def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:
-    """Insert the pairs that are not there yet, in the caller's turn; returns the ids of the new rows."""
+    """Insert the pairs that are not there yet, under the caller's lock; returns the ids of the new rows."""
     wanted = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
     if not wanted:
         return []

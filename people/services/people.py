@@ -1,4 +1,4 @@
-"""Writes of people: each a transaction in the account's turn, with everything that hangs on the person."""
+"""Writes of people: each a transaction under the account's lock, with everything that hangs on the person."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The plan's limits, counted inside the account's turn so that concurrent requests cannot pass them together."""
+"""The plan's limits, counted under the account's lock so that concurrent requests cannot pass them together."""
 
 from collections.abc import Callable
 

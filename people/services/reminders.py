@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.ownership.writing import account_lock
 from people.dates import schedule
 from people.models import ImportantDate, Person
 
@@ -15,7 +15,7 @@ def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
 
     Rows without a next reminder have none under any clock, and rows that wait to be sent are sent first.
     """
-    with account_pause(owner_id):
+    with account_lock(owner_id):
         clock = schedule.calendar_of(owner_id)
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:

@@ -1,6 +1,6 @@
 """The daily purge: what was deleted longer ago than the retention period goes for good, its files with it.
 
-It works in batches, each a transaction of its own in its account's turn. Killed at any point, the next run goes on
+It works in batches, each a transaction of its own under its account's lock. Killed at any point, the next run goes on
 with what is left; a file whose row went without it is found by the sweep at the end.
 """
 
@@ -10,7 +10,7 @@ from collections import Counter
 from uuid import UUID
 
 from contacts_project.kernel.ownership.models import retention_cutoff
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_pause, account_write
+from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock, account_write
 from people.photos.files import delete_files, sweep_files
 from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
 
@@ -44,7 +44,7 @@ def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
     for start in range(0, len(keys), BATCH):
         try:
             with account_write(owner_id):
-                # Looked at again in the turn: somebody may have restored one meanwhile.
+                # Looked at again under the lock: somebody may have restored one meanwhile.
                 ids = list(expired.filter(pk__in=keys[start : start + BATCH]).values_list("pk", flat=True))
                 delete_files(kind.remove(owner_id, ids))
         except AccountGoneError:
@@ -55,7 +55,7 @@ def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
 
 def _expire(expiry: Expiry, owner_id: UUID, now: dt.datetime) -> int:
     try:
-        with account_pause(owner_id):
+        with account_lock(owner_id):
             return expiry.remove(owner_id, now)
     except AccountGoneError:
         return 0

@@ -36,7 +36,7 @@ def settle_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime
 
 
 def _free(given: RelationshipType, row: RelationshipType) -> RelationshipType:
-    """The type that a body names, as it is now, in this turn. Raises FieldError unless it can be the inverse."""
+    """The type that a body names, as it is now, under this lock. Raises FieldError unless it can be the inverse."""
     found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
     if found is None:
         raise FieldError("inverseId", UNKNOWN_ID)

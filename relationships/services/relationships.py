@@ -126,7 +126,7 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
 
 
 def _check_current(owner: User, person: Person, related_person: Person) -> None:
-    """Raise unless both are two active people now, in this turn, whatever they were when the body was read."""
+    """Raise unless both are two active people now, under this lock, whatever they were when the body was read."""
     if person.pk == related_person.pk:
         raise FieldError("relatedPersonId", "A person has no relationship with itself.")
     ends = {person.pk: "personId", related_person.pk: "relatedPersonId"}
@@ -136,7 +136,7 @@ def _check_current(owner: User, person: Person, related_person: Person) -> None:
 
 
 def _inverse_of(owner: User, relationship_type: RelationshipType | None, now: dt.datetime) -> UUID | None:
-    """The type of the way back, as it is now, in this turn; out of the trash, where it is there."""
+    """The type of the way back, as it is now, under this lock; out of the trash, where it is there."""
     if relationship_type is None:
         return None
     active = RelationshipType.objects.owned_by(owner).active().select_related("inverse")

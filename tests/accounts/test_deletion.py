@@ -10,8 +10,8 @@ from django.db import connection
 
 from accounts import lifecycle
 from accounts.api.views import access
-from accounts.models import AccountMail, AccountSession, DoomedFile, User
-from accounts.services.deletion import delete_account, delete_doomed_files
+from accounts.models import AccountMail, AccountSession, PendingFileDeletion, User
+from accounts.services.deletion import delete_account, delete_pending_files
 from accounts.services.signing_in import check_credentials
 from contacts_project.kernel.ownership.models import OwnedModel
 from tests.builders import PASSWORD, make_person, make_user
@@ -76,7 +76,7 @@ def test_files_go_after_the_commit(
         api.ok("DELETE", "/api/user/delete", BODY)
         assert default_storage.exists(path)
     assert not default_storage.exists(path)
-    assert not DoomedFile.objects.exists()
+    assert not PendingFileDeletion.objects.exists()
 
 
 def test_a_crash_before_the_files_are_gone_is_made_good(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,8 @@ def test_a_crash_before_the_files_are_gone_is_made_good(alice: User, monkeypatch
     monkeypatch.setattr(lifecycle, "_file_listers", [lambda user: [path]])
     delete_account(user=alice)  # the test's transaction never commits, as if the process had died right after
     assert default_storage.exists(path)
-    assert delete_doomed_files() == 1
-    assert delete_doomed_files() == 0
+    assert delete_pending_files() == 1
+    assert delete_pending_files() == 0
     assert not default_storage.exists(path)
 
 

@@ -179,7 +179,7 @@ def test_owner(route: Route, scene: Scene) -> None:
 
 
 @every_route
-def test_a_write_takes_the_accounts_turn(route: Route, scene: Scene) -> None:
+def test_a_write_takes_the_accounts_lock(route: Route, scene: Scene) -> None:
     """Whatever changes owned rows raises the account's revision, and with it every ETag."""
     if route.method in SAFE or route.own_credential or route.is_open:
         pytest.skip("changes nothing of an account")

@@ -1,1 +1,1 @@
-"""Ownership as structure: every row of a user's data is reached through its owner, and written in the owner's turn."""
+"""Ownership as structure: every row of a user's data is reached through its owner and written under its lock."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import Error
 
-from contacts_project.kernel.ownership.writing import account_pause
+from contacts_project.kernel.ownership.writing import account_lock
 from contacts_project.kernel.unavailable import is_unavailable
 
 
@@ -66,6 +66,6 @@ class BatchWriter:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """The transaction, with the account locked; an account_write inside makes it a change of the account."""
-        with _pace.batch(), account_pause(self.owner):
+        with _pace.batch(), account_lock(self.owner):
             yield
         self._has_written = True

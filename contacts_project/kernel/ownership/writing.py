@@ -77,7 +77,7 @@ def current_write(owner_id: UUID) -> AccountWrite | None:
 
 
 @contextmanager
-def account_pause(owner: Any) -> Iterator[None]:
+def account_lock(owner: Any) -> Iterator[None]:
     """Open a transaction that locks the account for a job that changes nothing a caller can see.
 
     As account_write, but revision and ETags stay. Raises AccountGoneError. No network inside.

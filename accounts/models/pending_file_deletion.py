@@ -4,7 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 
-class DoomedFile(models.Model):
+class PendingFileDeletion(models.Model):
     """A file on Django's storage that nothing names any more; the row goes with the file."""
 
     path = models.CharField(max_length=255)

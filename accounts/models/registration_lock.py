@@ -3,7 +3,7 @@
 from django.db import models
 
 
-class RegistrationTurn(models.Model):
+class RegistrationLock(models.Model):
     """One row for the instance: who updates it may count accounts, add one, and say whose an address is, before anybody
     else does. Locked before the rows of accounts, never after.
     """
