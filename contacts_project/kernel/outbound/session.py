@@ -150,12 +150,20 @@ class OutboundSession(requests.Session):
         finally:
             _max_bytes.reset(token)
 
-    def open(self, method: str, url: str, *, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+    def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        data: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> Answer:
         """Sends a request whose answer is read as it comes; the URL's path goes out as it is spelled.
 
-        Connections are kept alive; several threads may call this at once.
+        Connections are kept alive; several threads may call this at once. `seconds` in place of the rules'.
         """
-        call = self.rules.call(url)
+        call = self.rules.call(url, seconds)
         prepared = self.prepare_request(
             requests.Request(method, call.target.url, headers=dict(headers or {}), data=data)
         )

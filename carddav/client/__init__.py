@@ -1,0 +1,70 @@
+"""The CardDAV client: RFC 6352 and 6578 as servers really speak them. No models in here."""
+
+from carddav.client.book import Book
+from carddav.client.errors import (
+    AccessDeniedError,
+    BookGoneError,
+    BookMovedError,
+    BrokenOffError,
+    BusyError,
+    DavError,
+    DnsError,
+    LoginRefusedError,
+    MalformedAnswerError,
+    NobodyListensError,
+    NotCardDavError,
+    PolicyError,
+    ServerTimeoutError,
+    StatusError,
+    TlsError,
+)
+from carddav.client.etags import same_etag
+from carddav.client.hrefs import href_key
+from carddav.client.login import Login
+from carddav.client.session import DavSession, open_session
+from carddav.client.shapes import (
+    Capabilities,
+    Card,
+    Changes,
+    Entry,
+    Fetched,
+    FoundBook,
+    Missing,
+    Outcome,
+    Unreadable,
+    Written,
+)
+
+__all__ = [
+    "AccessDeniedError",
+    "Book",
+    "BookGoneError",
+    "BookMovedError",
+    "BrokenOffError",
+    "BusyError",
+    "Capabilities",
+    "Card",
+    "Changes",
+    "DavError",
+    "DavSession",
+    "DnsError",
+    "Entry",
+    "Fetched",
+    "FoundBook",
+    "Login",
+    "LoginRefusedError",
+    "MalformedAnswerError",
+    "Missing",
+    "NobodyListensError",
+    "NotCardDavError",
+    "Outcome",
+    "PolicyError",
+    "ServerTimeoutError",
+    "StatusError",
+    "TlsError",
+    "Unreadable",
+    "Written",
+    "href_key",
+    "open_session",
+    "same_etag",
+]

@@ -1,0 +1,169 @@
+"""One address book on a server, as the sync sees it: every oddity of servers ends here."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from carddav.client import requests
+from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, StatusError
+from carddav.client.fetching import fetch, get_card
+from carddav.client.hrefs import href_key, member_path
+from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
+from carddav.client.session import DavSession
+from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
+from carddav.client.writing import delete, put
+
+_GONE = {404, 410}
+_TOKEN_REFUSED = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
+_MOST_PAGES = 10_000
+# What may be listed beside cards: a folder, a page, somebody's calendar.
+_NO_CARDS = ("text/html", "text/calendar", "httpd/", "image/")
+
+
+class Book:
+    """Requests to one book. `caps` may learn something new: whoever stores them stores them after the run.
+
+    Everything raises DavError; BookGoneError where the book itself is not there any more.
+    """
+
+    def __init__(self, session: DavSession, url: str, caps: Capabilities | None = None) -> None:
+        self.session = session
+        self.url = url if url.endswith("/") else f"{url}/"
+        self.caps = caps or Capabilities()
+        self._own_key = self.key(self.url).rstrip("/")
+
+    def key(self, href: str) -> str:
+        """The comparable form of an href of this book."""
+        return href_key(href, self.url)
+
+    def look(self) -> FoundBook:
+        """Ask for the book itself: name, capabilities, ctag and token. One request."""
+        with self._multistatus("PROPFIND", requests.PROPFIND_BOOK) as responses:
+            for response in responses:
+                if self._is_self(response):
+                    self._check_is_book(response)
+                    return replace(requests.found_book(self.session, self.url, response), url=self.url)
+        raise BookGoneError
+
+    def changes(self, token: str, ctag: str) -> Changes:
+        """What has changed since `token`, or `ctag` where the server knows no tokens; everything for empty ones.
+
+        One request where nothing changed. A token that the server refuses gives the full listing. A server may also
+        answer with all cards where only changes were asked for: only the caller can tell.
+        """
+        if self.caps.has_sync:
+            try:
+                return self._sync(token)
+            except (StatusError, MalformedAnswerError):
+                # An old token, however it is said; or a server that lists the report and does not have it.
+                return self.list()
+        if ctag and self._ctag() == ctag:
+            return Changes(token=token, ctag=ctag, is_unchanged=True)
+        return self.list()
+
+    def list(self) -> Changes:
+        """Every card of the book, by a PROPFIND that is whole and well-formed or raises."""
+        entries: dict[str, Entry] = {}
+        ctag = token = ""
+        with self._multistatus("PROPFIND", requests.PROPFIND_LISTING, depth="1") as responses:
+            for response in responses:
+                if self._is_self(response):
+                    self._check_is_book(response)
+                    ctag, token = response.text_of(f"{CALENDARSERVER}getctag"), response.text_of(f"{DAV}sync-token")
+                elif self._is_card(response) and response.status not in _GONE:
+                    entry = self._entry(response)
+                    entries[entry.key] = entry
+        return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
+
+    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
+        """The cards, each href answered exactly once, in no promised order: 50 a request, two requests at a time."""
+        return fetch(self, hrefs)
+
+    def get(self, href: str) -> Card | Missing | Unreadable:
+        """One card by GET."""
+        return get_card(self, href)
+
+    def new_href(self, name: str) -> str:
+        """The href that `create` uses for `name`; for the journal, before anything is sent."""
+        return member_path(self.url, name)
+
+    def create(self, name: str, text: str) -> Written:
+        """Make a card, unless there is one of that name (If-None-Match)."""
+        return put(self, self.new_href(name), text, None)
+
+    def put(self, href: str, text: str, if_match: str) -> Written:
+        """Replace a card that is still the one of the etag."""
+        return put(self, href, text, if_match)
+
+    def delete(self, href: str, if_match: str | None) -> Written:
+        """Delete a card that is still the one of the etag, where one is given. GONE is as good as DONE."""
+        return delete(self, href, if_match)
+
+    def _sync(self, token: str) -> Changes:
+        changed: dict[str, Entry] = {}
+        removed: dict[str, Entry] = {}
+        given = token
+        for _ in range(_MOST_PAGES):
+            is_cut = False
+            with self._multistatus("REPORT", requests.sync_collection(token)) as responses:
+                for response in responses:
+                    if self._is_self(response):
+                        is_cut = is_cut or response.status == 507
+                    elif self._is_card(response):
+                        self._note(response, changed, removed)
+            following = responses.sync_token
+            if not is_cut:
+                return Changes(
+                    tuple(changed.values()),
+                    tuple(removed.values()),
+                    following or token,
+                    is_full=not given,
+                    is_unchanged=bool(given) and not changed and not removed,
+                )
+            if following in {"", token}:
+                break  # pages that lead nowhere
+            token = following
+        return self.list()
+
+    def _note(self, response: Response, changed: dict[str, Entry], removed: dict[str, Entry]) -> None:
+        """A later page counts more than an earlier one."""
+        entry = self._entry(response)
+        to, other = (removed, changed) if response.status in _GONE else (changed, removed)
+        other.pop(entry.key, None)
+        to[entry.key] = entry
+
+    def _ctag(self) -> str:
+        with self._multistatus("PROPFIND", requests.PROPFIND_CTAG) as responses:
+            for response in responses:
+                if self._is_self(response):
+                    self._check_is_book(response)
+                    return response.text_of(f"{CALENDARSERVER}getctag")
+        return ""
+
+    def _entry(self, response: Response) -> Entry:
+        return Entry(response.href, self.key(response.href), response.text_of(f"{DAV}getetag") or None)
+
+    def _is_self(self, response: Response) -> bool:
+        return self.key(response.href).rstrip("/") == self._own_key
+
+    def _is_card(self, response: Response) -> bool:
+        kind = response.text_of(f"{DAV}getcontenttype").lower()
+        is_folder = response.href.endswith("/") or response.has_type(requests.IS_COLLECTION)
+        return bool(response.href) and not is_folder and not kind.startswith(_NO_CARDS)
+
+    def _check_is_book(self, response: Response) -> None:
+        if f"{DAV}resourcetype" in response.props and not response.has_type(requests.IS_BOOK):
+            raise BookGoneError("What is at the address of the book is no address book any more.")
+
+    @contextmanager
+    def _multistatus(self, method: str, body: str, depth: str = "0") -> Iterator[Multistatus]:
+        """A request to the book itself: what says that it is gone, or elsewhere, is an error of its own."""
+        try:
+            with self.session.multistatus(method, self.url, body, depth) as (url, responses):
+                if self.key(url).rstrip("/") != self._own_key:
+                    raise BookMovedError(url, status=301)
+                yield responses
+        except StatusError as error:
+            if error.status in _GONE and _TOKEN_REFUSED not in error.conditions:
+                raise BookGoneError(status=error.status) from error
+            raise

@@ -1,0 +1,20 @@
+"""ETags as servers give them: weak, without quotes, or with the name of a compression behind (RFC 9110, 8.8.3)."""
+
+import re
+
+_COMPRESSED = re.compile(r"[-;](gzip|br|zstd|df)$")
+
+
+def same_etag(one: str | None, other: str | None) -> bool:
+    """Whether both name one version; False where either is not known."""
+    return bool(one and other) and _bare(one or "") == _bare(other or "")
+
+
+def if_match_forms(etag: str) -> list[str]:
+    """What to send in If-Match: the strong, quoted form; then, for a server that wants it back so, as it was."""
+    strong = f'"{etag.strip().removeprefix("W/").strip(chr(34))}"'
+    return [strong] if etag.strip() == strong else [strong, etag.strip()]
+
+
+def _bare(etag: str) -> str:
+    return _COMPRESSED.sub("", etag.strip().removeprefix("W/").strip('"'))

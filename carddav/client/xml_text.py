@@ -1,0 +1,83 @@
+"""The text of an XML answer, made fit for a parser: servers put into it what XML does not allow.
+
+Cards hold control characters and halves of surrogate pairs, written as they are or as references. What cannot be in XML
+is taken out, two references that are one character become it, and carriage returns, which a parser would drop, become
+references, so that a card arrives byte for byte.
+"""
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCES = re.compile(r"(?:&#(?:x[0-9A-Fa-f]{1,8}|[0-9]{1,10});)+")
+_REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
+_TEXT_WITH_CR = re.compile(r">([^<]*[^<\s][^<]*)")
+_DECLARED = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']""")
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def clean_text(chunks: Iterable[bytes], charset: str | None = None) -> Iterator[str]:
+    """The text of the body, in pieces that end where a tag begins. `charset` is the one of Content-Type."""
+    decoder: codecs.IncrementalDecoder | None = None
+    held: list[str] = []
+    for chunk in chunks:
+        if decoder is None:
+            name, skipped = _encoding(chunk, charset)
+            decoder = codecs.getincrementaldecoder(name)("replace")
+            text = decoder.decode(chunk[skipped:])
+        else:
+            text = decoder.decode(chunk)
+        head, tag, rest = text.rpartition("<")
+        if tag:
+            yield _clean("".join([*held, head]))
+            held = [tag + rest]
+        else:
+            held.append(text)
+    if decoder is not None:
+        held.append(decoder.decode(b"", final=True))
+    yield _clean("".join(held))
+
+
+def _encoding(first: bytes, charset: str | None) -> tuple[str, int]:
+    """The encoding, and how many bytes of mark there are."""
+    for mark, name in _BOMS:
+        if first.startswith(mark):
+            return (name, len(mark)) if name == "utf-8" else (name, 0)
+    declared = _DECLARED.match(first[:200].lstrip())
+    name = charset or (declared[1].decode() if declared else "utf-8")
+    try:
+        return codecs.lookup(name).name, 0
+    except LookupError:
+        return "utf-8", 0
+
+
+def _clean(text: str) -> str:
+    if "&#" in text:
+        text = _REFERENCES.sub(_joined, text)
+    text = _NOT_XML.sub("", text)
+    if "\r" in text:
+        # White space between tags stays: a reference is not allowed before the first of them.
+        text = _TEXT_WITH_CR.sub(lambda match: match[0].replace("\r", "&#13;"), text)
+    return text
+
+
+def _joined(match: re.Match[str]) -> str:
+    """References in a row: those that XML allows as they are, halves of a pair as the character, others not at all."""
+    numbers = [
+        int(hexadecimal or "0", 16) or int(decimal or 0) for hexadecimal, decimal in _REFERENCE.findall(match[0])
+    ]
+    if all(_is_xml(number) for number in numbers):
+        return match[0]
+    units = "".join(chr(number) for number in numbers if number < 0x110000)
+    joined = units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return "".join(f"&#{ord(character)};" for character in joined if _is_xml(ord(character)))
+
+
+def _is_xml(number: int) -> bool:
+    return (
+        number in {0x9, 0xA, 0xD}
+        or 0x20 <= number < 0xD800
+        or 0xE000 <= number < 0xFFFE
+        or 0x10000 <= number < 0x110000
+    )

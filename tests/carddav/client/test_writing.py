@@ -1,0 +1,150 @@
+"""Writing on both servers, and what each refusal of others comes down to."""
+
+import pytest
+
+from carddav.client import BusyError, NobodyListensError, Outcome
+from carddav.client.book import Book
+from carddav.client.login import Login
+from carddav.client.session import open_session
+from tests.carddav.conftest import USER, FakeBook, RealBook, card
+from tests.carddav.faults import (
+    at,
+    fail,
+    ignore_conditions,
+    lose_reply,
+    method,
+    refuse,
+    rename_on_create,
+    sign_in_page,
+)
+from tests.carddav.proxy import Fault, Proxy, Reply, Request
+from tests.carddav.servers import PASSWORD
+from tests.loopback import closed_port
+
+
+def test_create_change_and_delete(real: RealBook) -> None:
+    made = real.book.create("a b.vcf", card())
+    assert (made.outcome, made.href) == (Outcome.DONE, f"{real.path}a%20b.vcf")
+    assert "FN:Ada\r\n" in real.text("a%20b.vcf")
+    [entry] = real.book.list().changed
+    assert entry.etag is not None
+    changed = real.book.put(entry.href, card("1", "Grace"), entry.etag)
+    assert changed.outcome is Outcome.DONE
+    assert "FN:Grace\r\n" in real.text("a%20b.vcf")
+    assert real.book.put(entry.href, card("1", "Late"), entry.etag).outcome is Outcome.CHANGED
+    assert real.book.delete(entry.href, entry.etag).outcome is Outcome.CHANGED
+    [entry] = real.book.list().changed
+    assert real.book.delete(entry.href, entry.etag).outcome is Outcome.DONE
+    assert real.book.delete(entry.href, None).outcome is Outcome.GONE
+
+
+def test_create_overwrites_nothing(real: RealBook) -> None:
+    real.put("1.vcf", card())
+    assert real.book.create("1.vcf", card("2", "Thief")).outcome is Outcome.CHANGED
+    assert "FN:Ada\r\n" in real.text("1.vcf")
+
+
+def test_what_is_no_card_is_refused(real: RealBook) -> None:
+    assert real.book.create("1.vcf", "this is no card").outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("status", "condition", "outcome"),
+    [
+        (400, "", Outcome.REFUSED),
+        (402, "", Outcome.FULL),
+        (403, "", Outcome.REFUSED),
+        (403, "need-privileges", Outcome.READ_ONLY),
+        (403, "valid-address-data", Outcome.REFUSED),
+        (403, "max-resource-size", Outcome.TOO_LARGE),
+        (404, "", Outcome.GONE),
+        (409, "", Outcome.CHANGED),
+        (409, "no-uid-conflict", Outcome.REFUSED),
+        (410, "", Outcome.GONE),
+        (412, "", Outcome.CHANGED),
+        (412, "max-resource-size", Outcome.TOO_LARGE),
+        (413, "", Outcome.TOO_LARGE),
+        (415, "", Outcome.REFUSED),
+        (500, "", Outcome.UNKNOWN),
+        (502, "", Outcome.UNKNOWN),
+        (507, "", Outcome.FULL),
+    ],
+)
+def test_each_refusal_has_one_meaning(fake: FakeBook, status: int, condition: str, outcome: Outcome) -> None:
+    fake.proxy.add(refuse(status, condition) if condition else fail(status))
+    written = fake.book.put("1.vcf", card(), '"1"')
+    assert (written.outcome, written.status) == (outcome, status)
+    assert written.preconditions == frozenset({condition} - {""})
+
+
+def test_the_name_of_an_exception_is_no_precondition(fake: FakeBook) -> None:
+    fake.proxy.add(refuse(412, "exception", "http://sabredav.org/ns"))
+    assert fake.book.put("1.vcf", card(), '"1"').outcome is Outcome.CHANGED
+
+
+def test_a_lost_reply_leaves_the_outcome_open_and_sends_nothing_twice(real: RealBook, proxy: Proxy) -> None:
+    proxy.add(lose_reply(when=method("PUT")))
+    assert real.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
+    assert proxy.count("PUT") == 1
+    assert "FN:Ada" in real.text("1.vcf")
+
+
+def test_what_was_never_sent_is_no_open_outcome() -> None:
+    url = f"http://127.0.0.1:{closed_port()}/"
+    with open_session(Login(url, USER, PASSWORD)) as session, pytest.raises(NobodyListensError):
+        Book(session, f"{url}book/").create("1.vcf", card())
+
+
+def test_a_write_that_was_busy_first_and_refused_then_may_have_been_done(fake: FakeBook, waits: list[float]) -> None:
+    fake.proxy.add(fail(503, times=1))
+    fake.proxy.add(fail(412))
+    assert fake.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
+    assert len(waits) == 1
+
+
+def test_a_server_that_stays_busy_ends_it(fake: FakeBook, waits: list[float]) -> None:
+    fake.proxy.add(fail(503))
+    with pytest.raises(BusyError):
+        fake.book.create("1.vcf", card())
+    assert [round(wait) for wait in waits] == [1, 2, 4]
+
+
+@pytest.mark.parametrize("spelled", ["abc", 'W/"abc"'])
+def test_an_etag_goes_back_strong_or_else_as_it_was_spelled(fake: FakeBook, spelled: str) -> None:
+    def only_as_spelled(request: Request) -> Reply:
+        return Reply(204 if request.headers["if-match"] == spelled else 412)
+
+    fake.proxy.add(Fault(before=only_as_spelled))
+    assert fake.book.put("1.vcf", card(), spelled).outcome is Outcome.DONE
+    assert [request.headers["if-match"] for request in fake.proxy.requests] == ['"abc"', spelled]
+
+
+def test_a_server_that_renames_says_where_the_card_is(real: RealBook, proxy: Proxy) -> None:
+    proxy.add(rename_on_create())
+    written = real.book.create("1.vcf", card())
+    assert (written.outcome, written.href) == (Outcome.DONE, f"{real.path}renamed-1.vcf")
+    assert "FN:Ada" in real.text("renamed-1.vcf")
+
+
+def test_a_location_outside_the_book_is_not_believed(fake: FakeBook) -> None:
+    fake.proxy.add(fail(201, headers={"Location": "https://example.org/somewhere/else.vcf"}))
+    assert fake.book.create("1.vcf", card()).href == f"{fake.path}1.vcf"
+
+
+def test_a_page_for_browsers_stored_nothing_for_certain(fake: FakeBook) -> None:
+    fake.proxy.add(sign_in_page())
+    assert fake.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
+
+
+def test_a_redirect_keeps_method_body_and_conditions(real: RealBook, proxy: Proxy) -> None:
+    proxy.add(fail(301, headers={"Location": f"{real.path}1.vcf"}, when=at(f"{real.path}old.vcf")))
+    assert real.book.create("old.vcf", card()).outcome is Outcome.DONE
+    assert [request.method for request in proxy.requests] == ["PUT", "PUT"]
+    assert proxy.requests[1].headers["if-none-match"] == "*"
+    assert "FN:Ada" in real.text("1.vcf")
+
+
+def test_conditions_are_sent_even_if_a_server_ignores_them(real: RealBook, proxy: Proxy) -> None:
+    proxy.add(ignore_conditions())
+    real.put("1.vcf", card())
+    assert real.book.put("1.vcf", card("1", "Grace"), '"old"').outcome is Outcome.DONE

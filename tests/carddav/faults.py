@@ -1,0 +1,131 @@
+"""What networks and servers do to requests, as faults of tests.carddav.proxy."""
+
+import re
+from typing import Any
+
+from tests.carddav.proxy import Condition, Fault, Reply, Request
+
+HTML = "<!doctype html><title>Sign in</title><form></form>"
+
+
+def method(*names: str, path: str = "") -> Condition:
+    """Requests of these methods whose path holds `path`."""
+    return lambda request: request.method in names and path in request.path
+
+
+def at(path: str) -> Condition:
+    """Requests for exactly this path."""
+    return lambda request: request.path == path
+
+
+def reports(name: str) -> Condition:
+    """REPORTs of this name: `sync-collection`, `addressbook-multiget`."""
+    return lambda request: request.method == "REPORT" and f"{name} ".encode() in request.body
+
+
+def fail(status: int, body: str = "", *, headers: dict[str, str] | None = None, **rest: Any) -> Fault:
+    """Answer with the status; the server sees nothing of it."""
+    reply = Reply(status, {"Content-Type": "application/xml; charset=utf-8", **(headers or {})}, body.encode())
+    return Fault(before=lambda request: reply, **rest)
+
+
+def refuse(status: int, condition: str, namespace: str = "DAV:", **rest: Any) -> Fault:
+    """Answer with the status and a DAV:error that names the condition."""
+    body = f'<?xml version="1.0"?><d:error xmlns:d="DAV:" xmlns:x="{namespace}"><x:{condition}/></d:error>'
+    return fail(status, body, **rest)
+
+
+def sign_in_page(**rest: Any) -> Fault:
+    """200 and a page of HTML, as a portal answers whatever it is asked."""
+    return fail(200, HTML, headers={"Content-Type": "text/html"}, **rest)
+
+
+def redirect(status: int, location: str, **rest: Any) -> Fault:
+    return fail(status, headers={"Location": location}, **rest)
+
+
+def lose_request(**rest: Any) -> Fault:
+    """The connection breaks before the server gets the request."""
+    return Fault(before=lambda request: Reply(drop=True), **rest)
+
+
+def lose_reply(**rest: Any) -> Fault:
+    """The server does what it was asked; nobody hears of it."""
+    return Fault(after=lambda request, reply: Reply(drop=True), **rest)
+
+
+def rewrite(pattern: str, replacement: str, **rest: Any) -> Fault:
+    """Change the body of the server's answer."""
+
+    def after(request: Request, reply: Reply) -> Reply:
+        text = re.sub(pattern, replacement, reply.body.decode(), flags=re.DOTALL)
+        return Reply(reply.status, reply.headers, text.encode())
+
+    return Fault(after=after, **rest)
+
+
+def hide_half(**rest: Any) -> Fault:
+    """Leave out every second card of a listing."""
+
+    def after(request: Request, reply: Reply) -> Reply:
+        text, kept = reply.body.decode(), 0
+
+        def every_second(match: "re.Match[str]") -> str:
+            nonlocal kept
+            if ".vcf</" not in match[0]:
+                return match[0]
+            kept += 1
+            return match[0] if kept % 2 else ""
+
+        pattern = r"<(?:\w+:)?response>.*?</(?:\w+:)?response>"
+        text = re.sub(pattern, every_second, text, flags=re.DOTALL)
+        return Reply(reply.status, reply.headers, text.encode())
+
+    return Fault(after=after, **rest)
+
+
+def change_header(name: str, value: str | None, **rest: Any) -> Fault:
+    """Replace a header of the server's answer, or take it out."""
+
+    def after(request: Request, reply: Reply) -> Reply:
+        headers = {key: old for key, old in reply.headers.items() if key.lower() != name.lower()}
+        return Reply(reply.status, headers | ({name: value} if value is not None else {}), reply.body)
+
+    return Fault(after=after, **rest)
+
+
+def rename_on_create(**rest: Any) -> Fault:
+    """Store a new card under another name and say so in Location."""
+
+    def renamed(path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        return f"{folder}/renamed-{name}"
+
+    def before(request: Request) -> Reply | None:
+        if request.method == "PUT" and "if-none-match" in request.headers:
+            request.path = renamed(request.path)
+            request.headers["x-renamed"] = "1"
+        return None
+
+    def after(request: Request, reply: Reply) -> Reply:
+        if "x-renamed" in request.headers and reply.status == 201:
+            return Reply(201, {**reply.headers, "Location": request.path}, reply.body)
+        return reply
+
+    return Fault(before=before, after=after, **rest)
+
+
+def ignore_conditions(**rest: Any) -> Fault:
+    """A server that heeds neither If-Match nor If-None-Match."""
+
+    def before(request: Request) -> Reply | None:
+        request.headers.pop("if-match", None)
+        request.headers.pop("if-none-match", None)
+        return None
+
+    return Fault(before=before, **rest)
+
+
+def silence(seconds: float = 30.0, **rest: Any) -> Fault:
+    """Nothing comes for so long."""
+    return Fault(seconds=seconds, **rest)

@@ -1,0 +1,200 @@
+"""An HTTP proxy in front of a CardDAV server that counts requests and does to them what networks and servers do.
+
+    with fault_proxy(server.port) as proxy:
+        proxy.add(fail(503, when=method("REPORT"), times=2))
+        ...
+        assert proxy.count("REPORT") == 3
+
+A fault is a function of the request that may answer it, or change what the server answered; see `Fault`.
+"""
+
+import http.server
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+# Not passed on: what belongs to one connection, and compression, since faults rewrite bodies.
+_HOP_BY_HOP = {
+    "accept-encoding",
+    "connection",
+    "keep-alive",
+    "transfer-encoding",
+    "content-length",
+    "host",
+    "date",
+    "server",
+}
+
+
+@dataclass
+class Request:
+    """A request as the client sent it; header names are lower-case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Reply:
+    """An answer; `drop` breaks the connection off in its place."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    drop: bool = False
+
+
+Condition = Callable[[Request], bool]
+Before = Callable[[Request], Reply | None]
+After = Callable[[Request, Reply], Reply]
+
+
+@dataclass
+class Fault:
+    """What happens to requests that `when` holds for, the first `times` of them after `skip`; None: to all.
+
+    `before` answers in place of the server, `after` sees the server's answer, `seconds` pass first.
+    """
+
+    when: Condition = lambda request: True
+    before: Before | None = None
+    after: After | None = None
+    times: int | None = None
+    skip: int = 0
+    seconds: float = 0.0
+    met: int = 0
+
+    def takes(self, request: Request) -> bool:
+        if not self.when(request):
+            return False
+        self.met += 1
+        return self.met > self.skip and (self.times is None or self.met <= self.skip + self.times)
+
+
+@dataclass
+class Proxy:
+    """A proxy that runs. `requests` are all that came in, in their order."""
+
+    upstream: int
+    port: int = 0
+    requests: list[Request] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def add(self, fault: Fault) -> Fault:
+        """Start to inject it; the earlier one goes first."""
+        self.faults.append(fault)
+        return fault
+
+    def heal(self) -> None:
+        """No more faults."""
+        self.faults.clear()
+
+    def forget(self) -> None:
+        """Count from here."""
+        self.requests.clear()
+
+    def count(self, *methods: str) -> int:
+        """How many requests there were, of these methods if any are named."""
+        return sum(not methods or request.method in methods for request in self.requests)
+
+    def log(self) -> list[str]:
+        """Method and path of each request."""
+        return [f"{request.method} {request.path}" for request in self.requests]
+
+    def answer(self, request: Request) -> Reply:
+        with self.lock:
+            self.requests.append(request)
+            faults = [fault for fault in self.faults if fault.takes(request)]
+        for fault in faults:
+            if fault.seconds:
+                self.stopped.wait(fault.seconds)
+            if fault.before and (reply := fault.before(request)):
+                return reply
+        reply = self._forward(request)
+        for fault in faults:
+            if fault.after:
+                reply = fault.after(request, reply)
+        return reply
+
+    def _forward(self, request: Request) -> Reply:
+        # A server that is written in Python answers the first request of a connection best.
+        for attempt in (1, 2, 3):
+            connection = HTTPConnection("127.0.0.1", self.upstream, timeout=60)
+            try:
+                headers = {name: value for name, value in request.headers.items() if name not in _HOP_BY_HOP}
+                headers["host"] = f"127.0.0.1:{self.port}"
+                connection.request(request.method, request.path, request.body, headers)
+                answer = connection.getresponse()
+                kept = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}
+                return Reply(answer.status, kept, answer.read())
+            except (OSError, HTTPException):
+                if attempt == 3:
+                    raise
+                time.sleep(0.1)
+            finally:
+                connection.close()
+        raise AssertionError
+
+
+@contextmanager
+def fault_proxy(upstream: int = 0) -> Iterator[Proxy]:
+    """A proxy to the port; without one every request has to be answered by a fault."""
+    proxy = Proxy(upstream)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+        disable_nagle_algorithm = True
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply = proxy.answer(Request(self.command, self.path, headers, body))
+            if reply.drop:
+                self.close_connection = True
+                return
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            if reply.status not in {204, 304}:
+                self.send_header("Content-Length", str(len(reply.body)))
+            self.end_headers()
+            self.wfile.write(reply.body)
+            self.wfile.flush()
+
+        do_GET = do_HEAD = do_PUT = do_DELETE = do_OPTIONS = do_POST = answer  # noqa: N815 - http.server's names
+        do_PROPFIND = do_REPORT = do_MKCOL = do_MKCALENDAR = do_PROPPATCH = do_MOVE = answer  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 50
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that breaks off is part of the tests."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    proxy.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        proxy.stopped.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,120 @@
+"""Real CardDAV servers on loopback, started once a session: Radicale and Xandikos."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from uuid import uuid4
+
+from tests.loopback import closed_port
+
+PASSWORD = "secret"
+_MAKE_BOOK = (
+    '<?xml version="1.0" encoding="utf-8"?><mkcol xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><set><prop>'
+    "<resourcetype><collection/><C:addressbook/></resourcetype><displayname>{name}</displayname></prop></set></mkcol>"
+)
+
+
+@dataclass(frozen=True)
+class DavServer:
+    """A server that runs. `homes` is where books are made, `{user}` in it the user's name."""
+
+    name: str
+    port: int
+    homes: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def make_book(self, user: str, name: str = "People") -> str:
+        """A new, empty book of the user; its path."""
+        path = f"{self.homes.format(user=user)}{uuid4().hex}/"
+        status, body = self.call("MKCOL", path, user, _MAKE_BOOK.format(name=name))
+        assert status == 201, (status, body)
+        return path
+
+    def put(self, user: str, path: str, text: str) -> None:
+        """Store a card, as another client would."""
+        status, body = self.call("PUT", path, user, text, "text/vcard; charset=utf-8")
+        assert status in {200, 201, 204}, (status, body)
+
+    def get(self, user: str, path: str) -> bytes:
+        status, body = self.call("GET", path, user)
+        assert status == 200, (status, body)
+        return body
+
+    def delete(self, user: str, path: str) -> None:
+        status, body = self.call("DELETE", path, user)
+        assert status in {200, 204}, (status, body)
+
+    def call(
+        self, method: str, path: str, user: str, body: str = "", content_type: str = "application/xml; charset=utf-8"
+    ) -> tuple[int, bytes]:
+        """One request with the user's login, past every proxy."""
+        pair = b64encode(f"{user}:{PASSWORD}".encode()).decode()
+        headers = {"Authorization": f"Basic {pair}", "Content-Type": content_type}
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body.encode(), headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def radicale(folder: Path) -> Iterator[DavServer]:
+    """Any user with any password, each with a home of its own."""
+    port = closed_port()
+    options = {
+        "server-hosts": f"127.0.0.1:{port}",
+        "server-max-connections": "100",
+        "auth-type": "none",
+        "auth-delay": "0",
+        "storage-filesystem-folder": str(folder),
+        "logging-level": "error",
+    }
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    with _running([sys.executable, "-m", "radicale", "--config", "", *arguments], port, folder):
+        yield DavServer("radicale", port, "/{user}/")
+
+
+@contextmanager
+def xandikos(folder: Path) -> Iterator[DavServer]:
+    """One user, who is not asked for a password."""
+    port = closed_port()
+    command = [sys.executable, "-m", "xandikos", "serve", "-d", str(folder / "data"), "--defaults"]
+    options = ["-l", "127.0.0.1", "-p", str(port), "--state-dir", str(folder / "state"), "--no-detect-systemd"]
+    with _running([*command, *options], port, folder):
+        yield DavServer("xandikos", port, "/user/contacts/")
+
+
+@contextmanager
+def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
+    log = (folder / "server.log").open("wb")
+    process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env={**os.environ, "HOME": str(folder)})
+    try:
+        _wait_for(port, process, folder)
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)
+        log.close()
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]", folder: Path) -> None:
+    for _ in range(300):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert process.poll() is None, (folder / "server.log").read_text()
+        time.sleep(0.1)
+    raise AssertionError("the server did not start")
