@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from carddav.client import requests
-from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, StatusError
+from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, NotCardDavError, StatusError
 from carddav.client.fetching import fetch, get_card
 from carddav.client.hrefs import href_key, member_path
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
@@ -65,14 +65,18 @@ class Book:
         """Every card of the book, by a PROPFIND that is whole and well-formed or raises."""
         entries: dict[str, Entry] = {}
         ctag = token = ""
+        names_itself = False
         with self._multistatus("PROPFIND", requests.PROPFIND_LISTING, depth="1") as responses:
             for response in responses:
                 if self._is_self(response):
                     self._check_is_book(response)
+                    names_itself = True
                     ctag, token = response.text_of(f"{CALENDARSERVER}getctag"), response.text_of(f"{DAV}sync-token")
                 elif self._is_card(response) and response.status not in _GONE:
                     entry = self._entry(response)
                     entries[entry.key] = entry
+        if not names_itself and not entries:  # RFC 4918, section 9.1: a listing begins with what was asked for
+            raise NotCardDavError("The server lists nothing at all, not even the address book.")
         return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
 
     def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
@@ -152,6 +156,8 @@ class Book:
         return bool(response.href) and not is_folder and not kind.startswith(_NO_CARDS)
 
     def _check_is_book(self, response: Response) -> None:
+        if response.status in _GONE:  # a 207 that says so of the book itself
+            raise BookGoneError(status=response.status)
         if f"{DAV}resourcetype" in response.props and not response.has_type(requests.IS_BOOK):
             raise BookGoneError("What is at the address of the book is no address book any more.")
 

@@ -23,7 +23,14 @@ from carddav.client.errors import (
 from carddav.client.hrefs import linked_url, origin, same_origin_url
 from carddav.client.login import Authenticator, Login
 from carddav.client.multistatus import Multistatus, error_conditions
-from contacts_project.kernel.outbound import Answer, Door, OutboundError, Schemes, open_door, parse_retry_after
+from contacts_project.kernel.outbound import (
+    Answer,
+    OutboundError,
+    OutboundSession,
+    Schemes,
+    outbound_session,
+    parse_retry_after,
+)
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 ERROR_BYTES = 64 * 1024
@@ -48,7 +55,7 @@ class DavSession:
 
     def __init__(
         self,
-        door: Door,
+        outbound: OutboundSession,
         login: Login,
         named: Iterable[str] = (),
         *,
@@ -57,7 +64,7 @@ class DavSession:
     ) -> None:
         self.login = login
         self.is_discovering = False
-        self._door = door
+        self._outbound = outbound
         self._sleep = sleep
         self._give_up_at = give_up_at
         self._auth = Authenticator(login)
@@ -163,7 +170,7 @@ class DavSession:
         if seconds is not None and seconds <= 0:
             raise ServerTimeoutError
         with _dav_errors():
-            return self._door.open(
+            return self._outbound.open(
                 method, url, data=body, headers={"Accept-Encoding": "gzip", **headers}, seconds=seconds
             )
 
@@ -207,14 +214,14 @@ def open_session(
     With `seconds` the whole has to be over by then, for somebody who waits.
     """
     limit = min(READ_SECONDS, seconds or READ_SECONDS)
-    with open_door(
+    with outbound_session(
         schemes=Schemes.HTTPS_ONLY,
         seconds=WHOLE_SECONDS if seconds is None else seconds,
         connect_seconds=min(CONNECT_SECONDS, limit),
         idle_seconds=limit,
-    ) as door:
+    ) as outbound:
         give_up_at = None if seconds is None else time.monotonic() + seconds
-        yield DavSession(door, login, named, sleep=sleep, give_up_at=give_up_at)
+        yield DavSession(outbound, login, named, sleep=sleep, give_up_at=give_up_at)
 
 
 def refuse(answer: Answer) -> NoReturn:
