@@ -30,6 +30,12 @@ class Usage(NamedTuple):
     free: int
 
 
+@pytest.fixture(autouse=True)
+def _has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the tests have been running in this process."""
+    monkeypatch.setattr("contacts_project.operation.health.STARTED_AT", timezone.now())
+
+
 def test_a_new_instance_is_fit_before_its_first_due_scan(db: None) -> None:
     answer = Client().ok("GET", "/api/health")
     assert answer["status"] == "ok"

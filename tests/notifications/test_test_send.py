@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contacts_project.kernel.outbound.sockets import Deadline
 from notifications.models import Destination
 from tests.client import Client
 from tests.loopback import PrivateCA, Recorder, Reply, closed_port, raw_server, recording_server
@@ -73,13 +74,13 @@ def test_timeout(api: Client, point: Callable[..., str], type_: str, monkeypatch
             time.sleep(0.05)
             connection.sendall(b" ")
 
-    monkeypatch.setattr("contacts_project.kernel.outbound.sockets.Deadline.__init__", short_deadline)
+    monkeypatch.setattr("contacts_project.kernel.outbound.session.Deadline", short_deadline)
     with raw_server(drip) as port:
         assert api.ok("post", point(type_, f"http://127.0.0.1:{port}")) == {"ok": False, "code": "timeout"}
 
 
-def short_deadline(self: Any, seconds: float) -> None:
-    self._end = time.monotonic() + min(seconds, 0.4)
+def short_deadline(seconds: float, **kwargs: Any) -> Deadline:
+    return Deadline(min(seconds, 0.4), **kwargs)
 
 
 @TYPES
