@@ -1,10 +1,14 @@
 """What people and thieves do with accounts and their addresses, in one line each."""
 
+from collections.abc import Callable
 from typing import Any
 
 from accounts.models import ApiToken, OidcIdentity, TotpDevice, User
 from tests.builders import PASSWORD, make_token
 from tests.client import Client
+
+Post = Callable[[], int]
+"""The fixture `post`: sends the mails that wait; how many."""
 
 NEW = "Better-Horse-8"
 VICTIM, THIEF = "victim@example.org", "thief@example.net"

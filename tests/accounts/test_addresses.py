@@ -1,7 +1,6 @@
 """Who has an address: claims, proofs, and what tells nobody who has one."""
 
 import datetime as dt
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,12 +15,10 @@ from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
 from contacts_project.kernel.api.budgets import Budget
-from tests.accounts.steps import NEW, change_email, profile, register, sign_in, verify
+from tests.accounts.steps import NEW, Post, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
-
-Post = Callable[[], int]
 
 pytestmark = pytest.mark.django_db
 

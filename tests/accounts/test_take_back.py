@@ -1,7 +1,6 @@
 """The link to the old address that takes a change of address back."""
 
 import datetime as dt
-from collections.abc import Callable
 
 import pytest
 import time_machine
@@ -13,6 +12,7 @@ from tests.accounts.steps import (
     NEW,
     THIEF,
     VICTIM,
+    Post,
     change_email,
     leave_behind,
     left_behind,
@@ -26,8 +26,6 @@ from tests.accounts.test_pages import submit
 from tests.builders import make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
-
-Post = Callable[[], int]
 
 pytestmark = pytest.mark.django_db
 

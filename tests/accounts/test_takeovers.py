@@ -1,7 +1,6 @@
 """Attempts to get hold of somebody else's account by its address; each was possible once."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -10,6 +9,7 @@ from tests.accounts.steps import (
     NEW,
     THIEF,
     VICTIM,
+    Post,
     change_email,
     leave_behind,
     left_behind,
@@ -23,8 +23,6 @@ from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
-
-Post = Callable[[], int]
 
 pytestmark = pytest.mark.django_db
 

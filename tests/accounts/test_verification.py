@@ -1,7 +1,6 @@
 """Verify an address, reset a password: by mails through a real SMTP server."""
 
 import datetime as dt
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from django.utils import timezone
 
 from accounts.models import AccountMail, OidcIdentity, User
 from accounts.services.mail import send_due_mails, send_mail
+from tests.accounts.steps import Post
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
 NEW = "Better-Horse-8"
 REGISTRATION = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
-
-Post = Callable[[], int]
 
 pytestmark = pytest.mark.django_db
 
