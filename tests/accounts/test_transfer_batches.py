@@ -5,6 +5,7 @@ import datetime as dt
 import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from accounts.transfer import importing
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.slots import IMPORTS
+from contacts_project.kernel.ownership import batches
 from people.lookup import refresh_lookup
 from people.models import Person
 from people.services.person_writer import set_name_keys
@@ -184,6 +186,18 @@ def test_others_write_meanwhile(
     used.shutdown()
     assert answers
     assert set(answers) == {201}
+
+
+def test_after_a_batch_others_have_as_much_time_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's lock goes to whoever asks at the right moment: one writer that comes back at once keeps others out."""
+    clock, slept = [100.0], list[float]()
+    monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
+    monkeypatch.setattr(batches, "_pace", batches._Pace())
+    for seconds, gap in ((3, 1), (1, 0), (0, 0)):
+        with batches.BatchWriter(alice).batch():
+            clock[0] += seconds
+        clock[0] += gap
+    assert slept == [0, 2, 1]
 
 
 @pytest.fixture

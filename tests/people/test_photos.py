@@ -1,5 +1,6 @@
 """Photos through the API: upload, reading, replacing, and the files that they leave or do not leave."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -185,6 +186,17 @@ def test_a_full_disk_leaves_nothing_behind(
     assert ada.photo is None
     stored(upload(api, path, picture()))
     assert opened(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
+
+
+def test_a_disk_that_shows_to_be_full_when_it_is_synced_leaves_nothing_behind(
+    api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert upload(api, f"/api/people/{ada.pk}/photo", picture()).status_code == 503
+    assert [found for found in media.rglob("*") if found.is_file()] == []
 
 
 def test_an_empty_file_is_named_by_the_doctor_and_written_anew(api: Client, ada: Person, media: Path) -> None:
