@@ -14,7 +14,7 @@ from people.extensions import PersonExtension
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.projection import relationship_texts
-from relationships.services.merging import move_relationships, return_relationships
+from relationships.services.merge import move_relationships, return_relationships
 from relationships.services.orphans import orphans_to_delete
 from relationships.services.relationships import NO_WAY_BACK, create_relationship
 from relationships.services.types import revive_types

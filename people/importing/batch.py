@@ -122,10 +122,10 @@ class Batch:
         self._load()
         self.groups.load(name for item in self.items for name in item.card.categories)
         limit = self.owner.plan_limit("people")
-        room = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
+        left = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
         for item in self.items:
             item.card = self.groups.allow(item.card, item.reasons)
-            is_full = room is not None and sum(known.is_new for known in self.known) >= room
+            is_full = left is not None and sum(known.is_new for known in self.known) >= left
             self.outcomes.append(self._place(item, is_full=is_full))
 
     @property

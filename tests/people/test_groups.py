@@ -15,7 +15,7 @@ from people.palette import PALETTE
 from people.services.people import update_person
 from tests.builders import make_person
 from tests.client import Client
-from tests.racing import requests_at_once
+from tests.concurrency import requests_at_once
 
 pytestmark = pytest.mark.django_db
 

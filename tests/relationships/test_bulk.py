@@ -11,7 +11,7 @@ from people.models import Group, Membership, Person
 from people.signals import people_changed, people_deleted
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.acting import make_people, refused, relate, type_ids
+from tests.relationships.steps import make_people, refused, relate, type_ids
 
 PATH = "/api/people/bulk"
 
