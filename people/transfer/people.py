@@ -168,7 +168,6 @@ class _Batch:
             for column, default in REMINDER_DEFAULTS.items():
                 setattr(person, column, getattr(person, column) or default)
         set_name_keys(person)
-        person.revision = 1
         return person
 
     def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:
