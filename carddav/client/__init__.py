@@ -1,6 +1,7 @@
 """The CardDAV client: RFC 6352 and 6578 as servers really speak them. No models in here."""
 
 from carddav.client.book import Book
+from carddav.client.discovery import Discovered, discover
 from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
@@ -19,7 +20,7 @@ from carddav.client.errors import (
     TlsError,
 )
 from carddav.client.etags import same_etag
-from carddav.client.hrefs import href_key
+from carddav.client.hrefs import href_key, server_url_of
 from carddav.client.login import Login
 from carddav.client.session import DavSession, open_session
 from carddav.client.shapes import (
@@ -47,6 +48,7 @@ __all__ = [
     "Changes",
     "DavError",
     "DavSession",
+    "Discovered",
     "DnsError",
     "Entry",
     "Fetched",
@@ -64,7 +66,9 @@ __all__ = [
     "TlsError",
     "Unreadable",
     "Written",
+    "discover",
     "href_key",
     "open_session",
     "same_etag",
+    "server_url_of",
 ]

@@ -61,3 +61,11 @@ def same_origin_url(base_url: str, url: str) -> str:
     base, split = urlsplit(base_url), urlsplit(url)
     query = f"?{split.query}" if split.query else ""
     return f"{base.scheme}://{base.netloc}{split.path or '/'}{query}"
+
+
+def server_url_of(text: str) -> str:
+    """The URL to begin with: `text` is one, or a bare domain, or an address of mail."""
+    text = text.strip().removeprefix("mailto:")
+    if "://" in text:
+        return text
+    return f"https://{text.rpartition('@')[2]}/"

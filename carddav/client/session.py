@@ -20,7 +20,7 @@ from carddav.client.errors import (
     StatusError,
     from_outbound,
 )
-from carddav.client.hrefs import linked_url, origin, same_origin_url
+from carddav.client.hrefs import linked_url, origin, same_origin_url, server_url_of
 from carddav.client.login import Authenticator, Login
 from carddav.client.multistatus import Multistatus, error_conditions
 from contacts_project.kernel.outbound import (
@@ -68,7 +68,7 @@ class DavSession:
         self._sleep = sleep
         self._give_up_at = give_up_at
         self._auth = Authenticator(login)
-        self._trusted = {origin(login.url)}
+        self._trusted = {origin(server_url_of(login.url))}
         for url in named:
             self.trust(url)
 

@@ -1,5 +1,6 @@
 """What networks and servers do to requests, as faults of tests.carddav.proxy."""
 
+import hashlib
 import re
 from typing import Any
 
@@ -113,6 +114,34 @@ def rename_on_create(**rest: Any) -> Fault:
         return reply
 
     return Fault(before=before, after=after, **rest)
+
+
+def digest_only(username: str, password: str, *, algorithm: str = "MD5") -> Fault:
+    """A server that takes no Basic (RFC 7616, section 3.4). A nonce is good for two requests, then it is stale."""
+    hashed = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}[algorithm]
+    used: dict[str, int] = {}
+
+    def digest(*parts: str) -> str:
+        return hashed(":".join(parts).encode()).hexdigest()
+
+    def challenge(*, stale: bool = False) -> Reply:
+        used[nonce := f"nonce-{len(used)}"] = 0
+        parts = f'realm="dav", qop="auth", nonce="{nonce}", algorithm={algorithm}' + (", stale=true" if stale else "")
+        return Reply(401, {"WWW-Authenticate": f"Digest {parts}"})
+
+    def before(request: Request) -> Reply | None:
+        text = request.headers.get("authorization", "").partition("Digest ")[2]
+        given = dict(re.findall(r'(\w+)="?([^",]+)"?', text))
+        if given.get("nonce") not in used:
+            return challenge()
+        one, two = digest(username, "dav", password), digest(request.method, given["uri"])
+        if given["response"] != digest(one, given["nonce"], given["nc"], given["cnonce"], "auth", two):
+            return challenge()
+        used[given["nonce"]] += 1
+        assert int(given["nc"], 16) == used[given["nonce"]]
+        return challenge(stale=True) if used[given["nonce"]] > 2 else None
+
+    return Fault(before=before)
 
 
 def ignore_conditions(**rest: Any) -> Fault:

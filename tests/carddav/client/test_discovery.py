@@ -1,0 +1,221 @@
+"""Finding the address book, wherever a server hides it and whatever it answers on the way."""
+
+from typing import Any
+
+import pytest
+
+from carddav.client import (
+    BookGoneError,
+    DnsError,
+    LoginRefusedError,
+    NotCardDavError,
+    discover,
+    open_session,
+    service_records,
+)
+from carddav.client.login import Login
+from carddav.client.service_records import Service
+from carddav.client.session import DavSession
+from tests.carddav.conftest import USER, FakeBook
+from tests.carddav.faults import at, fail, method, redirect, sign_in_page
+from tests.carddav.proxy import Fault, Proxy, fault_proxy
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.loopback import closed_port
+
+PRINCIPAL = "<current-user-principal><href>/p/ada/</href></current-user-principal>"
+HOME = "<C:addressbook-home-set><href>/h/ada/</href></C:addressbook-home-set>"
+BOOK_TYPE = "<resourcetype><collection/><C:addressbook/></resourcetype>"
+BOOK = ("/h/ada/b/", BOOK_TYPE)
+READ_ONLY = "<current-user-privilege-set><privilege><read/></privilege></current-user-privilege-set>"
+
+
+def multistatus(*responses: tuple[str, str]) -> str:
+    inner = "".join(
+        f"<response><href>{href}</href><propstat><prop>{props}</prop><status>HTTP/1.1 200 OK</status></propstat>"
+        "</response>"
+        for href, props in responses
+    )
+    return f'<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav">{inner}</multistatus>'
+
+
+def dav(path: str, *responses: tuple[str, str]) -> Fault:
+    """The server answers a PROPFIND of the path."""
+    return fail(207, multistatus(*responses), when=lambda request: at(path)(request) and request.method == "PROPFIND")
+
+
+def add_account(proxy: Proxy, root: str = "/dav/", *books: tuple[str, str]) -> None:
+    """A server whose DAV begins at `root`, with one book where none are given."""
+    proxy.add(dav(root, (root, PRINCIPAL)))
+    proxy.add(dav("/p/ada/", ("/p/ada/", HOME)))
+    proxy.add(dav("/h/ada/", ("/h/ada/", "<resourcetype><collection/></resourcetype>"), *(books or [BOOK])))
+
+
+def find(url: str, **options: Any) -> Any:
+    with open_session(Login(url, USER, PASSWORD)) as session:
+        return discover(session, **options)
+
+
+def test_both_servers_are_found_from_their_root(server: DavServer, proxy: Proxy, session: DavSession) -> None:
+    path = server.make_book(USER, "Family")
+    found = discover(session)
+    assert proxy.count() <= 5
+    assert proxy.url.rstrip("/") + path in [book.url for book in found.books]
+    [book] = [book for book in found.books if book.url.endswith(path)]
+    assert (book.name, book.caps.has_sync, book.caps.writable) == ("Family", True, True)
+    assert book.sync_token
+
+
+def test_the_url_may_be_book_home_or_principal(server: DavServer, proxy: Proxy, session: DavSession) -> None:
+    path = server.make_book(USER)
+    root = proxy.url.rstrip("/")
+    found = discover(session)
+    for url in (found.home_urls[0], found.principal_url):
+        assert f"{root}{path}" in [book.url for book in find(url).books]
+    proxy.forget()
+    assert find(f"{root}{path}").book.url == f"{root}{path}"
+    assert proxy.log() == [f"PROPFIND {path}"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("target", ["/dav/", "{url}dav/", "dav/../../dav/"])
+def test_well_known_redirects_a_propfind(fake: FakeBook, status: int, target: str) -> None:
+    location = target.format(url=fake.proxy.url) if target != "dav/../../dav/" else "//127.0.0.1:{port}/dav/"
+    location = location.format(port=fake.proxy.port)
+    fake.proxy.add(redirect(status, location, when=at("/.well-known/carddav")))
+    add_account(fake.proxy)
+    fake.proxy.add(fail(405))
+    assert discover(fake.session).book.url.endswith("/h/ada/b/")
+    assert fake.proxy.count() <= 6
+
+
+def test_well_known_that_redirects_only_a_get(fake: FakeBook) -> None:
+    fake.proxy.add(redirect(301, "/dav/", when=method("GET", path="well-known")))
+    add_account(fake.proxy)
+    fake.proxy.add(fail(405))
+    assert discover(fake.session).book.url.endswith("/h/ada/b/")
+
+
+@pytest.mark.parametrize("answer", [sign_in_page, lambda: fail(405), lambda: fail(404)])
+@pytest.mark.parametrize("root", ["/remote.php/dav/", "/dav.php/", "/SOGo/dav/", "/caldav.php/"])
+def test_the_known_paths_are_tried_last(fake: FakeBook, answer: Any, root: str) -> None:
+    add_account(fake.proxy, root)
+    fake.proxy.add(answer())
+    assert discover(fake.session).book.url.endswith("/h/ada/b/")
+
+
+def test_a_redirect_to_another_port_of_the_host_stays_here(fake: FakeBook) -> None:
+    location = f"http://127.0.0.1:{closed_port()}/dav/"
+    fake.proxy.add(redirect(301, location, when=at("/.well-known/carddav")))
+    add_account(fake.proxy)
+    fake.proxy.add(fail(404))
+    assert discover(fake.session).book.url.startswith(fake.proxy.url)
+
+
+def test_a_redirect_to_another_host_without_encryption_is_not_followed(fake: FakeBook) -> None:
+    fake.proxy.add(redirect(301, "http://localhost/dav/", when=at("/.well-known/carddav")))
+    fake.proxy.add(fail(404))
+    with pytest.raises(NotCardDavError):
+        discover(fake.session)
+
+
+def test_a_circle_of_redirects_ends(fake: FakeBook) -> None:
+    fake.proxy.add(redirect(302, "/again/"))
+    with pytest.raises(NotCardDavError):
+        discover(fake.session)
+    assert fake.proxy.count() < 80
+
+
+def test_a_login_that_is_refused_is_not_tried_again(fake: FakeBook) -> None:
+    fake.proxy.add(fail(401, headers={"WWW-Authenticate": 'Basic realm="x"'}))
+    with pytest.raises(LoginRefusedError):
+        discover(fake.session)
+    assert fake.proxy.count() == 1
+
+
+def test_a_server_that_knows_nobody_refuses_the_login(fake: FakeBook) -> None:
+    nobody = "<current-user-principal><unauthenticated/></current-user-principal>"
+    fake.proxy.add(dav("/", ("/", nobody)))
+    with pytest.raises(LoginRefusedError):
+        discover(fake.session)
+
+
+def test_no_principal_means_that_the_books_are_below_the_url(fake: FakeBook) -> None:
+    here = ("/", "<resourcetype><collection/></resourcetype>")
+    fake.proxy.add(dav("/", here, ("/b/", BOOK_TYPE)))
+    assert discover(fake.session).book.url == f"{fake.proxy.url}b/"
+
+
+def test_several_homes_are_looked_into(fake: FakeBook) -> None:
+    two = HOME.replace("</C:", "<href>/h/shared/</href></C:")
+    fake.proxy.add(dav("/", ("/", two)))
+    fake.proxy.add(dav("/h/ada/", ("/h/ada/", "")))
+    fake.proxy.add(dav("/h/shared/", ("/h/shared/s/", BOOK_TYPE)))
+    assert discover(fake.session).book.url.endswith("/h/shared/s/")
+
+
+def test_the_stored_book_is_kept_and_never_exchanged(fake: FakeBook) -> None:
+    add_account(fake.proxy, "/", ("/h/ada/a/", BOOK_TYPE), ("/h/ada/b%20c/", BOOK_TYPE))
+    stored = f"{fake.proxy.url}h/ada/b c"
+    assert discover(fake.session, stored=stored).book.url.endswith("/h/ada/b%20c/")
+    with pytest.raises(BookGoneError):
+        discover(fake.session, stored=f"{fake.proxy.url}h/ada/gone/")
+
+
+def test_of_many_books_the_providers_own_or_the_first_that_is_writable(fake: FakeBook) -> None:
+    read_only = BOOK_TYPE + READ_ONLY
+    books = (("/h/ada/system/", read_only), ("/h/ada/first/", BOOK_TYPE), ("/h/ada/contacts/", BOOK_TYPE))
+    add_account(fake.proxy, "/", *books)
+    assert discover(fake.session).book.url.endswith("/first/")
+    assert discover(fake.session, provider="nextcloud").book.url.endswith("/contacts/")
+
+
+def test_a_domain_is_looked_up_where_it_has_no_web_server(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def find_services(domain: str) -> list[Service]:
+        asked.append(domain)
+        return [Service(fake.proxy.url + "dav/", has_path=True)]
+
+    monkeypatch.setattr("carddav.client.discovery.find_services", find_services)
+    add_account(fake.proxy)
+    # Over plain http the login goes to nobody that the user has not named; so the server must not ask for it.
+    assert find("ada@nowhere.invalid").book.url.endswith("/h/ada/b/")
+    assert asked == ["nowhere.invalid"]
+    assert all("authorization" not in request.headers for request in fake.proxy.requests)
+
+
+def test_a_domain_that_nobody_has_does_not_resolve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carddav.client.discovery.find_services", lambda domain: [])
+    with pytest.raises(DnsError):
+        find("nowhere.invalid")
+
+
+def test_service_records_are_asked_for_by_the_names_of_the_standard(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Srv:
+        def __init__(self, priority: int, weight: int, target: str) -> None:
+            self.priority, self.weight, self.target, self.port = priority, weight, target, 443
+
+    class Txt:
+        strings = (b"path=", b"/dav/")
+
+    def resolve(name: str, kind: str, lifetime: float) -> list[Any]:
+        assert name == "_carddavs._tcp.example.org"
+        return (
+            [Srv(10, 1, "b.example."), Srv(0, 1, "c.example."), Srv(0, 9, "a.example.")] if kind == "SRV" else [Txt()]
+        )
+
+    monkeypatch.setattr("dns.resolver.resolve", resolve)
+    found = service_records.find_services("example.org")
+    assert [service.url for service in found] == [f"https://{name}.example:443/dav/" for name in "acb"]
+
+
+def test_xml_that_names_another_host_for_the_principal_gets_no_login(fake: FakeBook) -> None:
+    with fault_proxy() as other:
+        other.add(dav("/p/ada/", ("/p/ada/", HOME)))
+        other.add(fail(404))
+        elsewhere = PRINCIPAL.replace("/p/ada/", f"http://localhost:{other.port}/p/ada/")
+        fake.proxy.add(dav("/", ("/", elsewhere)))
+        fake.proxy.add(fail(404))
+        with pytest.raises(NotCardDavError):
+            discover(fake.session)
+        assert all("authorization" not in request.headers for request in other.requests)
