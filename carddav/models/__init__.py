@@ -4,6 +4,7 @@ from carddav.models.conflict import Conflict, ConflictKind, Resolution
 from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.journal import JournalEntry, JournalOp, JournalState
 from carddav.models.mapping import Mapping, MappingStatus, Todo, Tombstone, TombstoneReason, TombstoneState
+from carddav.models.other_card import OtherCard, OtherKind
 from carddav.models.pending_import import PendingImport
 from carddav.models.run import Run, RunAction, RunChange, RunState, Trigger
 
@@ -18,6 +19,8 @@ __all__ = [
     "Mapping",
     "MappingStatus",
     "NameFormat",
+    "OtherCard",
+    "OtherKind",
     "Pause",
     "PendingImport",
     "Provider",
