@@ -1,0 +1,1 @@
+"""Two-way sync of an account's people with an address book. How and why: docs/carddav.md."""

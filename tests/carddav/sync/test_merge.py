@@ -1,0 +1,169 @@
+"""The algebra of the merge of two sides, each against a base of its own."""
+
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carddav.sync.fields import EMPTY, Fields
+from carddav.sync.merge import NEVER, Merged, Sides, merge, resolve_bases
+from tests.carddav.sync.strategies import edits_of, field_maps
+
+
+def fields(**values: Any) -> Fields:
+    return {**deepcopy(EMPTY), **values}
+
+
+def numbers(side: Fields) -> set[str]:
+    return {entry["number"] for entry in side["phoneNumbers"]}
+
+
+def phone(number: str, kind: str = "home") -> dict[str, str]:
+    return {"type": kind, "number": number}
+
+
+@st.composite
+def two_sides(draw: Any) -> tuple[Sides, Sides]:
+    """Bases that differ, as they do behind a server that drops and re-spells, and edits of both."""
+    bases = Sides(draw(field_maps()), draw(field_maps()))
+    return bases, Sides(edits_of(draw, bases.local), edits_of(draw, bases.remote))
+
+
+@given(two_sides())
+def test_no_change_on_either_side_asks_for_nothing(case: tuple[Sides, Sides]) -> None:
+    bases, _ = case
+    assert merge(bases, bases) == Merged(bases, bases, ())
+
+
+@given(two_sides())
+def test_merging_what_was_merged_changes_nothing(case: tuple[Sides, Sides]) -> None:
+    first = merge(*case)
+    second = merge(first.bases, first.wanted)
+    assert second.wanted == first.wanted
+    assert second.bases == first.bases
+    assert [found.field for found in second.conflicts] == [found.field for found in first.conflicts]
+
+
+@given(two_sides())
+def test_the_sides_can_be_swapped(case: tuple[Sides, Sides]) -> None:
+    bases, now = case
+    one = merge(bases, now)
+    other = merge(Sides(bases.remote, bases.local), Sides(now.remote, now.local))
+    for field in ("name", "surname", "notes", "photo"):
+        assert (one.wanted.local[field], one.wanted.remote[field]) == (
+            other.wanted.remote[field],
+            other.wanted.local[field],
+        )
+    scalars = [{found.field for found in merged.conflicts} - {"phoneNumbers", "groups"} for merged in (one, other)]
+    assert scalars[0] == scalars[1]
+
+
+@given(two_sides())
+def test_an_untouched_side_takes_what_the_other_one_says(case: tuple[Sides, Sides]) -> None:
+    bases, now = case
+    merged = merge(bases, Sides(now.local, bases.remote))
+    assert merged.wanted.local == now.local
+    assert merged.conflicts == ()
+
+
+@given(two_sides())
+def test_nothing_is_lost_that_nobody_removed(case: tuple[Sides, Sides]) -> None:
+    bases, now = case
+    merged = merge(bases, now)
+    mine = numbers(now.local) - numbers(bases.local)
+    theirs = numbers(now.remote) - numbers(bases.remote)
+    both = numbers(merged.wanted.local) | numbers(merged.wanted.remote)
+    assert mine | theirs <= both
+    stayed = numbers(bases.local) & numbers(bases.remote) & numbers(now.local) & numbers(now.remote)
+    if not merged.conflicts:
+        assert stayed <= numbers(merged.wanted.local) & numbers(merged.wanted.remote)
+
+
+@given(two_sides())
+def test_a_conflict_keeps_both_values_and_can_be_resolved_either_way(case: tuple[Sides, Sides]) -> None:
+    bases, now = case
+    merged = merge(bases, now)
+    for conflict in merged.conflicts:
+        if conflict.field in {"phoneNumbers", "groups"}:
+            continue
+        assert merged.wanted.local[conflict.field] == now.local[conflict.field] == conflict.local
+        assert merged.wanted.remote[conflict.field] == now.remote[conflict.field] == conflict.remote
+    names = {conflict.field for conflict in merged.conflicts}
+    for keep_local in (True, False):
+        resolved = resolve_bases(merged.bases, merged.wanted, names, keep_local=keep_local)
+        again = merge(resolved, merged.wanted)
+        assert not again.conflicts
+        kept = merged.wanted.local if keep_local else merged.wanted.remote
+        for name in names & {"name", "surname", "notes"}:
+            assert again.wanted.local[name] == again.wanted.remote[name] == kept[name]
+
+
+def test_independent_edits_of_a_list_all_survive() -> None:
+    base = fields(phoneNumbers=[phone("1"), phone("2"), phone("3", "work")])
+    local = fields(phoneNumbers=[phone("1"), phone("3", "work"), phone("4", "car")])
+    remote = fields(phoneNumbers=[phone("2"), phone("33", "work"), phone("1"), phone("5", "fax")])
+    merged = merge(Sides(base, base), Sides(local, remote))
+    assert numbers(merged.wanted.local) == numbers(merged.wanted.remote) == {"1", "33", "4", "5"}
+    assert not merged.conflicts
+
+
+def test_parts_of_one_entry_merge() -> None:
+    base = fields(phoneNumbers=[phone("1", "home")])
+    merged = merge(
+        Sides(base, base), Sides(fields(phoneNumbers=[phone("1", "work")]), fields(phoneNumbers=[phone("2", "home")]))
+    )
+    # A number and a type changed at once look like another entry: both survive.
+    assert {"1", "2"} >= numbers(merged.wanted.local) >= {"2"}
+
+
+def test_one_entry_edited_to_two_values_is_a_conflict_of_its_field_alone() -> None:
+    base = fields(surname="A", phoneNumbers=[phone("1"), phone("9", "work")])
+    local = fields(surname="B", phoneNumbers=[phone("2"), phone("9", "work")])
+    remote = fields(surname="A", phoneNumbers=[phone("3")])
+    merged = merge(Sides(base, base), Sides(local, remote))
+    assert [conflict.field for conflict in merged.conflicts] == ["phoneNumbers"]
+    assert merged.wanted.local["phoneNumbers"] == [phone("2")]
+    assert merged.wanted.remote["phoneNumbers"] == [phone("3")]
+    assert merged.wanted.remote["surname"] == "B"
+
+
+def test_an_edit_beats_a_removal() -> None:
+    base = fields(phoneNumbers=[phone("1"), phone("2", "work")])
+    merged = merge(
+        Sides(base, base), Sides(fields(phoneNumbers=[phone("7")]), fields(phoneNumbers=[phone("8", "work")]))
+    )
+    assert numbers(merged.wanted.local) == numbers(merged.wanted.remote) == {"7", "8"}
+
+
+def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
+    bases = Sides(
+        fields(nickname="a b", phoneNumbers=[phone("+49 1", "mobile")], groups=["A, B"]),
+        fields(nickname="a", phoneNumbers=[phone("+491", "cell")], groups=[]),
+    )
+    now = Sides({**bases.local, "surname": "New"}, bases.remote)
+    merged = merge(bases, now)
+    assert merged.wanted.remote == {**bases.remote, "surname": "New"}
+    assert merged.wanted.local == now.local
+
+
+def test_two_who_never_met_are_joined() -> None:
+    local = fields(name="Ada", notes="mine", phoneNumbers=[phone("+1 2")], groups=["Friends"])
+    remote = fields(name="Ada", surname="L", phoneNumbers=[phone("+12", "cell"), phone("3")], groups=["Work"])
+    merged = merge(NEVER, Sides(local, remote))
+    assert not merged.conflicts
+    assert merged.wanted.local["surname"] == "L"
+    assert merged.wanted.remote["notes"] == "mine"
+    assert [entry["number"] for entry in merged.wanted.local["phoneNumbers"]] == ["+1 2", "3"]
+    assert [entry["number"] for entry in merged.wanted.remote["phoneNumbers"]] == ["+12", "3"]
+    assert set(merged.wanted.local["groups"]) == set(merged.wanted.remote["groups"]) == {"Friends", "Work"}
+
+
+def test_a_birthday_moved_here_and_retitled_there() -> None:
+    day = {"type": "BIRTHDAY", "title": None, "date": "2000-01-01", "yearUnknown": False}
+    base = fields(importantDates=[day])
+    local = fields(importantDates=[{**day, "date": "2000-01-02"}])
+    remote = fields(importantDates=[{**day, "title": "Party"}])
+    merged = merge(Sides(base, base), Sides(local, remote))
+    assert merged.wanted.local["importantDates"] == [{**day, "date": "2000-01-02", "title": "Party"}]
+    assert merged.wanted.remote["importantDates"] == merged.wanted.local["importantDates"]
