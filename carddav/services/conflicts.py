@@ -1,0 +1,159 @@
+"""Decisions about contacts of which both sides say different things."""
+
+import datetime as dt
+from collections.abc import Mapping as MappingOf
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from carddav.models import (
+    Conflict,
+    ConflictKind,
+    Connection,
+    Mapping,
+    MappingStatus,
+    Pause,
+    Resolution,
+    Tombstone,
+    TombstoneState,
+)
+from carddav.services.working import working
+from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.context import Context
+from carddav.sync.deletions import bury
+from carddav.sync.fields import Fields, changed_fields, remote_fields
+from carddav.sync.merge import NEVER, Sides, merge, resolve_bases
+from carddav.sync.people import load_sides, write_fields
+from carddav.sync.tombstones import queue_again
+from contacts_project.kernel.errors import DomainError, FieldError, MissingError
+from people.services.people import delete_people, restore_person, update_person
+from people.vcard import read_card
+
+
+class AlreadyResolvedError(DomainError):
+    """Somebody has decided before."""
+
+    message = "This conflict has been resolved already."
+
+
+def resolve_conflict(
+    *, owner: User, conflict_id: UUID, resolution: str, values: MappingOf[str, Any] | None, now: dt.datetime
+) -> None:
+    """Let one side's word count, or put both together. What goes to the server goes with the next run.
+
+    `values`: for `merged`, what the named fields shall say, by column as PersonWriter takes it; a list that is not
+    among them becomes the union, a scalar stays. Raises MissingError, AlreadyResolvedError, FieldError,
+    ConnectionBusyError.
+    """
+    rows = Conflict.objects.owned_by(owner).filter(pk=conflict_id)
+    if (known := rows.first()) is None:
+        raise MissingError
+    if known.resolved_at is not None:
+        raise AlreadyResolvedError
+    with working(owner) as context:
+        with context.write():
+            conflict = rows.get()
+            if conflict.resolved_at is not None:
+                raise AlreadyResolvedError
+            mapping = conflict.mapping
+            conflict.resolution, conflict.resolved_at, conflict.values = resolution, now, None
+            conflict.save()
+            if mapping is not None:
+                _DECIDE[ConflictKind(conflict.kind)](context, conflict, mapping, resolution, values or {}, now)
+            _end_hold(context)
+        if mapping is not None and conflict.kind == ConflictKind.FIELDS:
+            merge_contact(context, mapping.pk)
+
+
+def _decide_fields(
+    context: Context,
+    conflict: Conflict,
+    mapping: Mapping,
+    resolution: str,
+    values: MappingOf[str, Any],
+    now: dt.datetime,
+) -> None:
+    names = {entry["field"] for entry in conflict.fields}
+    side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+    remote = remote_fields(read_card(mapping.remote_raw)[0])
+    if resolution == Resolution.MERGED:
+        if values:
+            update_person(owner=context.owner, person=side.person, data=values, now=now)
+            side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+        union = _union(side.fields, remote, names - _fields_of(values))
+        if changed := changed_fields(side.fields, union):
+            with context.write() as write:
+                side = write_fields(context.owner, write, side, union, changed, None)
+    keep_local = resolution != Resolution.KEEP_REMOTE
+    bases = resolve_bases(
+        Sides(mapping.base_local, mapping.base_remote), Sides(side.fields, remote), names, keep_local=keep_local
+    )
+    mapping.base_local, mapping.base_remote = bases.local, bases.remote
+    mapping.status, mapping.local_rev = MappingStatus.CLEAN, UNSENT
+    mapping.save()
+
+
+def _fields_of(values: MappingOf[str, Any]) -> set[str]:
+    return {
+        "".join(word.capitalize() if number else word for number, word in enumerate(key.split("_"))) for key in values
+    }
+
+
+def _union(local: Fields, remote: Fields, names: set[str]) -> Fields:
+    """Both sides' entries of these lists; scalars stay ours."""
+    joined = merge(NEVER, Sides(local, remote)).wanted.local
+    return {**local, **{name: joined[name] for name in names if isinstance(local[name], list)}}
+
+
+def _decide_remote_deleted(
+    context: Context,
+    conflict: Conflict,
+    mapping: Mapping,
+    resolution: str,
+    values: MappingOf[str, Any],
+    now: dt.datetime,
+) -> None:
+    if resolution == Resolution.KEEP_REMOTE:
+        bury(context, mapping, TombstoneState.GONE)
+        delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=now)
+    else:
+        queue_again(mapping)
+
+
+def _decide_local_deleted(
+    context: Context,
+    conflict: Conflict,
+    mapping: Mapping,
+    resolution: str,
+    values: MappingOf[str, Any],
+    now: dt.datetime,
+) -> None:
+    if resolution == Resolution.KEEP_LOCAL:
+        tombstones = Tombstone.objects.owned_by(context.owner).filter(person=mapping.person_id)
+        tombstones.update(state=TombstoneState.TO_DELETE)
+        return
+    if mapping.person.deleted_at is not None:
+        restore_person(person=mapping.person, now=now)
+    Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk).update(local_rev=UNSENT)
+
+
+_DECIDE = {
+    ConflictKind.FIELDS: _decide_fields,
+    ConflictKind.REMOTE_DELETED: _decide_remote_deleted,
+    ConflictKind.LOCAL_DELETED: _decide_local_deleted,
+}
+
+
+def _end_hold(context: Context) -> None:
+    """The pause of the deletion guard ends with the last decision."""
+    held = Mapping.objects.owned_by(context.owner).filter(connection=context.connection, status=MappingStatus.HELD)
+    if not held.exists():
+        rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk, pause=Pause.DELETIONS_HELD)
+        rows.update(pause=Pause.NONE)
+
+
+def check_values(conflict: Conflict, names: set[str]) -> None:
+    """Raise FieldError where values are given for fields that are not in conflict."""
+    known = {entry["field"] for entry in conflict.fields}
+    for name in sorted(names - known):
+        raise FieldError(f"values.{name}", "This field is not in conflict.")

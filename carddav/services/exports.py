@@ -1,0 +1,39 @@
+"""Chosen people become cards on the server."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from accounts.models import User
+from carddav.client import DavError
+from carddav.models import Mapping
+from carddav.services.books import open_book
+from carddav.services.receipts import Receipt
+from carddav.services.working import working
+from carddav.sync.push import push_all, recover
+from carddav.sync.run import queue_people
+
+_BATCH = 50
+
+
+def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
+    """Write a card for each that has none; the others are skipped. Raises MissingError, ConnectionBusyError."""
+    receipt = Receipt()
+    with working(owner) as context:
+        mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
+        there = set(mapped.values_list("person_id", flat=True))
+        wanted = [key for key in person_ids if key not in there]
+        receipt.skipped = len(person_ids) - len(wanted)
+        try:
+            with open_book(context):
+                recover(context)
+                for start in range(0, len(wanted), _BATCH):
+                    batch = wanted[start : start + _BATCH]
+                    queue_people(context, batch)
+                    queued = Mapping.objects.owned_by(owner).filter(person__in=batch, remote_raw="")
+                    push_all(context, list(queued.order_by("id").values_list("pk", flat=True)))
+        except DavError as error:
+            receipt.fail(str(error))
+        receipt.done = context.tally.exported
+        receipt.errors += context.tally.errors
+        receipt.messages += context.tally.messages
+    return receipt

@@ -1,0 +1,146 @@
+"""Runs: asked for, joined, carried out, and what remains of them."""
+
+import datetime as dt
+import logging
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.client import DavError, LoginRefusedError
+from carddav.models import Connection, Pause, PendingImport, Run, RunState
+from carddav.services.books import open_book
+from carddav.sync.context import Context, Tally
+from carddav.sync.lock import LockLostError, locked
+from carddav.sync.run import sync_book
+from contacts_project.kernel.errors import MissingError
+
+log = logging.getLogger(__name__)
+
+PAUSED = "The server has refused the login. Nothing is asked again until the password is given anew."
+WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
+INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
+
+
+def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool = False, now: dt.datetime) -> Run:
+    """The run that is under way, or a new one, queued. Raises MissingError without a connection."""
+    connection = Connection.objects.owned_by(owner).first()
+    if connection is None:
+        raise MissingError
+    if (running := _open_run(connection, now)) is not None:
+        return running
+    try:
+        with transaction.atomic():
+            if confirm and connection.needs_confirmation:
+                Connection.objects.owned_by(owner).filter(pk=connection.pk).update(needs_confirmation=False)
+            is_dry = dry_run or (connection.needs_confirmation and not confirm)
+            return Run.objects.create(
+                owner=owner, connection=connection, trigger=trigger, dry_run=is_dry, confirmed=confirm, started_at=now
+            )
+    except IntegrityError:  # somebody else was faster
+        found = _open_run(connection, now)
+        if found is None:
+            raise
+        return found
+
+
+def _open_run(connection: Connection, now: dt.datetime) -> Run | None:
+    """The run that is not ended; one whose process was killed is ended here."""
+    rows = Run.objects.owned_by(connection.owner_id).filter(connection=connection).exclude(state=RunState.ENDED)
+    run: Run | None = rows.first()
+    return None if run is not None and end_interrupted(run, now) else run
+
+
+def end_interrupted(run: Run, now: dt.datetime) -> bool:
+    """End a run that nobody carries out any more, since its process was killed; whether it was one."""
+    rows = Connection.objects.owned_by(run.owner_id).filter(pk=run.connection_id)
+    if run.state != RunState.RUNNING or not rows.free(now).exists():
+        return False
+    run.refresh_from_db()
+    if run.state == RunState.RUNNING:
+        end_run(run, Tally(), code="interrupted", error=INTERRUPTED)
+    return True
+
+
+def execute_run(run_id: UUID) -> Run:
+    """Carry out a queued run; one that is ended stays so. Raises LockedError while something else has the server."""
+    run: Run = Run.unscoped.rows().select_related("owner", "connection").get(pk=run_id)
+    if run.state == RunState.ENDED:
+        return run
+    with locked(run.connection) as lock:
+        rows = Run.objects.owned_by(run.owner_id).filter(pk=run.pk).exclude(state=RunState.ENDED)
+        if not rows.update(state=RunState.RUNNING, phase="connecting"):
+            return run
+        connection = Connection.objects.owned_by(run.owner_id).get(pk=run.connection_id)
+        context = Context(run.owner, connection, lock, run=run, dry_run=run.dry_run)
+        code, error = _carry_out(context)
+        end_run(run, context.tally, code=code, error=error)
+    return run
+
+
+def _carry_out(context: Context) -> tuple[str, str]:
+    connection, now = context.connection, timezone.now()
+    next_at = connection.next_sync_at
+    if connection.pause == Pause.AUTH:
+        return "auth", PAUSED
+    if connection.not_before is not None and connection.not_before > now:
+        return "busy", WAITING.format(until=connection.not_before)
+    rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
+    try:
+        context.tell("connecting", "Connecting to the server")
+        with open_book(context):
+            sync_book(context)
+    except DavError as error:
+        _note_failure(context, error)
+        return error.code, str(error)
+    except LockLostError:
+        return "interrupted", INTERRUPTED
+    except Exception:
+        log.exception("a sync failed", extra={"run": str(context.run and context.run.pk)})
+        rows.update(next_sync_at=now + dt.timedelta(seconds=connection.auto_sync_interval))
+        return "interrupted", INTERRUPTED
+    if not context.dry_run:
+        _note_success(context, next_at)
+    return "", ""
+
+
+def _note_success(context: Context, next_at: dt.datetime) -> None:
+    """An edit during the run has set next_sync_at: that stays."""
+    rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk)
+    now = timezone.now()
+    rows.update(
+        last_sync_at=now, last_error="", last_error_code="", last_error_status=None, last_error_at=None, not_before=None
+    )
+    interval = dt.timedelta(seconds=context.connection.auto_sync_interval)
+    rows.filter(next_sync_at=next_at).update(next_sync_at=now + interval)
+
+
+def _note_failure(context: Context, error: DavError) -> None:
+    now = timezone.now()
+    values: dict[str, object] = {
+        "last_error": str(error)[:1000],
+        "last_error_code": error.code,
+        "last_error_status": error.status,
+        "last_error_at": now,
+        "next_sync_at": now + dt.timedelta(seconds=context.connection.auto_sync_interval),
+    }
+    if isinstance(error, LoginRefusedError):
+        values["pause"] = Pause.AUTH
+    if error.retry_after:
+        wait = min(error.retry_after, 3600)
+        values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=wait)
+    Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
+
+
+def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
+    """Write what came of it; the last write of a run."""
+    run.imported, run.exported = tally.imported, tally.exported
+    run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
+    run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.told
+    run.pending_imports = PendingImport.objects.owned_by(run.owner_id).count()
+    if run.dry_run:
+        run.pending_imports += tally.discovered
+    run.code, run.error = code, error[:1000]
+    run.state, run.ended_at = RunState.ENDED, timezone.now()
+    run.save()

@@ -1,0 +1,48 @@
+"""Work with the server outside of runs: the same lock, and a wait for whoever has it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from accounts.models import User
+from carddav.models import Connection
+from carddav.sync.context import Context
+from carddav.sync.lock import LockedError, locked
+from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.waiting import waiting
+
+_PATIENCE_SECONDS = 10.0
+_STEP_SECONDS = 0.25
+
+
+class ConnectionBusyError(DomainError):
+    """Something else works with the server at the moment."""
+
+    message = "A sync is running. Try again when it has ended."
+    code = "busy"
+
+
+def connection_of(owner: User) -> Connection:
+    """The account's connection. Raises MissingError."""
+    connection = Connection.objects.owned_by(owner).first()
+    if connection is None:
+        raise MissingError
+    return connection
+
+
+@contextmanager
+def working(owner: User) -> Iterator[Context]:
+    """Hold the connection's lock for a job that leaves no run. Raises MissingError, ConnectionBusyError."""
+    connection = connection_of(owner)
+    give_up_at = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            with locked(connection) as lock:
+                connection.refresh_from_db()
+                yield Context(owner, connection, lock)
+                return
+        except LockedError:
+            if time.monotonic() >= give_up_at:
+                raise ConnectionBusyError from None
+        with waiting():
+            time.sleep(_STEP_SECONDS)

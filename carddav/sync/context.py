@@ -1,0 +1,115 @@
+"""What all steps of one run share: whose it is, the book, the lock, the counts, and how far it is."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.client import Changes
+from carddav.models import Connection, Run, RunAction, RunChange
+from carddav.sync.book import Book
+from carddav.sync.cards import many
+from carddav.sync.lock import Lock
+from contacts_project.kernel.ownership.writing import AccountWrite, account_write
+from people.models import Person
+from people.photos.images import PixelBudget
+
+#: A progress line is written at most so often; a stream reads it twice a second.
+_PROGRESS = dt.timedelta(seconds=0.5)
+
+
+#: Whether what is written now comes from the server: no news for the server.
+IS_OWN_WRITE: ContextVar[bool] = ContextVar("is_own_write", default=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """The eight fields of `complete`, but for the pending imports, which are counted at the end."""
+
+    imported: int = 0
+    exported: int = 0
+    updated_locally: int = 0
+    updated_remotely: int = 0
+    conflicts: int = 0
+    errors: int = 0
+    messages: list[str] = field(default_factory=list)
+    discovered: int = 0
+
+    def fail(self, message: str) -> None:
+        """One thing that did not work; the run goes on."""
+        self.errors += 1
+        self.messages.append(message)
+
+    @property
+    def told(self) -> list[str]:
+        """At most 50 messages."""
+        return many(self.messages)
+
+
+@dataclass(slots=True)
+class Context:
+    """One run. `run` is None for jobs that leave no history, such as exporting chosen people."""
+
+    owner: User
+    connection: Connection
+    lock: Lock
+    run: Run | None = None
+    dry_run: bool = False
+    parallel: int = 4
+    tally: Tally = field(default_factory=Tally)
+    pixels: PixelBudget = field(default_factory=PixelBudget)
+    book_or_none: Book | None = None
+    listed: Changes | None = None
+    foretold: set[UUID] = field(default_factory=set)
+    _told_at: dt.datetime | None = None
+
+    @property
+    def book(self) -> Book:
+        if self.book_or_none is None:
+            raise RuntimeError("the book is not open")
+        return self.book_or_none
+
+    @contextmanager
+    def write(self) -> Iterator[AccountWrite]:
+        """The account's lock for one contact. Raises LockLostError where another process has taken the run over."""
+        token = IS_OWN_WRITE.set(True)
+        try:
+            with account_write(self.owner) as write:
+                self.lock.check()
+                yield write
+        finally:
+            IS_OWN_WRITE.reset(token)
+
+    def tell(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
+        """Say how far the run is, for streams; keeps the lock alive. A new phase is written at once."""
+        self.lock.keep()
+        run, now = self.run, timezone.now()
+        if run is None:
+            return
+        is_new = run.phase != phase
+        if is_new or self._told_at is None or now - self._told_at >= _PROGRESS or current == total:
+            run.phase, run.message, run.current, run.total = phase, message, current, total
+            Run.objects.owned_by(self.owner).filter(pk=run.pk).update(
+                phase=phase, message=message[:500], current=current, total=total
+            )
+            self._told_at = now
+
+    def note_change(self, person: Person, action: RunAction, image: dict[str, object]) -> None:
+        """Keep what a person was before this run, for its undo. Inside the write."""
+        if self.run is None:
+            return
+        change, is_new = RunChange.objects.owned_by(self.owner).get_or_create(
+            owner=self.owner,
+            run=self.run,
+            person=person,
+            defaults={"action": action, "image": image, "revision": person.revision},
+        )
+        if not is_new:
+            change.image = {**image, **change.image}
+            change.revision = person.revision
+            change.save(update_fields=["image", "revision", "updated_at"])

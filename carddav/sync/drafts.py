@@ -1,0 +1,64 @@
+"""What would be sent for a contact now."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from carddav.models import Mapping, MappingStatus
+from carddav.sync.cards import new_text, patched_text, text_hash
+from carddav.sync.contacts import judge
+from carddav.sync.context import Context
+from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
+from carddav.sync.people import LocalSide
+from carddav.sync.pictures import Picture
+from people.vcard import read_card
+
+
+class NeedsMergeError(Exception):
+    """The card says something that the person does not: that is to be merged first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A card to be sent: its text with a REV, the hash of it without, and the local base once it is there."""
+
+    text: Callable[[str], str]
+    hash: str
+    base_local: Fields
+
+
+def draft_of(
+    context: Context, mapping: Mapping, side: LocalSide, photo: bytes | None, *, with_photo: bool
+) -> Draft | None:
+    """None where the card says it all already, which is noted. Raises NeedsMergeError, VCardError. Inside the write."""
+    form = context.connection.name_format
+    full_name = side.full_name(form)
+    base_local = {**side.fields, "fn": full_name}
+    if not mapping.remote_raw:
+        picture = photo if with_photo else None
+
+        def whole(revised: str | None = None) -> str:
+            return new_text(side.card, photo=picture, full_name=full_name, revised=revised)
+
+        return Draft(whole, text_hash(whole()), base_local)
+    remote = remote_fields(read_card(mapping.remote_raw)[0])
+    verdict = judge(mapping, side, remote, Picture(remote["photo"]), form)
+    if verdict.changed:
+        raise NeedsMergeError
+    held = {conflict.field for conflict in verdict.merged.conflicts}
+    base_local |= {field: mapping.base_local.get(field) for field in held}
+    wanted, changed = verdict.merged.wanted.remote, changed_fields(remote, verdict.merged.wanted.remote)
+    if not with_photo:
+        changed -= {"photo"}
+
+    def patched(revised: str | None = None) -> str:
+        new_name = full_name if verdict.is_renamed else None
+        return patched_text(mapping.remote_raw, wanted, changed, photo=photo, full_name=new_name, revised=revised)
+
+    plain = patched() if changed or verdict.is_renamed else mapping.remote_raw
+    if plain != mapping.remote_raw:
+        return Draft(patched, text_hash(plain), base_local)
+    mapping.base_local, mapping.local_rev = base_local, side.person.revision
+    mapping.base_remote = {field: mapping.base_remote.get(field) if field in held else remote[field] for field in EMPTY}
+    mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
+    mapping.save()
+    return None

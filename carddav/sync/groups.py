@@ -1,0 +1,52 @@
+"""Group cards: whom they name becomes a member of the group of their name. The cards themselves are left alone."""
+
+from uuid import UUID
+
+from carddav.models import Mapping, OtherCard, OtherKind
+from carddav.sync.context import Context
+from people.importing.batch import uid_spellings
+from people.importing.card_groups import GroupPlan
+from people.models import Person
+from people.services.groups import put_members
+
+
+def join_groups(context: Context) -> None:
+    """Put people into the groups of group cards: each once, so that who leaves a group here is not put back."""
+    rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection, kind=OtherKind.GROUP)
+    for card in rows.order_by("id"):
+        waiting = [uid for uid in card.members if uid not in card.joined]
+        if waiting and not context.dry_run:
+            _join(context, card, waiting)
+
+
+def _join(context: Context, card: OtherCard, waiting: list[str]) -> None:
+    spellings = {spelling: uid for uid in waiting for spelling in uid_spellings(uid)}
+    mappings = Mapping.objects.owned_by(context.owner).filter(
+        connection=context.connection, uid__in=spellings, person__deleted_at=None
+    )
+    found: dict[UUID, str] = {row.person_id: spellings[row.uid or ""] for row in mappings.defer("remote_raw")}
+    if not found:
+        return
+    with context.write() as write:
+        plan = GroupPlan(context.owner)
+        plan.load([card.name])
+        if not plan.allows(card.name):
+            context.tally.messages.append(f"Your plan has no room for the group {card.name}.")
+            return
+        put_members(plan.make(card.name), list(found), write.now)
+        _take_into_bases(context, list(found), card.name)
+        card.joined = [*card.joined, *found.values()]
+        card.save()
+
+
+def _take_into_bases(context: Context, person_ids: list[UUID], name: str) -> None:
+    """The server says it by its group card already: it is no edit of ours that would go into the members' cards."""
+    revisions = dict(Person.objects.owned_by(context.owner).filter(pk__in=person_ids).values_list("pk", "revision"))
+    for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids).select_related("person"):
+        known = {group.casefold() for group in mapping.base_local.get("groups", ())}
+        if name.casefold() not in known:
+            mapping.base_local["groups"] = [*mapping.base_local.get("groups", ()), name]
+        mapping.save(update_fields=["base_local", "updated_at"])
+        if mapping.local_rev >= 0:
+            rows = Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk)
+            rows.update(local_rev=revisions[mapping.person_id])

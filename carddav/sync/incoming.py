@@ -1,0 +1,338 @@
+"""Cards that were fetched: merged with their person, or, where they are new, linked, imported or kept waiting."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from carddav.client import Card as FetchedCard
+from carddav.client import Entry, Unreadable
+from carddav.models import (
+    JournalEntry,
+    JournalState,
+    Mapping,
+    MappingStatus,
+    OtherCard,
+    OtherKind,
+    PendingImport,
+    RunAction,
+    Todo,
+    Tombstone,
+    TombstoneState,
+)
+from carddav.sync.cards import text_hash
+from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.context import Context
+from carddav.sync.fields import EMPTY, remote_fields
+from carddav.sync.index import Index, Known
+from carddav.sync.merge import NEVER, Sides, merge
+from carddav.sync.people import LocalSide, create_from_card, load_sides
+from carddav.sync.pictures import Picture, picture_of
+from carddav.sync.settling import finish_read_back
+from contacts_project.kernel.ownership.writing import AccountWrite
+from people.importing.batch import name_key, uid_spellings
+from people.models import Person
+from people.vcard import Card, VCardError, read_card, without_photo
+
+_BATCH = 50
+_MAX_NAMESAKES = 20
+
+
+@dataclass(slots=True)
+class NewCard:
+    """A card that nobody here is known to be."""
+
+    fetched: FetchedCard
+    card: Card
+    picture: Picture | None = None
+
+
+@dataclass(slots=True)
+class Incoming:
+    """Takes cards as they are fetched. New ones are written in batches, mapped ones one by one."""
+
+    context: Context
+    index: Index
+    is_importing: bool
+    is_linking: bool = True
+    new: list[NewCard] = field(default_factory=list)
+    left_pending: int = 0
+
+    def take_all(self, entries: dict[str, Entry]) -> None:
+        """Fetch and take them. What the server does not give now stands in Todo."""
+        total = len(entries)
+        failed: dict[str, Entry] = {}
+        keys = {entry.href: key for key, entry in entries.items()}
+        for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
+            self.context.tell("fetching", f"Fetching {total} contacts", number, total)
+            if isinstance(found, FetchedCard):
+                self.take(found)
+            elif isinstance(found, Unreadable):
+                failed[found.key] = entries[keys[found.href]]
+                self.context.tally.fail(f"{found.href}: {found.message}")
+            elif found.key in self.index.todo:
+                Todo.objects.owned_by(self.context.owner).filter(href_key=found.key).delete()
+        self.flush()
+        self._remember(failed, [key for key in self.index.todo if key not in failed])
+
+    def take(self, found: FetchedCard) -> None:
+        """One card."""
+        known = self.index.cards.get(found.key)
+        try:
+            card, _ = read_card(found.text)
+        except VCardError as error:
+            self._note_unreadable(found, str(error))
+            return
+        if found.key in self.index.others and not card.is_group:
+            self._forget_other(found)
+        if card.is_group:
+            self._note_group(found, card)
+        elif known is None or known.kind == "other":
+            self._take_new(found, card)
+        elif known.kind == "mapping":
+            self._take_mapped(known, found)
+        elif known.kind == "pending":
+            self._update_pending(known, found, card)
+        elif not self.context.dry_run:
+            # A tombstone: what is edited there stays nobody's; what is to be deleted is looked at then.
+            rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+            rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
+
+    def _take_mapped(self, known: Known, found: FetchedCard) -> None:
+        waiting = JournalEntry.objects.owned_by(self.context.owner).filter(
+            mapping=known.row_id, state=JournalState.DONE
+        )
+        if not self.context.dry_run and (intent_id := waiting.values_list("pk", flat=True).first()):
+            finish_read_back(self.context, intent_id, found)
+        else:
+            merge_contact(self.context, known.row_id, found)
+
+    def _take_new(self, found: FetchedCard, card: Card) -> None:
+        self.new.append(NewCard(found, card))
+        if len(self.new) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the new cards that came so far."""
+        batch, self.new = self.new, []
+        if not batch:
+            return
+        self.context.tell("applying", f"Taking {len(batch)} new contacts")
+        linker = Linker(self.context, batch)
+        linked = [(new, person_id) for new in batch if (person_id := linker.person_of(new)) is not None]
+        rest = [new for new in batch if new not in [pair[0] for pair in linked]]
+        if self.context.dry_run:
+            self.context.tally.imported += len(rest) if self.is_importing else 0
+            self.context.tally.discovered += 0 if self.is_importing else len(rest)
+            return
+        for new, person_id in linked:
+            if self.is_linking:
+                self._link(new, person_id)
+        if self.is_importing:
+            rest = import_cards(self.context, rest)
+            self.left_pending += len(rest)
+        self._keep_pending(rest)
+
+    def _link(self, new: NewCard, person_id: UUID) -> None:
+        link_card(self.context, new.fetched, new.card, person_id)
+        mapping = Mapping.objects.owned_by(self.context.owner).filter(person=person_id).first()
+        if mapping is not None:
+            merge_contact(self.context, mapping.pk)
+
+    def _keep_pending(self, rest: list[NewCard]) -> None:
+        if not rest:
+            return
+        context = self.context
+        with context.write() as write:
+            rows = [
+                PendingImport(
+                    owner=context.owner,
+                    connection=context.connection,
+                    uid=new.card.uid,
+                    display_name=new.card.full_name[:500],
+                    raw=new.fetched.text,
+                    digest=text_hash(new.fetched.text),
+                    href=new.fetched.href,
+                    href_key=new.fetched.key,
+                    etag=new.fetched.etag,
+                    discovered_at=write.now,
+                )
+                for new in rest
+            ]
+            PendingImport.objects.bulk_create(
+                rows,
+                update_conflicts=False,
+                ignore_conflicts=True,
+            )
+            _forget_todo(context, [new.fetched.key for new in rest])
+        context.tally.discovered += len(rest)
+
+    def _update_pending(self, known: Known, found: FetchedCard, card: Card) -> None:
+        if self.context.dry_run:
+            return
+        with self.context.write():
+            rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+            rows.update(
+                uid=card.uid,
+                display_name=card.full_name[:500],
+                raw=found.text,
+                digest=text_hash(found.text),
+                etag=found.etag,
+            )
+
+    def _note_unreadable(self, found: FetchedCard, why: str) -> None:
+        """Said once, and not fetched again until it moves. A contact that was mapped stays as it is."""
+        self.context.tally.fail(f"{found.href}: {why}")
+        if not self.context.dry_run:
+            self._put_other(found, {"kind": OtherKind.UNREADABLE, "error": why[:1000], "name": "", "members": []})
+
+    def _note_group(self, found: FetchedCard, card: Card) -> None:
+        if not self.context.dry_run:
+            self._put_other(
+                found,
+                {"kind": OtherKind.GROUP, "error": "", "name": card.name[:100], "members": list(card.members)},
+            )
+
+    def _put_other(self, found: FetchedCard, values: dict[str, object]) -> None:
+        context = self.context
+        with context.write():
+            OtherCard.objects.owned_by(context.owner).update_or_create(
+                connection=context.connection,
+                href_key=found.key,
+                defaults={"href": found.href, "etag": found.etag, **values},
+                create_defaults={"owner": context.owner, "href": found.href, "etag": found.etag, **values},
+            )
+            known = self.index.cards.get(found.key)
+            if known is not None and known.kind == "mapping":
+                Mapping.objects.owned_by(context.owner).filter(pk=known.row_id).update(etag=found.etag)
+            _forget_todo(context, [found.key])
+
+    def _forget_other(self, found: FetchedCard) -> None:
+        """It can be read now, or is no group any more."""
+        if not self.context.dry_run:
+            rows = OtherCard.objects.owned_by(self.context.owner).filter(connection=self.context.connection)
+            rows.filter(href_key=found.key).delete()
+
+    def _remember(self, failed: dict[str, Entry], done: Iterable[str]) -> None:
+        context = self.context
+        if context.dry_run:
+            return
+        rows = Todo.objects.owned_by(context.owner).filter(connection=context.connection)
+        stale = list(done)
+        if stale:
+            rows.filter(href_key__in=stale).delete()
+        new = [entry for key, entry in failed.items() if key not in self.index.todo]
+        Todo.objects.bulk_create(
+            Todo(
+                owner=context.owner,
+                connection=context.connection,
+                href=entry.href,
+                href_key=entry.key,
+                etag=entry.etag,
+            )
+            for entry in new
+        )
+
+
+class Linker:
+    """Which unmapped people the new cards of a batch are: by UID, then by saying the very same."""
+
+    def __init__(self, context: Context, batch: list[NewCard]) -> None:
+        self.context = context
+        owner = context.owner
+        self.taken: set[UUID] = set()
+        active = Person.objects.owned_by(owner).active()
+        uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
+        names = {name_key(new.card) for new in batch}
+        mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").values("person_id")
+        free = active.exclude(pk__in=mapped)
+        self.by_uid: dict[str, UUID] = dict(free.filter(uid__in=uids).values_list("uid", "pk"))
+        ids = list(
+            free.filter(sort_key__in=names).order_by("id").values_list("pk", flat=True)[: _MAX_NAMESAKES * len(batch)]
+        )
+        self.namesakes: dict[bytes, list[LocalSide]] = {}
+        for side in load_sides(owner, ids).values():
+            self.namesakes.setdefault(bytes(side.person.sort_key), []).append(side)
+
+    def person_of(self, new: NewCard) -> UUID | None:
+        """The person, each only once."""
+        for uid in uid_spellings(new.card.uid) if new.card.uid else ():
+            person_id = self.by_uid.get(uid)
+            if person_id is not None and person_id not in self.taken:
+                self.taken.add(person_id)
+                return person_id
+        remote = {**remote_fields(new.card), "photo": None}
+        for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
+            local = {**side.fields, "photo": None}
+            if side.person.pk not in self.taken and _says_the_same(local, remote):
+                self.taken.add(side.person.pk)
+                return side.person.pk
+        return None
+
+
+def _says_the_same(local: dict[str, object], remote: dict[str, object]) -> bool:
+    merged = merge(NEVER, Sides(local, remote))
+    return not merged.conflicts and merged.wanted == Sides(local, remote)
+
+
+def link_card(context: Context, found: FetchedCard, card: Card, person_id: UUID) -> None:
+    """Let the card be that person's. They never met: the merge that follows joins them."""
+    with context.write():
+        rows = Mapping.objects.owned_by(context.owner)
+        queued = rows.filter(person=person_id).first()
+        if queued is not None and queued.remote_raw:
+            return
+        mapping = queued or Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
+        mapping.href, mapping.href_key, mapping.etag, mapping.uid = found.href, found.key, found.etag, card.uid
+        mapping.remote_raw, mapping.local_rev = found.text, UNSENT
+        mapping.base_local, mapping.base_remote = dict(EMPTY), dict(EMPTY)
+        mapping.status, mapping.error, mapping.body_hash = MappingStatus.CLEAN, "", ""
+        mapping.save()
+        Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
+        JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
+        _forget_todo(context, [found.key])
+
+
+def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
+    """Make people of the cards, in one transaction; returns those for which the plan has no room."""
+    for new in batch:
+        new.picture = picture_of(new.card, context.pixels)
+    with context.write() as write:
+        room = room_in_plan(context)
+        fitting = batch if room is None else batch[:room]
+        for new in fitting:
+            import_card(context, write, new)
+        _forget_todo(context, [new.fetched.key for new in fitting])
+    return batch[len(fitting) :]
+
+
+def room_in_plan(context: Context) -> int | None:
+    """How many people the plan has room for; None for any number. Inside the write."""
+    limit = context.owner.plan_limit("people")
+    return None if limit is None else max(0, limit - Person.objects.owned_by(context.owner).active().count())
+
+
+def import_card(context: Context, write: AccountWrite, new: NewCard) -> Person:
+    """A person, and its mapping. Inside the write."""
+    jpeg = new.picture.jpeg if new.picture else None
+    card = without_photo(new.card, is_taken=jpeg is not None) if new.card.photo else new.card
+    side = create_from_card(context.owner, write, card, jpeg)
+    Mapping.objects.create(
+        owner=context.owner,
+        connection=context.connection,
+        person=side.person,
+        href=new.fetched.href,
+        href_key=new.fetched.key,
+        uid=new.card.uid,
+        etag=new.fetched.etag,
+        remote_raw=new.fetched.text,
+        base_remote=remote_fields(new.card),
+        base_local={**side.fields, "fn": side.full_name(context.connection.name_format)},
+        local_rev=side.person.revision,
+    )
+    context.note_change(side.person, RunAction.CREATED, {})
+    context.tally.imported += 1
+    return side.person
+
+
+def _forget_todo(context: Context, keys: list[str]) -> None:
+    Todo.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys).delete()

@@ -1,0 +1,153 @@
+"""The local side of contacts: people as field maps, and field maps written to people."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from carddav.sync.entries import KINDS
+from carddav.sync.fields import LISTS, SCALARS, Fields, card_date, local_fields
+from contacts_project.kernel.ownership.writing import AccountWrite
+from people.fields.cards import SCALARS as COLUMNS
+from people.fields.cards import card_of, put_card
+from people.importing.card_groups import GroupPlan
+from people.matching import match_entries
+from people.models import ImportantDate, Membership, Person
+from people.photos.files import delete_files, store_photo
+from people.services.important_dates import FIELDS as DATE_FIELDS
+from people.services.people import announce_change
+from people.services.person_writer import PersonWriter
+from people.vcard import Card
+
+_COLUMN_OF: Mapping[str, str] = {attribute: column for column, attribute in COLUMNS.items()}
+_MAX_ENTRIES = 100
+
+
+@dataclass(slots=True)
+class LocalSide:
+    """A person with all that a card can say of it. `card` has no picture; its token is in `fields`."""
+
+    person: Person
+    card: Card
+    fields: Fields
+    dates: list[ImportantDate] = field(default_factory=list)
+
+    def full_name(self, form: str) -> str:
+        """FN in the format of the connection (open points, section 10)."""
+        return full_name_of(self.card, form)
+
+
+def full_name_of(card: Card, form: str) -> str:
+    """FN of a card: displayNameOverride before all."""
+    return card.display_name or card.shown_as(form) or card.name
+
+
+def load_sides(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalSide]:
+    """People, in the trash or not, in three queries."""
+    people: dict[UUID, Person] = Person.objects.owned_by(owner).in_bulk(list(person_ids))
+    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
+    for row in ImportantDate.objects.owned_by(owner).active().filter(person__in=people).order_by("id"):
+        dates[row.person_id].append(row)
+    groups: dict[UUID, list[str]] = defaultdict(list)
+    memberships = Membership.objects.owned_by(owner).filter(person__in=people, group__deleted_at=None)
+    for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
+        groups[person_id].append(name)
+    return {key: _side(person, dates[key], groups[key]) for key, person in people.items()}
+
+
+def _side(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalSide:
+    card = card_of(person, dates, groups)
+    return LocalSide(person, card, local_fields(card, person.photo), dates)
+
+
+def write_fields(
+    owner: User, write: AccountWrite, side: LocalSide, wanted: Fields, changed: set[str], jpeg: bytes | None
+) -> LocalSide:
+    """Write the `changed` fields of `wanted` to the person, as edits of what is there; returns what it says then.
+
+    Ids, reminders, relationships and everything that no card can hold stay. `jpeg` is the picture in its stored form.
+    """
+    person = side.person
+    data: dict[str, Any] = {}
+    for name in changed:
+        if name in SCALARS:
+            data[_COLUMN_OF[SCALARS[name]]] = _column(name, wanted[name])
+        elif name in LISTS:
+            data[LISTS[name]] = wanted[name][:_MAX_ENTRIES]
+    if "importantDates" in changed:
+        data["important_dates"] = _date_entries(side.dates, wanted["importantDates"])
+    if "groups" in changed:
+        data["groups"] = _groups(owner, wanted["groups"])
+    PersonWriter(owner, write, write.now).put(person, data)
+    if "photo" in changed:
+        _set_photo(owner, person, jpeg)
+    announce_change(owner.pk, [person.pk])
+    return load_sides(owner, [person.pk])[person.pk]
+
+
+def create_from_card(owner: User, write: AccountWrite, card: Card, jpeg: bytes | None) -> LocalSide:
+    """Insert the person whom a card is about. The plan's limit was looked at by the caller."""
+    photo = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+    person = Person(owner=owner, created_at=write.now, photo=photo)
+    data: dict[str, Any] = {column: getattr(card, attribute) for column, attribute in COLUMNS.items()}
+    data |= {column: [dict(entry) for entry in getattr(card, column)] for column in Person.DOCUMENTS}
+    data["name"] = card.name or "?"
+    data["groups"] = _groups(owner, list(card.categories))
+    data["important_dates"] = [
+        {
+            "type": day.type,
+            "title": day.title,
+            "date": day.date,
+            "year_unknown": day.year_unknown,
+            "reminder_enabled": False,
+        }
+        for day in card.important_dates
+    ]
+    PersonWriter(owner, write, write.now).put(person, data)
+    side = load_sides(owner, [person.pk])[person.pk]
+    if card.lines and put_card(side.person, card, side.dates):
+        side.person.save(update_fields=["card_lines"])
+    announce_change(owner.pk, [person.pk])
+    return side
+
+
+def _column(name: str, value: Any) -> Any:
+    return date.fromisoformat(value) if name == "anniversary" and value else value
+
+
+def _groups(owner: User, names: list[str]) -> list[Any]:
+    """The groups of these names; new ones are made as far as the plan goes."""
+    plan = GroupPlan(owner)
+    plan.load(names)
+    return list({group.pk: group for group in (plan.make(name) for name in names if plan.allows(name))}.values())
+
+
+def _date_entries(rows: list[ImportantDate], wanted: list[Any]) -> list[dict[str, Any]]:
+    """The dates as PersonWriter takes them: each that is there already keeps its id and its reminder."""
+    there = [
+        {"type": row.type, "title": row.title, "date": row.date.isoformat(), "yearUnknown": row.year_unknown}
+        for row in rows
+    ]
+    kind = KINDS["importantDates"]
+    found = match_entries(
+        wanted, there, keys=(lambda entry: tuple(sorted(entry.items(), key=str)), kind.value), kind=kind.kind
+    )
+    entries = []
+    for entry, place in zip(wanted, found, strict=True):
+        day = card_date(entry)
+        kept = {} if place is None else {name: getattr(rows[place], name) for name in DATE_FIELDS}
+        said = {"type": day.type, "title": day.title, "date": day.date, "year_unknown": day.year_unknown}
+        known = {} if place is None else {"id": rows[place].pk}
+        entries.append({"reminder_enabled": False, **kept, **said, **known})
+    return entries
+
+
+def _set_photo(owner: User, person: Person, jpeg: bytes | None) -> None:
+    name = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+    if name != person.photo:
+        delete_files([person.photo])
+        person.photo = name
+        person.save(update_fields=["photo"])

@@ -1,0 +1,343 @@
+"""What goes to the server: intents first, then the requests, then what came of them (docs/carddav.md).
+
+An intent is committed before its request. Until its outcome is known nothing else is sent for that card; an intent that
+is done waits until the card was read back, which tells how the server spells what we sent.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from uuid import UUID, uuid4
+
+from carddav.client import Card as FetchedCard
+from carddav.client import DavError, Missing, Outcome, Unreadable, Written, href_key, same_etag
+from carddav.models import (
+    ConflictKind,
+    JournalEntry,
+    JournalOp,
+    JournalState,
+    Mapping,
+    MappingStatus,
+)
+from carddav.sync.book import look_at
+from carddav.sync.cards import is_applied, revision_time
+from carddav.sync.contacts import ask, is_resting, mapping_of, merge_contact
+from carddav.sync.context import Context
+from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
+from carddav.sync.fields import remote_fields
+from carddav.sync.people import LocalSide, load_sides
+from carddav.sync.settling import finish_read_back, finish_write
+from carddav.sync.tombstones import queue_again
+from carddav.sync.unsent import unsent_mappings
+from people.photos.files import photo_hash, read_photo
+from people.vcard import VCardError, read_card
+
+#: If-Match for a card of which the server gives no ETag: it must only be there.
+ANY_VERSION = "*"
+
+
+@dataclass(slots=True)
+class Pushing:
+    """What the server has refused for all cards to come, and which contacts were tried again already."""
+
+    is_read_only: bool = False
+    is_full: bool = False
+    left_out: int = 0
+    without_photo: set[UUID] = field(default_factory=set)
+    again: set[UUID] = field(default_factory=set)
+
+
+def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
+    """Send what differs here, a few at a time, and read back what the server made of it. `only` these mappings."""
+    waiting = (
+        list(unsent_mappings(context.connection).order_by("id").values_list("pk", flat=True))
+        if only is None
+        else list(only)
+    )
+    state = Pushing()
+    stream = iter(waiting)
+    done = 0
+    while batch := list(islice(stream, context.parallel)):
+        context.tell("pushing", f"Sending {len(waiting)} contacts", done, len(waiting))
+        _push(context, batch, state)
+        done += len(batch)
+    if state.left_out:
+        why = "The address book can only be read" if state.is_read_only else "The server has no room"
+        context.tally.fail(f"{why}: {state.left_out} contacts were not sent.")
+    read_back(context)
+
+
+def _push(context: Context, mapping_ids: Sequence[UUID], state: Pushing) -> None:
+    intents = [intent for key in mapping_ids if (intent := prepare(context, key, state)) is not None]
+    answers = list(zip(intents, _send(context, intents), strict=True))
+    # First those that are done: if the run ends over another one, these are known.
+    answers.sort(key=lambda pair: not (isinstance(pair[1], Written) and pair[1].outcome is Outcome.DONE))
+    failure: DavError | None = None
+    for intent, answer in answers:
+        if isinstance(answer, Written):
+            _settle(context, intent, answer, state)
+        else:
+            intent.delete()  # an error says that nothing was written
+            failure = failure or answer
+    if failure is not None:
+        raise failure
+
+
+def _send(context: Context, intents: list[JournalEntry]) -> list[Written | DavError]:
+    if not intents:
+        return []
+
+    def one(intent: JournalEntry) -> Written | DavError:
+        try:
+            if intent.op == JournalOp.CREATE:
+                return context.book.create(intent.href.rpartition("/")[2], intent.body)
+            return context.book.put(intent.href, intent.body, intent.if_match or ANY_VERSION)
+        except DavError as error:
+            return error
+
+    if len(intents) == 1 or context.parallel == 1:
+        return [one(intent) for intent in intents]
+    with ThreadPoolExecutor(context.parallel) as pool:
+        return list(pool.map(one, intents))
+
+
+def prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry | None:
+    """Commit the intent of writing a contact's card; None where there is nothing to be sent, or no use in it."""
+    try:
+        return _prepare(context, mapping_id, state)
+    except NeedsMergeError:
+        merge_contact(context, mapping_id)
+    try:
+        return _prepare(context, mapping_id, state)
+    except NeedsMergeError:
+        return None
+
+
+def _prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry | None:
+    rows = Mapping.objects.owned_by(context.owner).filter(pk=mapping_id)
+    name = rows.values_list("person__photo", flat=True).first()
+    photo = read_photo(name) if name else None  # outside the transaction
+    with context.write() as write:
+        mapping = rows.first()
+        if mapping is None or JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).exists():
+            return None
+        side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+        if is_resting(side) or side.fields["photo"] != (photo_hash(name) if name else None):
+            return None
+        try:
+            draft = draft_of(context, mapping, side, photo, with_photo=mapping.pk not in state.without_photo)
+        except VCardError as error:
+            quarantine(context, mapping, "", f"its card cannot be read: {error}")
+            return None
+        if draft is None or (mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == draft.hash):
+            return None
+        is_new = not mapping.remote_raw
+        if state.is_read_only or (is_new and state.is_full):
+            state.left_out += 1
+            return None
+        return _intent(context, mapping, side, draft, draft.text(revision_time(write.now)))
+
+
+def _intent(context: Context, mapping: Mapping, side: LocalSide, draft: Draft, text: str) -> JournalEntry:
+    is_new = not mapping.remote_raw
+    href = context.book.new_href(f"{uuid4()}.vcf") if is_new else mapping.href
+    return JournalEntry.objects.create(
+        owner=context.owner,
+        connection=context.connection,
+        mapping=mapping,
+        person=side.person,
+        op=JournalOp.CREATE if is_new else JournalOp.UPDATE,
+        href=href,
+        href_key=href_key(href, context.book.url),
+        uid=side.person.uid if is_new else mapping.uid,
+        if_match=None if is_new else mapping.etag,
+        body=text,
+        body_hash=draft.hash,
+        fields=draft.base_local,
+        local_rev=side.person.revision,
+    )
+
+
+def _settle(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+    """What a reply means for the contact (docs/carddav.md has the table)."""
+    match written.outcome:
+        case Outcome.DONE:
+            finish_write(context, intent, written.href, written.etag)
+        case Outcome.UNKNOWN:
+            if find_out(context, intent) and not _try_again(context, intent, state):
+                context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
+        case Outcome.CHANGED:
+            _meet_change(context, intent, written, state)
+        case Outcome.GONE:
+            _meet_absence(context, intent, written)
+        case Outcome.READ_ONLY | Outcome.FULL:
+            state.is_read_only |= written.outcome is Outcome.READ_ONLY
+            state.is_full |= written.outcome is Outcome.FULL
+            state.left_out += 1
+            intent.delete()
+        case Outcome.TOO_LARGE if _may_go_without_photo(intent, state):
+            _push(context, [*filter(None, [intent.mapping_id])], state)
+        case _:
+            refuse(context, intent, written.message)
+
+
+def _try_again(context: Context, intent: JournalEntry, state: Pushing) -> bool:
+    """Once in a run."""
+    if intent.mapping_id is None or intent.mapping_id in state.again:
+        return False
+    state.again.add(intent.mapping_id)
+    _push(context, [intent.mapping_id], state)
+    return True
+
+
+def _meet_change(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+    """The card is not what it was: merge it and send once more. Where it did not move, the content was refused."""
+    found = look_at(context.book, intent.href)
+    if isinstance(found, Missing):
+        if intent.op == JournalOp.CREATE:
+            refuse(context, intent, written.message)
+        else:
+            hold(context, intent)
+        return
+    if intent.op == JournalOp.CREATE:
+        # Random names do not clash: either it is ours, or this server gave the name to another one.
+        if _says_intent(intent, found):
+            finish_write(context, intent, intent.href, found.etag)
+        else:
+            intent.delete()
+        return
+    if same_etag(found.etag, intent.if_match):
+        refuse(context, intent, written.message)
+        return
+    intent.delete()
+    if intent.mapping_id is not None:
+        merge_contact(context, intent.mapping_id, found)
+        _try_again(context, intent, state)
+
+
+def _meet_absence(context: Context, intent: JournalEntry, written: Written) -> None:
+    if intent.op == JournalOp.CREATE:
+        context.book.look()  # raises where the book itself is gone
+        refuse(context, intent, written.message)
+    elif isinstance(look_at(context.book, intent.href), Missing):
+        context.book.look()
+        hold(context, intent)
+    else:
+        intent.delete()
+
+
+def find_out(context: Context, intent: JournalEntry) -> bool:
+    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
+    found = look_at(context.book, intent.href)
+    if isinstance(found, Missing):
+        intent.delete()
+        return True
+    if intent.if_match is not None and same_etag(found.etag, intent.if_match):
+        intent.delete()
+        return True
+    if _says_intent(intent, found):
+        finish_write(context, intent, intent.href, found.etag)
+        finish_read_back(context, intent.pk, found)
+        return False
+    intent.delete()
+    if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
+        merge_contact(context, intent.mapping_id, found)
+    return False
+
+
+def _says_intent(intent: JournalEntry, found: FetchedCard) -> bool:
+    if found.text == intent.body:
+        return True
+    try:
+        sent, now = (remote_fields(read_card(text)[0]) for text in (intent.body, found.text))
+    except VCardError:
+        return False
+    before = intent.mapping.base_remote if intent.mapping is not None else {}
+    return is_applied(before, sent, now)
+
+
+def recover(context: Context) -> None:
+    """Find out about the writes that a run left behind when it was killed or cut off."""
+    left = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection).select_related("mapping")
+    prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
+    for number, intent in enumerate(prepared):
+        context.tell("recovering", "Looking what became of the last changes", number, len(prepared))
+        find_out(context, intent)
+    read_back(context)
+
+
+def read_back(context: Context) -> None:
+    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base."""
+    rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection, state=JournalState.DONE)
+    left = dict(rows.order_by("id").values_list("href", "pk"))
+    if not left:
+        return
+    context.tell("verifying", f"Reading back {len(left)} contacts", 0, len(left))
+    for found in context.book.fetch(list(left)):
+        if isinstance(found, FetchedCard):
+            finish_read_back(context, left[found.href], found)
+        elif isinstance(found, Unreadable):
+            context.tally.fail(f"{found.href}: {found.message}")
+            rows.filter(pk=left[found.href]).delete()
+        else:
+            _forget_created(context, left[found.href])
+
+
+def _forget_created(context: Context, intent_id: UUID) -> None:
+    """What was just written is not there: deleted meanwhile, or put elsewhere. The next listing tells."""
+    with context.write():
+        intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()
+        if intent is None:
+            return
+        if intent.op == JournalOp.CREATE and intent.mapping is not None:
+            queue_again(intent.mapping)
+        intent.delete()
+
+
+def hold(context: Context, intent: JournalEntry) -> None:
+    """The card is gone, and the person was edited here: somebody has to decide."""
+    with context.write():
+        mapping = mapping_of(context, intent.mapping_id)
+        intent.delete()
+        if mapping is not None:
+            ask(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
+            mapping.status = MappingStatus.HELD
+            mapping.save()
+
+
+def refuse(context: Context, intent: JournalEntry, message: str) -> None:
+    """The server does not take this card's content: not sent again until that changes."""
+    with context.write():
+        mapping = mapping_of(context, intent.mapping_id)
+        intent.delete()
+        if mapping is not None:
+            quarantine(context, mapping, intent.body_hash, message)
+
+
+def quarantine(context: Context, mapping: Mapping, body_hash: str, message: str) -> None:
+    """Inside the write."""
+    is_known = mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == body_hash
+    mapping.status, mapping.error, mapping.body_hash = MappingStatus.QUARANTINED, message[:1000], body_hash
+    mapping.save()
+    if not is_known:
+        name = mapping.person.name
+        context.tally.fail(f"{name} ({mapping.href or 'new'}): {message or 'the server refused it'}"[:500])
+
+
+def _may_go_without_photo(intent: JournalEntry, state: Pushing) -> bool:
+    """Once, where the picture is ours and new: the rest of the card is more than nothing."""
+    if intent.mapping_id is None or intent.mapping_id in state.without_photo or not _adds_photo(intent):
+        return False
+    state.without_photo.add(intent.mapping_id)
+    intent.delete()
+    return True
+
+
+def _adds_photo(intent: JournalEntry) -> bool:
+    before = intent.mapping.base_local.get("photo") if intent.mapping is not None else None
+    return bool(intent.fields.get("photo")) and intent.fields["photo"] != before
+
+
+def _name(intent: JournalEntry) -> str:
+    return f"{intent.person.name if intent.person else 'A contact'} ({intent.href})"

@@ -1,0 +1,142 @@
+"""One run over one book: recover, list, fetch, merge and apply, push, read back, save the token. Pull before push."""
+
+import datetime as dt
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.utils import timezone
+
+from carddav.client import Changes
+from carddav.models import Connection, ImportMode, Mapping, MappingStatus, Run, RunState, Todo
+from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.context import Context
+from carddav.sync.deletions import delete_cards, take_absences
+from carddav.sync.groups import join_groups
+from carddav.sync.incoming import Incoming
+from carddav.sync.index import Listing, compare, load_index
+from carddav.sync.push import push_all, recover
+from carddav.sync.unsent import new_people, unmapped_people, unsent_mappings
+
+_RECONCILE = dt.timedelta(hours=24)
+
+
+def sync_book(context: Context) -> None:
+    """Sync the account with the open book. Raises DavError, LockLostError; what was done until then stays done."""
+    if not context.dry_run:
+        recover(context)
+    pull(context, is_importing=context.connection.import_mode == ImportMode.AUTO)
+    if context.dry_run:
+        _foretell_push(context)
+        delete_cards(context)
+        return
+    queue_people(context, list(new_people(context.connection).values_list("pk", flat=True)))
+    push_all(context)
+    delete_cards(context)
+    context.tell("finishing")
+    save_listing(context)
+
+
+def pull(context: Context, *, is_importing: bool) -> None:
+    """Take what changed on the server; the token is kept for `save_listing`."""
+    context.tell("listing", "Asking the server what has changed")
+    changes = _changes(context)
+    context.listed = changes
+    has_todo = Todo.objects.owned_by(context.owner).filter(connection=context.connection).exists()
+    if not (changes.changed or changes.removed or changes.is_full or has_todo):
+        return
+    index = load_index(context.connection)
+    listing = compare(index, changes)
+    if not changes.is_full and listing.is_strange(_last_run_at(context)):
+        changes = _relisted(context, changes)
+        listing = compare(index, changes)
+    if changes.is_unchanged:
+        listing = Listing(dict(index.todo), {}, [])
+    incoming = Incoming(context, index, is_importing=is_importing)
+    for card in take_absences(context, index, listing.missing):
+        incoming.take(card)
+    incoming.take_all(listing.to_fetch)
+    join_groups(context)
+    if incoming.left_pending:
+        context.tally.fail(
+            f"Your plan has no room for {incoming.left_pending} new contacts: they wait as pending imports."
+        )
+
+
+def find_new(context: Context) -> None:
+    """Keep the cards that nobody here is as pending imports; everything else is left to the next run."""
+    context.tell("listing", "Asking the server what it has")
+    index = load_index(context.connection)
+    listing = compare(index, context.book.changes("", ""))
+    new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
+    Incoming(context, index, is_importing=False, is_linking=False).take_all(new)
+
+
+def _changes(context: Context) -> Changes:
+    connection = context.connection
+    last = connection.last_reconcile_at
+    if last is None or timezone.now() - last >= _RECONCILE:
+        return context.book.changes("", "")  # some servers never say that a token has expired
+    return context.book.changes(connection.sync_token, connection.ctag)
+
+
+def _relisted(context: Context, changes: Changes) -> Changes:
+    """The full listing, with the token of the first answer where it has none of its own."""
+    full = context.book.list()
+    context.listed = Changes(
+        full.changed,
+        full.removed,
+        token=full.token or changes.token,
+        ctag=full.ctag or changes.ctag,
+        is_full=True,
+    )
+    return context.listed
+
+
+def _last_run_at(context: Context) -> dt.datetime | None:
+    runs = Run.objects.owned_by(context.owner).filter(
+        connection=context.connection, state=RunState.ENDED, dry_run=False, code=""
+    )
+    started: dt.datetime | None = runs.order_by("-started_at").values_list("started_at", flat=True).first()
+    return started
+
+
+def save_listing(context: Context) -> None:
+    """Everything listed is applied, or stands in Todo: from here the next run goes on."""
+    changes = context.listed
+    if changes is None or changes.is_unchanged:
+        return
+    values: dict[str, object] = {"sync_token": changes.token, "ctag": changes.ctag}
+    if changes.is_full:
+        values["last_reconcile_at"] = timezone.now()
+    with context.write():
+        Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
+
+
+def queue_people(context: Context, person_ids: Sequence[UUID]) -> None:
+    """Let these people have a card with the next push."""
+    if not person_ids:
+        return
+    with context.write():
+        free = unmapped_people(context.connection).filter(pk__in=person_ids).order_by("id").values_list("pk", flat=True)
+        Mapping.objects.bulk_create(
+            Mapping(
+                owner=context.owner,
+                connection=context.connection,
+                person_id=person_id,
+                href_key=f"new:{person_id}",
+                local_rev=UNSENT,
+                status=MappingStatus.DIRTY,
+            )
+            for person_id in free
+        )
+
+
+def _foretell_push(context: Context) -> None:
+    """What would be sent of edits of people whose card has not changed."""
+    rows = unsent_mappings(context.connection)
+    for key, raw, status in rows.values_list("pk", "remote_raw", "status"):
+        if not raw:
+            context.tally.exported += status != MappingStatus.QUARANTINED
+        elif key not in context.foretold:
+            merge_contact(context, key)
+    context.tally.exported += new_people(context.connection).count()

@@ -1,0 +1,84 @@
+"""A write that is done, and the card as it was read back: each one transaction."""
+
+from uuid import UUID
+
+from carddav.client import Card as FetchedCard
+from carddav.client import href_key, same_etag
+from carddav.models import (
+    Conflict,
+    ConflictKind,
+    JournalEntry,
+    JournalOp,
+    JournalState,
+    Mapping,
+    MappingStatus,
+    PendingImport,
+    Todo,
+)
+from carddav.sync.cards import rebased
+from carddav.sync.contacts import mapping_of, merge_contact
+from carddav.sync.context import Context
+from carddav.sync.fields import EMPTY, remote_fields
+from people.vcard import VCardError, read_card
+
+
+def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | None) -> None:
+    """The server took it: what was sent is what both sides agree on, until the card is read back."""
+    with context.write():
+        mapping = mapping_of(context, intent.mapping_id)
+        if mapping is None:  # the person was removed for good meanwhile
+            intent.delete()
+            return
+        key = href_key(href, context.book.url)
+        for model in (PendingImport, Todo):
+            model.objects.owned_by(context.owner).filter(connection=context.connection, href_key=key).delete()
+        held = held_fields(context, mapping)
+        card, _ = read_card(intent.body)
+        sent = remote_fields(card)
+        mapping.base_local = intent.fields
+        mapping.base_remote = {
+            field: mapping.base_remote.get(field) if field in held else sent[field] for field in EMPTY
+        }
+        mapping.href, mapping.href_key, mapping.etag, mapping.uid = href, key, etag, card.uid
+        mapping.remote_raw, mapping.local_rev = intent.body, intent.local_rev
+        mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
+        mapping.error = mapping.body_hash = ""
+        mapping.save()
+        intent.state, intent.body, intent.href, intent.href_key = JournalState.DONE, "", href, key
+        intent.save()
+    context.tally.exported += intent.op == JournalOp.CREATE
+    context.tally.updated_remotely += intent.op == JournalOp.UPDATE
+
+
+def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard) -> None:
+    """Take what the server made of our card as its way of saying it; what somebody else edited since is merged."""
+    with context.write():
+        intent = JournalEntry.objects.owned_by(context.owner).filter(pk=intent_id).first()
+        mapping = mapping_of(context, intent.mapping_id) if intent else None
+        if intent is None or mapping is None:
+            return
+        intent.delete()
+        is_own = mapping.etag is not None and same_etag(mapping.etag, found.etag)
+        try:
+            card, _ = read_card(found.text)
+        except VCardError as error:
+            context.tally.fail(f"{found.href}: {error}")
+            return
+        sent, back = remote_fields(read_card(mapping.remote_raw)[0]), remote_fields(card)
+        base = rebased(sent, back, is_own=is_own)
+        held = held_fields(context, mapping)
+        mapping.base_remote = {
+            field: mapping.base_remote.get(field) if field in held else base[field] for field in EMPTY
+        }
+        mapping.remote_raw, mapping.etag, mapping.uid = found.text, found.etag, card.uid
+        mapping.save()
+    if base != back:
+        merge_contact(context, mapping.pk)
+
+
+def held_fields(context: Context, mapping: Mapping) -> set[str]:
+    """The fields that an open conflict is about."""
+    rows = Conflict.objects.owned_by(context.owner).filter(
+        person=mapping.person_id, resolved_at=None, kind=ConflictKind.FIELDS
+    )
+    return {conflict["field"] for fields in rows.values_list("fields", flat=True) for conflict in fields}

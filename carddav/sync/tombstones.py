@@ -1,0 +1,30 @@
+"""What stays of a card whose person goes."""
+
+from carddav.models import Mapping, MappingStatus, Tombstone, TombstoneReason, TombstoneState
+
+
+def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = TombstoneReason.DELETED) -> None:
+    """What is to become of the card of a person that goes. Inside the write."""
+    values = {
+        "person_id": mapping.person_id,
+        "href": mapping.href,
+        "uid": mapping.uid,
+        "etag": mapping.etag,
+        "remote_raw": mapping.remote_raw,
+        "state": state,
+        "reason": reason,
+    }
+    Tombstone.objects.owned_by(mapping.owner_id).update_or_create(
+        connection_id=mapping.connection_id,
+        href_key=mapping.href_key,
+        defaults=values,
+        create_defaults={"owner_id": mapping.owner_id, **values},
+    )
+
+
+def queue_again(mapping: Mapping) -> None:
+    """Let the mapping wait for a card of its own, as one that was never written. Inside the write."""
+    mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = "", f"new:{mapping.person_id}", None, ""
+    mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, -1
+    mapping.status, mapping.error, mapping.body_hash = MappingStatus.DIRTY, "", ""
+    mapping.save()

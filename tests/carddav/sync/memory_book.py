@@ -1,0 +1,196 @@
+"""An address book in memory, with the oddities and the faults of real ones."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from carddav.client import (
+    BookGoneError,
+    BrokenOffError,
+    Capabilities,
+    Card,
+    Changes,
+    Entry,
+    Fetched,
+    FoundBook,
+    Missing,
+    Outcome,
+    Unreadable,
+    Written,
+    href_key,
+    same_etag,
+)
+
+BOOK_URL = "http://127.0.0.1:1/ada/book/"
+
+
+class Killed(BaseException):
+    """The process is gone between two requests."""
+
+
+@dataclass
+class Stored:
+    text: str
+    etag: str
+    at: int
+
+
+@dataclass
+class MemoryServer:
+    """One book. `spell` is what it makes of a card that is put; `faults` are by the number of the request to come."""
+
+    cards: dict[str, Stored] = field(default_factory=dict)
+    gone: dict[str, int] = field(default_factory=dict)
+    now: int = 0
+    spell: Callable[[str], str] = lambda text: text
+    has_sync: bool = True
+    gives_etag: bool = True
+    heeds_conditions: bool = True
+    is_gone: bool = False
+    forgets_token: bool = False
+    refuses: Callable[[str], Outcome | None] = lambda text: None
+    unreadable: set[str] = field(default_factory=set)
+    faults: dict[int, str] = field(default_factory=dict)
+    on_request: Callable[[str], None] = lambda what: None
+    requests: list[str] = field(default_factory=list)
+
+    def edit(self, name: str, text: str) -> str:
+        """Somebody writes a card; returns its href."""
+        href = name if name.startswith("/") else f"/ada/book/{name}"
+        self.now += 1
+        self.cards[href] = Stored(text, f'"{self.now}"', self.now)
+        self.gone.pop(href, None)
+        return href
+
+    def remove(self, href: str) -> None:
+        """Somebody deletes a card."""
+        self.now += 1
+        del self.cards[href]
+        self.gone[href] = self.now
+
+
+class MemoryBook:
+    """carddav.client.Book over a MemoryServer."""
+
+    url = BOOK_URL
+    caps = Capabilities()
+
+    def __init__(self, server: MemoryServer) -> None:
+        self.server = server
+
+    def _request(self, what: str) -> str | None:
+        """Counts; raises what is to happen before it. Returns what is to happen after."""
+        server = self.server
+        server.requests.append(what)
+        server.on_request(what)
+        fault = server.faults.pop(len(server.requests), None)
+        if fault == "kill_before":
+            raise Killed
+        if fault == "lose_before":
+            raise BrokenOffError
+        if server.is_gone:
+            raise BookGoneError
+        return fault
+
+    def _after(self, fault: str | None) -> None:
+        if fault == "kill_after":
+            raise Killed
+        if fault == "lose_after":
+            raise BrokenOffError
+
+    def look(self) -> FoundBook:
+        self._request("look")
+        return FoundBook(self.url, "Book", self.caps)
+
+    def changes(self, token: str, ctag: str) -> Changes:
+        fault = self._request("changes")
+        server = self.server
+        since = int(token) if token and not server.forgets_token else -1
+        if not server.has_sync:
+            if ctag == str(server.now):
+                return Changes(ctag=ctag, is_unchanged=True)
+            self._after(fault)
+            server.requests.append("list")
+            return self._listing()
+        changed = tuple(
+            Entry(href, href_key(href), card.etag) for href, card in server.cards.items() if card.at > since
+        )
+        removed = tuple(Entry(href, href_key(href)) for href, at in server.gone.items() if at > since >= 0)
+        self._after(fault)
+        is_full = not token
+        unchanged = not is_full and not changed and not removed
+        return Changes(changed, removed, token=str(server.now), is_full=is_full, is_unchanged=unchanged)
+
+    def list(self) -> Changes:
+        self._after(self._request("list"))
+        return self._listing()
+
+    def _listing(self) -> Changes:
+        server = self.server
+        entries = tuple(Entry(href, href_key(href), card.etag) for href, card in server.cards.items())
+        return Changes(entries, ctag="" if server.has_sync else str(server.now), is_full=True)
+
+    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
+        wanted = list(hrefs)
+        for start in range(0, len(wanted), 50):
+            batch = wanted[start : start + 50]
+            fault = self._request(f"multiget {len(batch)}")
+            for href in batch:
+                yield self._found(href)
+            self._after(fault)
+
+    def _found(self, href: str) -> Fetched:
+        card = self.server.cards.get(href)
+        if card is None:
+            return Missing(href, href_key(href))
+        if href in self.server.unreadable:
+            return Unreadable(href, href_key(href), 500, "the server failed")
+        return Card(href, href_key(href), card.etag, card.text)
+
+    def get(self, href: str) -> Card | Missing:
+        self._after(self._request(f"get {href}"))
+        found = self._found(href)
+        assert not isinstance(found, Unreadable)
+        return found
+
+    def new_href(self, name: str) -> str:
+        return f"/ada/book/{name}"
+
+    def create(self, name: str, text: str) -> Written:
+        return self._put(self.new_href(name), text, None, is_new=True)
+
+    def put(self, href: str, text: str, if_match: str) -> Written:
+        return self._put(href, text, if_match, is_new=False)
+
+    def _put(self, href: str, text: str, if_match: str | None, *, is_new: bool) -> Written:
+        fault = self._request(f"put {href}")
+        server = self.server
+        there = server.cards.get(href)
+        if (refused := server.refuses(text)) is not None:
+            return Written(refused, href, message="The server does not want it.")
+        if server.heeds_conditions and is_new and there is not None:
+            return Written(Outcome.CHANGED, href, status=412)
+        if not is_new and there is None:
+            return Written(Outcome.GONE, href, status=404)
+        is_same = if_match == "*" or same_etag(there.etag if there else None, if_match)
+        if server.heeds_conditions and there is not None and not is_same:
+            return Written(Outcome.CHANGED, href, status=412)
+        server.edit(href, server.spell(text))
+        if fault == "kill_after":
+            raise Killed
+        if fault == "lose_after":
+            return Written(Outcome.UNKNOWN, href)
+        return Written(Outcome.DONE, href, server.cards[href].etag if server.gives_etag else None, status=201)
+
+    def delete(self, href: str, if_match: str | None) -> Written:
+        fault = self._request(f"delete {href}")
+        there = self.server.cards.get(href)
+        if there is None:
+            return Written(Outcome.GONE, href, status=404)
+        if self.server.heeds_conditions and not same_etag(there.etag, if_match):
+            return Written(Outcome.CHANGED, href, status=412)
+        self.server.remove(href)
+        if fault == "kill_after":
+            raise Killed
+        if fault == "lose_after":
+            return Written(Outcome.UNKNOWN, href)
+        return Written(Outcome.DONE, href, status=204)

@@ -1,0 +1,77 @@
+"""A synced account over a book in memory."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.models import Connection, Mapping, Run
+from carddav.services import runs
+from carddav.sync.context import Context
+from people.models import Person
+from tests.builders import make_person
+from tests.carddav.builders import make_connection
+from tests.carddav.sync.memory_book import BOOK_URL, MemoryBook, MemoryServer
+from tests.client import Client, client_of
+
+
+def vcard(name: str, *lines: str, uid: str | None = None, version: str = "3.0") -> str:
+    """A card as some server has it."""
+    first, _, last = name.partition(" ")
+    head = ["BEGIN:VCARD", f"VERSION:{version}", *([f"UID:{uid}"] if uid else []), f"FN:{name}", f"N:{last};{first};;;"]
+    return "\r\n".join([*head, *lines, "END:VCARD", ""])
+
+
+class Stage:
+    """An account, its connection, and the server behind it."""
+
+    def __init__(self, owner: User, **settings: Any) -> None:
+        self.owner = owner
+        self.server = MemoryServer()
+        self.connection = make_connection(owner, **{"import_mode": "auto", "book_url": BOOK_URL, **settings})
+        self.api: Client = client_of(owner)
+
+    @contextmanager
+    def open_book(self, context: Context) -> Iterator[None]:
+        context.book_or_none = MemoryBook(self.server)
+        context.parallel = 1
+        yield
+
+    def sync(self, **options: Any) -> Run:
+        """A whole run."""
+        run = runs.start_run(owner=self.owner, trigger="manual", now=timezone.now(), **options)
+        with patch.object(runs, "open_book", self.open_book):
+            return runs.execute_run(run.pk)
+
+    def requests(self) -> list[str]:
+        """The requests since the last time."""
+        sent, self.server.requests = self.server.requests, []
+        return [request.split(" ")[0] for request in sent]
+
+    def person(self, name: str = "Ada") -> Person:
+        return Person.objects.owned_by(self.owner).active().get(name=name)
+
+    def edit(self, person: Person, **body: Any) -> None:
+        """An edit over the API."""
+        self.api.ok("PUT", f"/api/people/{person.pk}", body)
+
+    def make_person(self, **fields: Any) -> Person:
+        return make_person(self.owner, **fields)
+
+    def card_of(self, person: Person) -> str:
+        """The text of the person's card on the server."""
+        mapping = Mapping.objects.owned_by(self.owner).get(person=person)
+        return self.server.cards[mapping.href].text
+
+    def reload(self) -> Connection:
+        self.connection.refresh_from_db()
+        return self.connection
+
+
+def counts(run: Run) -> dict[str, int]:
+    """The counters of a run that are not zero."""
+    names = ("imported", "exported", "updated_locally", "updated_remotely", "conflicts", "errors")
+    return {name: getattr(run, name) for name in names if getattr(run, name)}
