@@ -3,7 +3,10 @@
 from typing import Any
 
 from accounts.models import User
-from carddav.models import Connection
+from carddav.models import Conflict, Connection, Mapping, PendingImport
+from carddav.sync.fields import remote_fields
+from people.models import Person
+from people.vcard import read_card
 
 
 def make_connection(owner: User, **fields: Any) -> Connection:
@@ -11,3 +14,36 @@ def make_connection(owner: User, **fields: Any) -> Connection:
     server = fields.pop("server_url", "http://127.0.0.1:1/")
     values = {"username": "ada", "password": "secret", "book_url": f"{server}ada/book/", **fields}
     return Connection.objects.create(owner=owner, server_url=server, **values)
+
+
+def make_mapping(connection: Connection, person: Person) -> Mapping:
+    """The person's card, as both sides agreed on it."""
+    raw = f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:{person.name}\r\nN:;{person.name};;;\r\nEND:VCARD\r\n"
+    fields = remote_fields(read_card(raw)[0])
+    href = f"/ada/book/{person.pk}.vcf"
+    return Mapping.objects.create(
+        owner=connection.owner,
+        connection=connection,
+        person=person,
+        href=href,
+        href_key=href,
+        etag='"1"',
+        remote_raw=raw,
+        base_remote=fields,
+        base_local=fields,
+        local_rev=person.revision,
+    )
+
+
+def make_conflict(mapping: Mapping, field: str = "organization") -> Conflict:
+    """A field of which both sides say something else."""
+    fields = [{"field": field, "base": None, "local": "Here", "remote": "There"}]
+    return Conflict.objects.create(
+        owner=mapping.owner, connection=mapping.connection, mapping=mapping, person=mapping.person, fields=fields
+    )
+
+
+def make_pending(owner: User) -> PendingImport:
+    """An uploaded card that waits."""
+    raw = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Zoe\r\nEND:VCARD\r\n"
+    return PendingImport.objects.create(owner=owner, display_name="Zoe", raw=raw, digest="x" * 64)

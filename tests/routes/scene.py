@@ -8,7 +8,9 @@ from django.utils import timezone
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, User
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
+from people.models import Person
 from tests.builders import make_person
+from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending
 from tests.client import Client, client_of
 from tests.pictures import picture, upload
 
@@ -42,7 +44,15 @@ def make_scene(owner: User) -> Scene:
     _groups(scene)
     _templates(scene)
     _photos(scene)
+    _carddav(scene)
     return scene
+
+
+def _carddav(scene: Scene) -> None:
+    connection = make_connection(scene.owner)
+    mapping = make_mapping(connection, Person.objects.owned_by(scene.owner).get(pk=scene.ids["person"]))
+    scene.ids["conflict"] = str(make_conflict(mapping).pk)
+    scene.ids["pending"] = str(make_pending(scene.owner).pk)
 
 
 def _important_dates(scene: Scene) -> None:

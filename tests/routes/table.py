@@ -189,6 +189,15 @@ ROUTES: list[Route] = [
     Route("POST", "/api/vcard/upload", _card),
     Route("GET", "/api/carddav/pending-imports"),
     Route("GET", "/api/carddav/pending-count"),
+    # CardDAV
+    Route("POST", "/api/carddav/sync"),
+    Route("GET", "/api/carddav/runs"),
+    Route("POST", "/api/carddav/discover"),
+    Route("POST", "/api/carddav/import", {"importIds": ["{pending}"]}, foreign_body=True),
+    Route("POST", "/api/carddav/export-bulk", {"personIds": ["{friend}"]}, foreign_body=True),
+    Route("GET", "/api/carddav/conflicts"),
+    Route("POST", "/api/carddav/conflicts/{conflict}/resolve", {"resolution": "keep_local"}),
+    Route("GET", "/api/cron/carddav-sync", own_credential=True),
     # Groups
     Route("GET", "/api/groups"),
     Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),

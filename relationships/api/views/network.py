@@ -12,7 +12,7 @@ from contacts_project.kernel.api.schema import envelope
 from people.models import Person
 from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
 from relationships.network.graphs import direct_graph, whole_graph
-from relationships.network.loader import find_orphans
+from relationships.network.loading import find_orphans
 from relationships.projection import orphan_answers
 
 GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True))

@@ -1,0 +1,103 @@
+"""Routes for chosen contacts: pending imports become people, people become cards."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from carddav.api.answers import receipt_answer, receipt_schema
+from carddav.services.exports import export_people
+from carddav.services.imports import import_pending
+from carddav.services.working import ConnectionBusyError
+from contacts_project.kernel.api.fields import OwnedIdsField, OwnedListField
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
+
+
+class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
+    """Group ids by the id of a pending import; validated data holds the rows."""
+
+    def to_internal_value(self, data: Any) -> dict[UUID, list[Any]]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("This must be an object of lists of group ids.")
+        wanted = [item for ids in data.values() if isinstance(ids, list) for item in ids if isinstance(item, str)]
+        field = OwnedListField("people.Group")
+        field.bind("perContactGroups", self.parent)
+        chosen = {}
+        rows = {
+            str(row.pk): row for row in field.rows().in_bulk([key for key in map(parse_id, wanted) if key]).values()
+        }
+        for key, ids in data.items():
+            if not isinstance(ids, list):
+                raise serializers.ValidationError({key: ["This must be a list of ids."]})
+            keys = [str(parse_id(item)) for item in ids]
+            if unknown := {str(place): [UNKNOWN_ID] for place, item in enumerate(keys) if item not in rows}:
+                raise serializers.ValidationError({key: unknown})
+            if (row_id := parse_id(key)) is not None:
+                chosen[row_id] = [rows[item] for item in keys]
+        return chosen
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """Which pending imports, and the groups they are put into."""
+
+    importIds = OwnedListField("carddav.PendingImport", allow_empty=False)
+    globalGroupIds = OwnedListField("people.Group", required=False, default=list)
+    perContactGroups = _GroupsOfField(required=False, default=dict)
+
+
+class ExportSerializer(serializers.Serializer[Any]):
+    """Which people."""
+
+    personIds = OwnedIdsField("people.Person")
+
+
+class ImportPendingView(APIView):
+    """Pending imports become people."""
+
+    @extend_schema(
+        operation_id="importPending",
+        request=ImportSerializer,
+        responses=receipt_schema("ImportPendingAnswer", "imported", "skipped"),
+    )
+    @raises(ConnectionBusyError)
+    def post(self, request: Request) -> Response:
+        """Import chosen contacts, with groups for all or for each; a failure of one never stops the rest."""
+        serializer = ImportSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        receipt = import_pending(
+            owner=caller(request),
+            pending=data["importIds"],
+            groups=data["globalGroupIds"],
+            groups_of=data["perContactGroups"],
+            now=timezone.now(),
+        )
+        return Response(receipt_answer(receipt, "imported"))
+
+
+class ExportBulkView(APIView):
+    """People become cards."""
+
+    @extend_schema(
+        operation_id="exportBulk",
+        request=ExportSerializer,
+        responses=receipt_schema("ExportBulkAnswer", "exported", "skipped"),
+    )
+    @raises(MissingError, ConnectionBusyError)
+    def post(self, request: Request) -> Response:
+        """Write a card on the server for each of these people who has none."""
+        serializer = ExportSerializer(data=request.data, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        receipt = export_people(owner=caller(request), person_ids=serializer.validated_data["personIds"])
+        return Response(receipt_answer(receipt, "exported"))

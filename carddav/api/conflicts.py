@@ -1,0 +1,105 @@
+"""Routes of conflicts: what both sides say differently, and who is right."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from carddav.models import Conflict, ConflictKind, Resolution
+from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
+from carddav.services.working import ConnectionBusyError
+from carddav.tasks import sync_edits
+from contacts_project.kernel.api.fields import StrictChoiceField
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import MissingError
+from people.api.person_serializer import PersonChangeSerializer
+
+_RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
+
+
+class ConflictFieldSerializer(serializers.Serializer[Any]):
+    """One field: what it said when both agreed, and what each side says now."""
+
+    field = serializers.CharField()
+    base = serializers.JSONField()
+    local = serializers.JSONField()
+    remote = serializers.JSONField()
+
+
+class ConflictSerializer(serializers.Serializer[Any]):
+    """An open conflict."""
+
+    id = serializers.UUIDField()
+    personId = serializers.UUIDField()
+    personName = serializers.CharField()
+    kind = serializers.ChoiceField(list(ConflictKind.values))
+    fields = ConflictFieldSerializer(many=True)  # type: ignore[assignment]  # hides Serializer.fields
+    createdAt = serializers.DateTimeField()
+
+
+class ResolutionSerializer(serializers.Serializer[Any]):
+    """The decision. `values` go with `merged`: what the named fields shall say."""
+
+    resolution = StrictChoiceField(_RESOLUTIONS)
+    values = serializers.DictField(required=False)
+
+
+class ConflictsView(APIView):
+    """What is to be decided."""
+
+    @extend_schema(
+        operation_id="listConflicts", responses=envelope("Conflicts", conflicts=ConflictSerializer(many=True))
+    )
+    def get(self, request: Request) -> Response:
+        """The open conflicts, oldest first."""
+        rows = (
+            Conflict.objects.owned_by(request.user).still_open().select_related("person").order_by("created_at", "pk")
+        )
+        return Response({"conflicts": [_answer(row) for row in rows]})
+
+
+class ResolveConflictView(APIView):
+    """A decision."""
+
+    @extend_schema(
+        operation_id="resolveConflict",
+        request=ResolutionSerializer,
+        responses=envelope("ConflictResolved", success=serializers.BooleanField()),
+    )
+    @raises(MissingError, AlreadyResolvedError, ConnectionBusyError)
+    def post(self, request: Request, conflict_id: str) -> Response:
+        """Let this side's or the server's values count, or put both together."""
+        owner = caller(request)
+        conflict = Conflict.objects.owned_by(owner).with_id(conflict_id).first()
+        if conflict is None:
+            raise MissingError
+        serializer = ResolutionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        resolution = serializer.validated_data["resolution"]
+        given = serializer.validated_data.get("values") or {}
+        values: Any = {}
+        if resolution == Resolution.MERGED and given:
+            check_values(conflict, set(given))
+            change = PersonChangeSerializer(data=given, context={"request": request})
+            change.is_valid(raise_exception=True)
+            values = change.validated_data
+        resolve_conflict(owner=owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now())
+        sync_edits.delay(str(owner.pk))
+        return Response({"success": True})
+
+
+def _answer(row: Conflict) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "personId": str(row.person_id),
+        "personName": " ".join(filter(None, (row.person.name, row.person.surname))),
+        "kind": row.kind,
+        "fields": row.fields,
+        "createdAt": timestamp(row.created_at),
+    }

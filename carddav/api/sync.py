@@ -1,0 +1,111 @@
+"""Routes of runs: a sync with its progress, what ran, and a look at the server."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.callers import caller
+from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
+from carddav.models import Run, RunState, Trigger
+from carddav.services.discovery import discover_contacts
+from carddav.services.runs import start_run
+from carddav.services.working import ConnectionBusyError
+from carddav.tasks import run_sync
+from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
+from contacts_project.kernel.api.queries import read_flag
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import MissingError
+
+#: How often a stream looks at the run's row.
+_STEP_SECONDS = 0.3
+_SHOWN = 100
+
+
+class SyncView(APIView):
+    """A run, as it goes."""
+
+    @extend_schema(
+        operation_id="syncCardDav",
+        request=None,
+        parameters=[
+            OpenApiParameter("dryRun", OpenApiTypes.BOOL, description="true only says what would happen."),
+            OpenApiParameter("confirm", OpenApiTypes.BOOL, description="true goes on after a run was undone."),
+        ],
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    @raises(MissingError)
+    def post(self, request: Request) -> EventStream:
+        """Sync both ways: `progress` events, then `complete` with the counts, or `error`. Joins the run under way."""
+        run = start_run(
+            owner=caller(request),
+            trigger=Trigger.MANUAL,
+            dry_run=read_flag(request.query_params, "dryRun", default=False),
+            confirm=read_flag(request.query_params, "confirm", default=False),
+            now=timezone.now(),
+        )
+        if run.state == RunState.QUEUED:
+            run_sync.delay(str(run.pk))  # a second task for the same run finds nothing to do
+        return EventStream(progress(run.owner_id, run.pk))
+
+
+async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
+    """The events of a run until it has ended. Who stops reading stops nothing."""
+    told: dict[str, Any] | None = None
+    while True:
+        run = await in_thread(_read, owner_id, run_id)
+        if run is None:
+            yield event("error", {"error": "The connection was removed.", "code": "interrupted"})
+            return
+        if run.state == RunState.ENDED:
+            break
+        state = {
+            "phase": run.phase or "connecting",
+            "message": run.message or "Waiting for the worker",
+            "current": run.current,
+            "total": run.total,
+        }
+        if state != told:
+            told = state
+            yield event("progress", state)
+        await asyncio.sleep(_STEP_SECONDS)
+    if run.code:
+        yield event("error", {"error": run.error, "code": run.code})
+    else:
+        yield event("complete", counts_of(run))
+
+
+def _read(owner_id: UUID, run_id: UUID) -> Run | None:
+    return Run.objects.owned_by(owner_id).filter(pk=run_id).first()
+
+
+class RunsView(APIView):
+    """What ran."""
+
+    @extend_schema(operation_id="listSyncRuns", responses=envelope("SyncRuns", runs=RunSerializer(many=True)))
+    def get(self, request: Request) -> Response:
+        """The last hundred runs with their counts, newest first."""
+        rows = Run.objects.owned_by(request.user).order_by("-started_at", "-pk")[:_SHOWN]
+        return Response({"runs": [run_answer(run) for run in rows]})
+
+
+class DiscoverView(APIView):
+    """A look at the server."""
+
+    @extend_schema(
+        operation_id="discoverContacts",
+        request=None,
+        responses=receipt_schema("DiscoverAnswer", "discovered"),
+    )
+    @raises(MissingError, ConnectionBusyError)
+    def post(self, request: Request) -> Response:
+        """Keep contacts of the server that are not here yet as pending imports."""
+        receipt = discover_contacts(owner=caller(request))
+        return Response(receipt_answer(receipt, "discovered", is_skipping=False))

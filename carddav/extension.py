@@ -1,0 +1,54 @@
+"""What a person's card on the server is to the writes of people: deletion, restore, merging."""
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from carddav.models import Mapping as CardMapping
+from carddav.models import Tombstone, TombstoneState
+from carddav.sync.tombstones import put_tombstone, queue_again
+from people.extensions import PersonExtension
+from people.models import Person
+
+
+class CardDavExtension(PersonExtension):
+    """The mapping stays while its person is in the trash; a tombstone beside it says what becomes of the card."""
+
+    def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+        state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
+        rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
+        rows.filter(remote_raw="").delete()
+        for mapping in rows:
+            put_tombstone(mapping, state)
+
+    def restored(self, person: Person, now: dt.datetime) -> None:
+        """The card is the person's again; one that is gone is written anew."""
+        tombstones = Tombstone.objects.owned_by(person.owner_id).filter(person=person)
+        is_mapped = CardMapping.objects.owned_by(person.owner_id).filter(person=person).exists()
+        if not is_mapped and (last := tombstones.order_by("-updated_at").first()) is not None:
+            queue_again(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
+        tombstones.delete()
+
+    def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
+        rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
+        return bool(rows.exclude(remote_raw="").exists())
+
+    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+        """The primary takes the secondary's card where it has none; else that card stays, and is nobody's."""
+        rows = CardMapping.objects.owned_by(primary.owner_id)
+        mapping = rows.filter(person=secondary).first()
+        if mapping is None:
+            return None
+        if not mapping.remote_raw or rows.filter(person=primary).exclude(remote_raw="").exists():
+            self.deleted(primary.owner_id, [secondary.pk], {})
+            return None
+        rows.filter(person=primary).delete()
+        rows.filter(pk=mapping.pk).update(person=primary)
+        return str(mapping.pk)
+
+    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+        if image is not None:
+            CardMapping.objects.owned_by(primary.owner_id).filter(pk=UUID(image), person=primary).update(
+                person=secondary
+            )

@@ -1,0 +1,44 @@
+"""`manage.py sync_carddav`: syncs address books, here and now."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.models import Trigger
+from carddav.services.schedule import sync_account, sync_due
+from carddav.sync.lock import LockedError
+from contacts_project.kernel.errors import MissingError
+
+
+class Command(BaseCommand):
+    help = "Syncs everybody whose address book is due; with --user that account now. May be run at any time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--user", metavar="EMAIL", help="the account with this address, due or not")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["user"] is None:
+            receipt = sync_due(now=timezone.now(), trigger=Trigger.COMMAND)
+            for message in receipt.told:
+                self.stderr.write(message)
+            self.stdout.write(f"{receipt.done} synced, {receipt.skipped} skipped, {receipt.errors} failed")
+            return
+        owner = User.objects.filter(email__iexact=options["user"]).first()
+        if owner is None:
+            raise CommandError(f"There is no account with the address {options['user']}.")
+        try:
+            run = sync_account(owner=owner, trigger=Trigger.COMMAND)
+        except MissingError:
+            raise CommandError("This account has no CardDAV connection.") from None
+        except LockedError:
+            raise CommandError("This account is being synced at the moment.") from None
+        for message in run.error_messages:
+            self.stderr.write(message)
+        if run.code:
+            raise CommandError(run.error)
+        self.stdout.write(
+            f"{run.imported} imported, {run.exported} exported, {run.updated_locally} updated here, "
+            f"{run.updated_remotely} updated there, {run.conflicts} conflicts, {run.errors} errors"
+        )
