@@ -59,6 +59,11 @@ def relationship_answers(owner: User, rows: RelationshipQuerySet, *, deleted: bo
     return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
 
 
+def all_relationships(owner: User) -> Iterator[bytes]:
+    """The same for every active relationship, newest first, each as JSON when it is asked for."""
+    return (text.encode() for _, text in _texts_of_all(owner))
+
+
 def relationship_texts(owner: User, person_ids: Collection[UUID] | None) -> dict[str, str]:
     """The same answers for the active relationships of people, of all for None: by IdKey, with commas between."""
     if person_ids is None or len(person_ids) > FEW:

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.json import dumps, streamed
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError, NotDeletedError, PlanLimitError
@@ -33,7 +33,7 @@ from people.extensions import extensions
 from people.models import Person
 from people.names import fold
 from people.photos.files import delete_files
-from people.projection import person_answers, project, project_all, search_records, streamed, whole_person
+from people.projection import person_answers, project, project_all, search_records, whole_person
 from people.services import people as service
 
 MAX_FOUND = 20
@@ -88,7 +88,7 @@ class PersonViewSet(TrashViewSet[Person]):
         people = query.filtered(self.get_queryset(), self.owner).in_name_order()
         if query.everything:
             everyone = project_all(self.owner, people, details=query.details, everything=True)
-            return StreamingHttpResponse(streamed(everyone), content_type="application/json")
+            return StreamingHttpResponse(streamed("people", everyone), content_type="application/json")
         return self._page(people, query)
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
@@ -161,7 +161,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @conditional
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""
-        return StreamingHttpResponse(streamed(search_records(self.owner)), content_type="application/json")
+        return StreamingHttpResponse(streamed("people", search_records(self.owner)), content_type="application/json")
 
     def _answer(self, person_id: UUID, status: int = 200) -> Response:
         answers = person_answers(self.owner, [person_id])

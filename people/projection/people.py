@@ -1,7 +1,6 @@
 """People as every answer shows them: one assembly for lists, for everybody, and for one."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
@@ -18,8 +17,6 @@ from people.names import display_name
 from people.projection.columns import JsonMembers, column_of
 from people.projection.related import Groups, Kind, beside_few, groups_of, lists_of, type_summary, types_of
 
-# People in a piece of a streamed answer.
-CHUNK = 25
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
 
@@ -144,12 +141,3 @@ def _assembler(
 
 _NO_TYPE = (None, None)
 _NO_GROUPS = Groups()
-
-
-def streamed(people: Iterable[bytes]) -> Iterator[bytes]:
-    """The JSON of `{"people": [...]}` in chunks, so that the answer is never whole in memory."""
-    left, opening = iter(people), b'{"people":['
-    while chunk := b",".join(islice(left, CHUNK)):
-        yield opening + chunk
-        opening = b","
-    yield b"]}" if opening == b"," else b'{"people":[]}'

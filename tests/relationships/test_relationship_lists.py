@@ -1,5 +1,6 @@
 """The list of relationships: the same statements for one row and for fifty, and not at all when nothing changed."""
 
+import orjson
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -33,6 +34,15 @@ def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) ->
     for other in others[1:]:
         relate(api, center, other, types["PARENT"])
     assert [statements(api, path) for path in paths] == few
+
+
+def test_the_list_is_sent_as_it_is_read(api: Client, alice: User) -> None:
+    pairs = [relate(api, *make_pair(alice), type_ids(api)["FRIEND"]) for _ in range(20)]
+    response = api.call("GET", "/api/relationships")
+    pieces = list(response.streaming_content)
+    assert len(pieces) > 2
+    assert max(map(len, pieces)) < sum(map(len, pieces)) * 0.7
+    assert {pair["id"] for pair in pairs} <= {row["id"] for row in orjson.loads(b"".join(pieces))["relationships"]}
 
 
 def test_types_take_the_same_statements_however_many(api: Client) -> None:

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import IO, Any
 
 import orjson
@@ -39,6 +40,20 @@ def dumps(value: Any) -> bytes:
 
 ascii_json = json.JSONEncoder(separators=(",", ":")).encode
 """JSON as text of ASCII alone: for pieces of a long text, which one wide character makes slow to join and encode."""
+
+
+# Entries in a piece of a streamed answer.
+_CHUNK = 25
+
+
+def streamed(name: str, entries: Iterable[bytes]) -> Iterator[bytes]:
+    """The JSON of `{name: [...]}` in pieces, of entries that are JSON, so that the answer is never whole in memory."""
+    left, opening = iter(entries), b'{"%b":[' % name.encode()
+    beginning = opening
+    while piece := b",".join(islice(left, _CHUNK)):
+        yield beginning + piece
+        beginning = b","
+    yield b"]}" if beginning == b"," else opening + b"]}"
 
 
 class JSONParser(BaseParser):

@@ -1,5 +1,6 @@
 """Routes of relationships."""
 
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -10,12 +11,13 @@ from rest_framework.views import APIView
 
 from accounts.api.callers import caller
 from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.json import streamed
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
-from relationships.projection import relationship_answers
+from relationships.projection import all_relationships, relationship_answers
 from relationships.services import relationships as services
 
 ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
@@ -33,8 +35,8 @@ class RelationshipsView(APIView):
     @conditional
     def get(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
-        rows = Relationship.objects.owned_by(caller(request)).active().order_by("-created_at", "-id")
-        return Response({"relationships": relationship_answers(caller(request), rows)})
+        pieces = streamed("relationships", all_relationships(caller(request)))
+        return StreamingHttpResponse(pieces, content_type="application/json")
 
     @extend_schema(
         operation_id="createRelationship",
