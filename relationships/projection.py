@@ -38,25 +38,36 @@ def named_people(
     More than was asked for may come, and in no order where it need not be `ordered`. `form` is the account's display
     format unless given.
     """
-    people = Person.objects.owned_by(owner)
+    rows: Iterable[Any]
+    if keys is not None and len(keys) <= FEW and not deleted:
+        rows = _FEW_NAMES.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+    else:
+        rows = _names(owner.pk, deleted=deleted, ordered=ordered).iterator()
+    order, form = owner.name_order, form or owner.name_display_format
+    return {row[0]: {"id": id_text(row[0]), "name": display_name(row[1:], order=order, form=form)} for row in rows}
+
+
+def _names(owner_id: UUID, *, deleted: bool = False, ordered: bool = True) -> Any:
+    people = Person.objects.owned_by(owner_id)
     if ordered:
         people = people.in_name_order()
     if not deleted:
         people = people.active()
-    if keys is not None and len(keys) <= FEW:
-        people = people.filter(pk__in=keys)
-    order, form = owner.name_order, form or owner.name_display_format
-    return {
-        row[0]: {"id": id_text(row[0]), "name": display_name(row[1:], order=order, form=form)}
-        for row in people.values_list(IdKey("pk"), *COLUMNS).iterator()
-    }
+    return people.values_list(IdKey("pk"), *COLUMNS)
 
 
-def relationship_answers(owner: User, rows: RelationshipQuerySet, *, deleted: bool = False) -> list[orjson.Fragment]:
-    """Answers as JSON, in the order of the rows. Rows to deleted people are left out, unless `deleted`."""
-    if not deleted:
-        rows = _of_active_people(rows)
+_FEW_NAMES = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids))
+
+
+def relationship_answers(owner: User, rows: RelationshipQuerySet) -> list[orjson.Fragment]:
+    """Answers as JSON, in the order of the rows, also of relationships to deleted people."""
     return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
+
+
+def relationship_answer(owner: User, relationship_id: UUID) -> orjson.Fragment:
+    """The answer of one relationship between active people, in or out of the trash itself."""
+    [(_, text)] = _texts(owner, _ONE.rows(owner_id=owner.pk, relationship_id=relationship_id))
+    return orjson.Fragment(text)
 
 
 def all_relationships(owner: User) -> Iterator[bytes]:
@@ -126,6 +137,11 @@ _JOINED: Final = (
 )
 
 
+_ONE = CompiledQuery(
+    lambda owner_id, relationship_id: _of_active_people(
+        Relationship.objects.owned_by(owner_id).filter(pk=relationship_id)
+    ).values_list(*_COLUMNS, *_JOINED)
+)
 _OF_PEOPLE = CompiledQuery(
     lambda owner_id, person_ids: (
         _of_active_people(Relationship.objects.owned_by(owner_id).active().filter(person__in=person_ids))
@@ -181,5 +197,7 @@ def type_answer(row: RelationshipType) -> dict[str, Any]:
 
 def orphan_answers(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:
     """Orphans, by the 32 digits of their ids, with their full names, in name order."""
+    if not orphans:
+        return []
     people = named_people(owner, orphans, form=FULL)
     return [{"id": person["id"], "fullName": person["name"]} for key, person in people.items() if key in orphans]

@@ -11,7 +11,7 @@ from relationships.services.types import remove_types
 
 
 def _deleted_relationships(owner: User, rows: Any) -> list[Any]:
-    return relationship_answers(owner, rows, deleted=True)
+    return relationship_answers(owner, rows)
 
 
 def _deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:

@@ -118,10 +118,10 @@ def remove_old_merges(owner_id: UUID, now: dt.datetime) -> int:
 
 
 def _active(owner: User, person_id: UUID, field: str) -> Person:
-    person: Person | None = Person.objects.owned_by(owner).active().filter(pk=person_id).first()
-    if person is None:
-        raise FieldError(field, UNKNOWN_ID)
-    return person
+    try:
+        return Person.objects.find_active(owner, person_id)
+    except MissingError:
+        raise FieldError(field, UNKNOWN_ID) from None
 
 
 def _check_type(chosen: Any) -> None:

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import IdKey, id_text
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Group, Membership, Person
 from people.names import NameParts, display_name
-from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
+from relationships.models import Relationship, RelationshipType
 from relationships.network.connectivity import USER
 from relationships.network.drawing import Edge, Graph, Node, draw_direct, draw_whole
 from relationships.projection import FEW, Named, named_people
@@ -19,7 +21,7 @@ _OfType = tuple[str | None, str | None, str | None]
 
 def direct_graph(owner: User, person: Person) -> Graph:
     """`person` and everybody related to them, the user included, with the edges between those and `person`."""
-    ties = _ties(Relationship.objects.owned_by(owner).active().filter(person=person))
+    ties = sorted(_TIES_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk))
     keys = {person.pk.hex, *(tie[2] for tie in ties)}
     people, groups = named_people(owner, keys), _groups_of(owner, keys)
     nodes = {key: _node(named, groups.get(key, [])) for key, named in people.items() if key in keys}
@@ -46,7 +48,8 @@ def whole_graph(
         for key, named in people.items()
         if _is_chosen({group[0] for group in groups.get(key, ())}, including, excluding)
     ]
-    ties = _ties(Relationship.objects.owned_by(owner).active().one_of_each_pair())
+    # Sorted here: the database would sort rows far wider than these.
+    ties = sorted(_ties(owner.pk).one_of_each_pair())
     return draw_whole(_user_node(owner, is_center=True), nodes, _edges(owner, ties, people), limit)
 
 
@@ -72,24 +75,39 @@ def _node(person: Named, groups: list[tuple[str, str, str]]) -> Node:
 
 def _groups_of(owner: User, keys: Collection[str] | None = None) -> _GroupsByPerson:
     """Key, name and colour of the groups of each person, in the order of the groups' names."""
-    groups = Group.objects.owned_by(owner).active().order_by("name_key", "id")
-    known = {group[0]: group for group in groups.values_list(IdKey("pk"), "name", "color")}
-    memberships = Membership.objects.owned_by(owner)
+    known = {group[0]: group for group in _GROUPS.rows(owner_id=owner.pk)}
+    memberships: Iterable[Any]
     if keys is not None and len(keys) <= FEW:
-        memberships = memberships.filter(person__in=keys)
+        memberships = _MEMBERSHIPS_OF.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+    else:
+        memberships = _memberships(owner.pk)
     found: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     rank = {key: position for position, key in enumerate(known)}
-    pairs = [pair for pair in memberships.values_list(IdKey("person_id"), IdKey("group_id")) if pair[1] in known]
+    pairs = [pair for pair in memberships if pair[1] in known]
     for person_key, group_key in sorted(pairs, key=lambda pair: rank[pair[1]]):
         found[person_key].append(known[group_key])
     return found
 
 
-def _ties(rows: RelationshipQuerySet) -> list[tuple[str, str, str, str]]:
-    """Id, and keys of person, related person and type, of relationships, oldest first."""
+def _memberships(owner_id: UUID) -> Any:
+    return Membership.objects.owned_by(owner_id).values_list(IdKey("person_id"), IdKey("group_id"))
+
+
+_GROUPS = CompiledQuery(
+    lambda owner_id: (
+        Group.objects.owned_by(owner_id).active().order_by("name_key", "id").values_list(IdKey("pk"), "name", "color")
+    )
+)
+_MEMBERSHIPS_OF = CompiledQuery(lambda owner_id, person_ids: _memberships(owner_id).filter(person__in=person_ids))
+
+
+def _ties(owner_id: UUID) -> Any:
+    """Id, and keys of person, related person and type, of relationships; ids rise with their age."""
     columns = (IdKey("pk"), IdKey("person_id"), IdKey("related_person_id"), IdKey("relationship_type_id"))
-    # Sorted here: the database would sort rows far wider than these.
-    return sorted(rows.values_list(*columns))
+    return Relationship.objects.owned_by(owner_id).active().values_list(*columns)
+
+
+_TIES_OF_ONE = CompiledQuery(lambda owner_id, person_id: _ties(owner_id).filter(person=person_id))
 
 
 def _edges(
@@ -99,19 +117,32 @@ def _edges(
     to_user_from: Collection[str] | None = None,
 ) -> list[Edge]:
     """Edges of `ties` among `people`, then those to the user: of `to_user_from`, or of all."""
-    columns = (IdKey("pk"), "name", "label", "color")
-    types: dict[Any, _OfType] = {key: of for key, *of in RelationshipType.objects.owned_by(owner).values_list(*columns)}
+    types: dict[Any, Any] = {key: of for key, *of in _TYPES.rows(owner_id=owner.pk)}
     types[None] = (None, None, None)
     edges = [
         _edge(people[one]["id"], people[other]["id"], types[kind], id_text(tie))
         for tie, one, other, kind in ties
         if one in people and other in people
     ]
-    related = Person.objects.owned_by(owner).active().filter(relationship_to_user__isnull=False)
-    if to_user_from is not None:
-        related = related.filter(pk__in=to_user_from)
-    to_user = related.in_name_order().values_list(IdKey("pk"), IdKey("relationship_to_user_id"))
+    to_user: Iterable[Any] = (
+        _related_to_user(owner.pk)
+        if to_user_from is None
+        else _TO_USER_FROM.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in to_user_from])
+    )
     return edges + [_edge(id_text(person), USER, types[kind], None) for person, kind in to_user]
+
+
+_TYPES = CompiledQuery(
+    lambda owner_id: RelationshipType.objects.owned_by(owner_id).values_list(IdKey("pk"), "name", "label", "color")
+)
+
+
+def _related_to_user(owner_id: UUID) -> Any:
+    related = Person.objects.owned_by(owner_id).active().filter(relationship_to_user__isnull=False)
+    return related.in_name_order().values_list(IdKey("pk"), IdKey("relationship_to_user_id"))
+
+
+_TO_USER_FROM = CompiledQuery(lambda owner_id, person_ids: _related_to_user(owner_id).filter(pk__in=person_ids))
 
 
 def _edge(source: str, target: str, of_type: _OfType, relationship_id: str | None) -> Edge:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from contacts_project.kernel.api.columns import IdKey
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from relationships.models import Relationship
 from relationships.network.connectivity import Network
@@ -43,17 +44,12 @@ def load_network(owner: Any) -> Network:
 
 def _regions_beside(owner: Any, gone: set[str]) -> Regions:
     """What lies beside `gone`, read hop by hop, one query each. Raises TooFarError."""
-    active = Person.objects.owned_by(owner).active().filter(pk__in=[UUID(key) for key in gone])
-    regions = Regions(dict(active.values_list(IdKey("pk"), _is_tied(""))), MOST_SEEN)
+    owner_id = getattr(owner, "pk", owner)
+    regions = Regions(dict(_PEOPLE.rows(owner_id=owner_id, person_ids=[UUID(key) for key in gone])), MOST_SEEN)
     frontier: Iterable[str] = regions.gone
     while frontier:
         # A pair has a row for each direction, so that the rows of the frontier name all its neighbours.
-        ties = (
-            Relationship.objects.owned_by(owner)
-            .active()
-            .filter(person__in=[UUID(key) for key in frontier], related_person__deleted_at=None)
-        )
-        found = ties.values_list(IdKey("person_id"), IdKey("related_person_id"), _is_tied("related_person__"))
+        found = _NEIGHBOURS.rows(owner_id=owner_id, person_ids=[UUID(key) for key in frontier])
         frontier = regions.grow(found)
     return regions
 
@@ -61,3 +57,18 @@ def _regions_beside(owner: Any, gone: set[str]) -> Regions:
 def _is_tied(path: str) -> "ExpressionWrapper[Any]":
     """Whether the person at `path` is something to the user."""
     return ExpressionWrapper(Q(**{f"{path}relationship_to_user__isnull": False}), output_field=BooleanField())
+
+
+_PEOPLE = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(IdKey("pk"), _is_tied(""))
+    )
+)
+_NEIGHBOURS = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Relationship.objects.owned_by(owner_id)
+        .active()
+        .filter(person__in=person_ids, related_person__deleted_at=None)
+        .values_list(IdKey("person_id"), IdKey("related_person_id"), _is_tied("related_person__"))
+    )
+)

@@ -8,7 +8,9 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
+from contacts_project.kernel.api.columns import IdKey
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
@@ -35,8 +37,11 @@ def create_relationship(
     now: dt.datetime,
 ) -> Relationship:
     """`person` becomes `relationship_type` of `related_person`, and the way back. Raises FieldError."""
-    with account_write(owner):
-        _check_current(owner, person, related_person)
+    if person.pk == related_person.pk:
+        raise FieldError("relatedPersonId", "A person has no relationship with itself.")
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            _check_current(owner, person, related_person)
         inverse_type_id = _inverse_of(owner, relationship_type, now)
         row, inverse = new_pair(owner.pk, person.pk, related_person.pk, now=now)
         row.relationship_type, inverse.relationship_type_id = relationship_type, inverse_type_id
@@ -126,9 +131,7 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
 
 
 def _check_current(owner: User, person: Person, related_person: Person) -> None:
-    """Raise unless both are two active people now, under this lock, whatever they were when the body was read."""
-    if person.pk == related_person.pk:
-        raise FieldError("relatedPersonId", "A person has no relationship with itself.")
+    """Raise unless both are active now, under this lock, whatever they were when the body was read."""
     ends = {person.pk: "personId", related_person.pk: "relatedPersonId"}
     there = set(Person.objects.owned_by(owner).active().filter(pk__in=ends).values_list("pk", flat=True))
     for person_id in ends.keys() - there:
@@ -139,8 +142,7 @@ def _inverse_of(owner: User, relationship_type: RelationshipType | None, now: dt
     """The type of the way back, as it is now, under this lock; out of the trash, where it is there."""
     if relationship_type is None:
         return None
-    active = RelationshipType.objects.owned_by(owner).active().select_related("inverse")
-    row = active.filter(pk=relationship_type.pk).first()
+    row: RelationshipType | None = _TYPE.instance(owner_id=owner.pk, type_id=relationship_type.pk)
     if row is None:
         raise FieldError("relationshipTypeId", UNKNOWN_ID)
     if row.inverse is None:
@@ -150,9 +152,26 @@ def _inverse_of(owner: User, relationship_type: RelationshipType | None, now: dt
     return row.inverse_id
 
 
+_TYPE = CompiledQuery(
+    lambda owner_id, type_id: (
+        RelationshipType.objects.owned_by(owner_id).active().select_related("inverse").filter(pk=type_id)
+    )
+)
+
+
 def _check_once(row: Relationship) -> None:
     """Raise when another active row has the same two people and type. The database would refuse it too."""
-    same = Relationship.objects.owned_by(row.owner_id).active().exclude(pk=row.pk)
-    same = same.filter(person_id=row.person_id, related_person_id=row.related_person_id)
-    if same.filter(relationship_type=row.relationship_type_id).exists():
+    ends = {"person_id": row.person_id, "related_person_id": row.related_person_id}
+    kind = row.relationship_type_id and row.relationship_type_id.hex
+    if any(key != row.pk.hex and of == kind for key, of in _BETWEEN.rows(owner_id=row.owner_id, **ends)):
         raise FieldError("relationshipTypeId", TWICE)
+
+
+_BETWEEN = CompiledQuery(
+    lambda owner_id, person_id, related_person_id: (
+        Relationship.objects.owned_by(owner_id)
+        .active()
+        .filter(person=person_id, related_person=related_person_id)
+        .values_list(IdKey("pk"), IdKey("relationship_type_id"))
+    )
+)

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID
+from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -195,10 +195,11 @@ class OwnedField(_Owned, serializers.Field[Any, Any, str, Any]):
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> Model:
-        key = parse_id(data)
-        row: Model | None = self.rows().filter(pk=key).first() if key else None
-        if row is None:
-            raise serializers.ValidationError(UNKNOWN_ID)
+        model: Any = apps.get_model(self.model)
+        try:
+            row: Model = model.objects.find_active(self.context["request"].user, data)
+        except MissingError:
+            raise serializers.ValidationError(UNKNOWN_ID) from None
         return row
 
     def to_representation(self, value: Any) -> str:

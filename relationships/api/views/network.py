@@ -22,7 +22,7 @@ class OrphansView(APIView):
     @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)))
     def get(self, request: Request, person_id: str) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
-        person = Person.objects.owned_by(caller(request)).active().find(person_id)
+        person = Person.objects.find_active(caller(request), person_id)
         orphans = find_orphans(caller(request), [person.pk])
         return Response({"orphans": orphan_answers(caller(request), orphans)})
 
@@ -31,7 +31,7 @@ class PersonGraphView(APIView):
     @extend_schema(operation_id="getPersonGraph", responses=GRAPH)
     def get(self, request: Request, person_id: str) -> Response:
         """A person with their direct connections."""
-        person = Person.objects.owned_by(caller(request)).active().find(person_id)
+        person = Person.objects.find_active(caller(request), person_id)
         return Response(direct_graph(caller(request), person))
 
 

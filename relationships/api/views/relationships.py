@@ -17,7 +17,7 @@ from contacts_project.kernel.errors import FieldError, NotDeletedError
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
-from relationships.projection import all_relationships, relationship_answers
+from relationships.projection import all_relationships, relationship_answer
 from relationships.services import relationships as services
 
 ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
@@ -25,9 +25,7 @@ MANY = envelope("AllRelationships", relationships=RelationshipAnswer(many=True))
 
 
 def answer_one(request: Request, row: Relationship) -> Response:
-    rows = Relationship.objects.owned_by(caller(request)).filter(pk=row.pk)
-    [relationship] = relationship_answers(caller(request), rows)
-    return Response({"relationship": relationship})
+    return Response({"relationship": relationship_answer(caller(request), row.pk)})
 
 
 class RelationshipsView(APIView):
