@@ -14,7 +14,7 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
