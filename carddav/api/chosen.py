@@ -6,11 +6,11 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
@@ -62,22 +62,21 @@ class ExportSerializer(serializers.Serializer[Any]):
     personIds = OwnedIdsField("people.Person")
 
 
-class ImportPendingView(APIView):
-    """Pending imports become people."""
+class ChosenViewSet(ApiViewSet[Any]):
+    """Pending imports become people, people become cards."""
 
     @extend_schema(
         operation_id="importPending",
         request=ImportSerializer,
         responses=receipt_schema("ImportPendingAnswer", "imported", "skipped"),
     )
+    @action(detail=False, methods=["post"], url_path="import")
     @raises(ConnectionBusyError)
-    def post(self, request: Request) -> Response:
+    def import_pending(self, request: Request) -> Response:
         """Import chosen contacts, with groups for all or for each; a failure of one never stops the rest."""
-        serializer = ImportSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = self.read_body(ImportSerializer)
         receipt = import_pending(
-            owner=caller(request),
+            owner=self.owner,
             pending=data["importIds"],
             groups=data["globalGroupIds"],
             groups_of=data["perContactGroups"],
@@ -85,19 +84,14 @@ class ImportPendingView(APIView):
         )
         return Response(receipt_answer(receipt, "imported"))
 
-
-class ExportBulkView(APIView):
-    """People become cards."""
-
     @extend_schema(
         operation_id="exportBulk",
         request=ExportSerializer,
         responses=receipt_schema("ExportBulkAnswer", "exported", "skipped"),
     )
+    @action(detail=False, methods=["post"], url_path="export-bulk")
     @raises(MissingError, ConnectionBusyError)
-    def post(self, request: Request) -> Response:
+    def export_bulk(self, request: Request) -> Response:
         """Write a card on the server for each of these people who has none."""
-        serializer = ExportSerializer(data=request.data, context={"request": request})
-        serializer.is_valid(raise_exception=True)
-        receipt = export_people(owner=caller(request), person_ids=serializer.validated_data["personIds"])
+        receipt = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])
         return Response(receipt_answer(receipt, "exported"))

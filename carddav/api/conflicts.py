@@ -1,15 +1,16 @@
 """Routes of conflicts: what both sides say differently, and who is right."""
 
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import OwnedViewSet
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
 from carddav.services.working import ConnectionBusyError
@@ -50,47 +51,42 @@ class ResolutionSerializer(serializers.Serializer[Any]):
     values = serializers.DictField(required=False)
 
 
-class ConflictsView(APIView):
+class ConflictViewSet(OwnedViewSet[Conflict]):
     """What is to be decided."""
+
+    model = Conflict
+    lookup_url_kwarg = "conflict_id"
 
     @extend_schema(
         operation_id="listConflicts", responses=envelope("Conflicts", conflicts=ConflictSerializer(many=True))
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """The open conflicts, oldest first."""
-        rows = (
-            Conflict.objects.owned_by(request.user).still_open().select_related("person").order_by("created_at", "pk")
-        )
+        rows = Conflict.objects.owned_by(self.owner).still_open().select_related("person").order_by("created_at", "pk")
         return Response({"conflicts": [_answer(row) for row in rows]})
-
-
-class ResolveConflictView(APIView):
-    """A decision."""
 
     @extend_schema(
         operation_id="resolveConflict",
         request=ResolutionSerializer,
         responses=envelope("ConflictResolved", success=serializers.BooleanField()),
     )
+    @action(detail=True, methods=["post"])
     @raises(MissingError, AlreadyResolvedError, ConnectionBusyError)
-    def post(self, request: Request, conflict_id: str) -> Response:
+    def resolve(self, request: Request, conflict_id: UUID) -> Response:
         """Let this side's or the server's values count, or put both together."""
-        owner = caller(request)
-        conflict = Conflict.objects.owned_by(owner).with_id(conflict_id).first()
-        if conflict is None:
-            raise MissingError
-        serializer = ResolutionSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        resolution = serializer.validated_data["resolution"]
-        given = serializer.validated_data.get("values") or {}
+        conflict = self.get_object()
+        data = self.read_body(ResolutionSerializer)
+        resolution, given = data["resolution"], data.get("values") or {}
         values: Any = {}
         if resolution == Resolution.MERGED and given:
             check_values(conflict, set(given))
             change = PersonChangeSerializer(data=given, context={"request": request})
             change.is_valid(raise_exception=True)
             values = change.validated_data
-        resolve_conflict(owner=owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now())
-        sync_edits.delay(str(owner.pk))
+        resolve_conflict(
+            owner=self.owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now()
+        )
+        sync_edits.delay(str(self.owner.pk))
         return Response({"success": True})
 
 

@@ -2,30 +2,28 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
 from rest_framework.exceptions import NotAuthenticated
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from accounts.api.viewsets import OpenViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.models import Trigger
 from carddav.services.schedule import is_cron, sync_due
 from contacts_project.kernel.api.schema import raises
 
 
-class CronView(APIView):
+class CronViewSet(OpenViewSet):
     """A bearer of CRON_SECRET calls it; no session or token does."""
-
-    authentication_classes = []
-    permission_classes = [AllowAny]
 
     @extend_schema(
         operation_id="cronCardDavSync",
         responses=receipt_schema("CronSyncAnswer", "total", "synced", "skipped"),
     )
+    @action(detail=False, url_path="carddav-sync")
     @raises(NotAuthenticated)
-    def get(self, request: Request) -> Response:
+    def carddav_sync(self, request: Request) -> Response:
         """Sync every account that is due, one after the other."""
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not is_cron(secret.strip()):

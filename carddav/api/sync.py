@@ -8,11 +8,11 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import OwnedViewSet
 from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
 from carddav.models import Run, RunState, Trigger
 from carddav.services.discovery import discover_contacts
@@ -29,8 +29,10 @@ _STEP_SECONDS = 0.3
 _SHOWN = 100
 
 
-class SyncView(APIView):
-    """A run, as it goes."""
+class SyncViewSet(OwnedViewSet[Run]):
+    """Runs: as they go, what ran, and a look at the server."""
+
+    model = Run
 
     @extend_schema(
         operation_id="syncCardDav",
@@ -41,11 +43,12 @@ class SyncView(APIView):
         ],
         responses={(200, "text/event-stream"): OpenApiTypes.STR},
     )
+    @action(detail=False, methods=["post"])
     @raises(MissingError)
-    def post(self, request: Request) -> EventStream:
+    def sync(self, request: Request) -> EventStream:
         """Sync both ways: `progress` events, then `complete` with the counts, or `error`. Joins the run under way."""
         run = start_run(
-            owner=caller(request),
+            owner=self.owner,
             trigger=Trigger.MANUAL,
             dry_run=read_flag(request.query_params, "dryRun", default=False),
             confirm=read_flag(request.query_params, "confirm", default=False),
@@ -54,6 +57,25 @@ class SyncView(APIView):
         if run.state == RunState.QUEUED:
             run_sync.delay(str(run.pk))  # a second task for the same run finds nothing to do
         return EventStream(progress(run.owner_id, run.pk))
+
+    @extend_schema(operation_id="listSyncRuns", responses=envelope("SyncRuns", runs=RunSerializer(many=True)))
+    @action(detail=False)
+    def runs(self, request: Request) -> Response:
+        """The last hundred runs with their counts, newest first."""
+        rows = self.get_queryset().order_by("-started_at", "-pk")[:_SHOWN]
+        return Response({"runs": [run_answer(run) for run in rows]})
+
+    @extend_schema(
+        operation_id="discoverContacts",
+        request=None,
+        responses=receipt_schema("DiscoverAnswer", "discovered"),
+    )
+    @action(detail=False, methods=["post"])
+    @raises(MissingError, ConnectionBusyError)
+    def discover(self, request: Request) -> Response:
+        """Keep contacts of the server that are not here yet as pending imports."""
+        receipt = discover_contacts(owner=self.owner)
+        return Response(receipt_answer(receipt, "discovered", is_skipping=False))
 
 
 async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
@@ -84,28 +106,3 @@ async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
 
 def _read(owner_id: UUID, run_id: UUID) -> Run | None:
     return Run.objects.owned_by(owner_id).filter(pk=run_id).first()
-
-
-class RunsView(APIView):
-    """What ran."""
-
-    @extend_schema(operation_id="listSyncRuns", responses=envelope("SyncRuns", runs=RunSerializer(many=True)))
-    def get(self, request: Request) -> Response:
-        """The last hundred runs with their counts, newest first."""
-        rows = Run.objects.owned_by(request.user).order_by("-started_at", "-pk")[:_SHOWN]
-        return Response({"runs": [run_answer(run) for run in rows]})
-
-
-class DiscoverView(APIView):
-    """A look at the server."""
-
-    @extend_schema(
-        operation_id="discoverContacts",
-        request=None,
-        responses=receipt_schema("DiscoverAnswer", "discovered"),
-    )
-    @raises(MissingError, ConnectionBusyError)
-    def post(self, request: Request) -> Response:
-        """Keep contacts of the server that are not here yet as pending imports."""
-        receipt = discover_contacts(owner=caller(request))
-        return Response(receipt_answer(receipt, "discovered", is_skipping=False))

@@ -1,27 +1,23 @@
 """Routes of carddav, all below /api/."""
 
-from django.urls import URLPattern, URLResolver, path
+from rest_framework.routers import SimpleRouter
 
-from carddav.api.chosen import ExportBulkView, ImportPendingView
-from carddav.api.conflicts import ConflictsView, ResolveConflictView
-from carddav.api.cron import CronView
+from carddav.api.chosen import ChosenViewSet
+from carddav.api.conflicts import ConflictViewSet
+from carddav.api.cron import CronViewSet
 from carddav.api.errors import FAILURES
-from carddav.api.pending_imports import PendingCountView, PendingImportsView, UploadView
-from carddav.api.sync import DiscoverView, RunsView, SyncView
+from carddav.api.pending_imports import PendingImportViewSet, UploadViewSet
+from carddav.api.sync import SyncViewSet
 from contacts_project.kernel.api.errors import register_failures
 
 register_failures(FAILURES)
 
-urlpatterns: list[URLPattern | URLResolver] = [
-    path("vcard/upload", UploadView.as_view()),
-    path("carddav/pending-imports", PendingImportsView.as_view()),
-    path("carddav/pending-count", PendingCountView.as_view()),
-    path("carddav/sync", SyncView.as_view()),
-    path("carddav/runs", RunsView.as_view()),
-    path("carddav/discover", DiscoverView.as_view()),
-    path("carddav/import", ImportPendingView.as_view()),
-    path("carddav/export-bulk", ExportBulkView.as_view()),
-    path("carddav/conflicts", ConflictsView.as_view()),
-    path("carddav/conflicts/<str:conflict_id>/resolve", ResolveConflictView.as_view()),
-    path("cron/carddav-sync", CronView.as_view()),
-]
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("vcard/upload", UploadViewSet, basename="vcard-upload")
+router.register("carddav/conflicts", ConflictViewSet, basename="conflict")
+router.register("carddav", PendingImportViewSet, basename="pending-import")
+router.register("carddav", SyncViewSet, basename="sync")
+router.register("carddav", ChosenViewSet, basename="chosen")
+router.register("cron", CronViewSet, basename="cron")
+
+urlpatterns = router.urls

@@ -1,17 +1,16 @@
 """Endpoints of notification destinations (specification, Notifications)."""
 
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
-from contacts_project.kernel.api.ids import parse_id
+from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
@@ -30,16 +29,19 @@ from notifications.services.destinations import (
 )
 
 
-class DestinationList(APIView):
-    """All destinations of the account."""
+class DestinationViewSet(OwnedViewSet[Destination]):
+    """The account's destinations."""
+
+    model = Destination
+    lookup_url_kwarg = "destination_id"
 
     @extend_schema(
         operation_id="listDestinations",
         responses=envelope("Destinations", endpoints=DestinationSerializer(many=True)),
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """The destinations, oldest first, without their secrets."""
-        rows = Destination.objects.owned_by(caller(request)).order_by("id")
+        rows: Any = self.get_queryset().order_by("id")
         return Response({"endpoints": DestinationSerializer(rows, many=True).data})
 
     @extend_schema(
@@ -55,13 +57,11 @@ class DestinationList(APIView):
         },
     )
     @raises(UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError)
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Register an ntfy topic or a webhook; a webhook's signing secret is in this answer alone."""
-        body = CreateDestination(data=request.data)
-        body.is_valid(raise_exception=True)
-        data: dict[str, Any] = body.validated_data
+        data = self.read_body(CreateDestination)
         destination, secret = create_destination(
-            owner=caller(request),
+            owner=self.owner,
             type_=DestinationType(data["type"]),
             label=data["label"],
             url=data["url"],
@@ -69,10 +69,6 @@ class DestinationList(APIView):
         )
         answer = {"endpoint": DestinationSerializer(destination).data}
         return SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
-
-
-class DestinationDetail(APIView):
-    """One destination."""
 
     @extend_schema(
         operation_id="updateDestination",
@@ -85,9 +81,9 @@ class DestinationDetail(APIView):
         ),
     )
     @raises(UrlRefusedError, DuplicateUrlError, PlanLimitError, RateLimitedError)
-    def put(self, request: Request, destination_id: str) -> Response:
+    def update(self, request: Request, destination_id: UUID) -> Response:
         """Change a destination; a new URL is checked as at creation."""
-        destination = own_destination(request, destination_id)
+        destination = self.get_object()
         body = UpdateDestination(data=request.data, context={"type": destination.type})
         body.is_valid(raise_exception=True)
         secret = update_destination(destination=destination, changes=body.changes, now=timezone.now())
@@ -97,14 +93,10 @@ class DestinationDetail(APIView):
         operation_id="deleteDestination",
         responses={200: envelope("DeletedDestination", success=serializers.BooleanField())},
     )
-    def delete(self, request: Request, destination_id: str) -> Response:
+    def destroy(self, request: Request, destination_id: UUID) -> Response:
         """Remove a destination for good."""
-        delete_destination(destination=own_destination(request, destination_id))
+        delete_destination(destination=self.get_object())
         return Response({"success": True})
-
-
-class DestinationTest(APIView):
-    """Trying a destination out."""
 
     @extend_schema(
         operation_id="testDestination",
@@ -116,18 +108,9 @@ class DestinationTest(APIView):
             code=serializers.ChoiceField(choices=[code.value for code in Code], help_text="Where ok is false."),
         ),
     )
+    @action(detail=True, methods=["post"])
     @raises(SecretMissingError, PlanLimitError, RateLimitedError)
-    def post(self, request: Request, destination_id: str) -> Response:
+    def test(self, request: Request, destination_id: UUID) -> Response:
         """Send a sample to a destination now, and say how it went."""
-        outcome = send_test(destination=own_destination(request, destination_id), now=timezone.now())
+        outcome = send_test(destination=self.get_object(), now=timezone.now())
         return Response({"ok": True} if outcome.is_ok else {"ok": False, "code": outcome.code})
-
-
-def own_destination(request: Request, destination_id: str) -> Destination:
-    """The caller's destination with this id, else 404."""
-    key = parse_id(destination_id)
-    rows = Destination.objects.owned_by(caller(request)).select_related("owner")
-    row = rows.filter(pk=key).first() if key else None
-    if row is None:
-        raise NotFound
-    return row

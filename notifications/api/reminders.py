@@ -5,11 +5,11 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.paging import (
     DEFAULT_LIMIT,
@@ -58,7 +58,7 @@ class UpcomingReminderSerializer(serializers.Serializer[object]):
     turns = serializers.IntegerField(allow_null=True)
 
 
-class UpcomingRemindersView(APIView):
+class ReminderViewSet(ApiViewSet[Any]):
     """What will be sent."""
 
     @extend_schema(
@@ -66,9 +66,10 @@ class UpcomingRemindersView(APIView):
         parameters=[DAYS],
         responses={200: envelope("UpcomingRemindersAnswer", reminders=UpcomingReminderSerializer(many=True))},
     )
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def upcoming(self, request: Request) -> Response:
         """What will be sent in the coming days, when, over which channel, and if not, why."""
-        owner, now, days = caller(request), timezone.now(), days_of(request)
+        owner, now, days = self.owner, timezone.now(), days_of(request)
         if owner.reminders_stale:  # the worker has yet to follow the change of a preference
             replan(owner_id=owner.pk, now=now)
         reminders = upcoming_reminders(owner, now=now, days=days)
@@ -123,8 +124,10 @@ def delivery_answer(row: Delivery) -> dict[str, Any]:
     }
 
 
-class DeliveriesView(APIView):
+class DeliveryViewSet(OwnedViewSet[Delivery]):
     """The history."""
+
+    model = Delivery
 
     @extend_schema(
         operation_id="listDeliveries",
@@ -135,10 +138,10 @@ class DeliveriesView(APIView):
             )
         },
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """What was sent over which channel, and what could not be, newest first, 90 days back."""
         limit, offset = read_page(request.query_params, default=DEFAULT_LIMIT)
-        rows = Delivery.objects.owned_by(caller(request)).filter(remembered(timezone.now()))
+        rows = self.get_queryset().filter(remembered(timezone.now()))
         page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
         paging = pagination(total=rows.count(), limit=limit, offset=offset)
         return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": paging})

@@ -3,10 +3,9 @@
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
+from accounts.api.viewsets import OpenViewSet
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.pages import render_page
 from notifications.notices.unsubscribe import BadTokenError, read_token, unsubscribe
@@ -15,21 +14,18 @@ TOKEN = OpenApiParameter("token", str, required=True, description="From the mail
 PAGE = {(200, "text/html"): OpenApiTypes.STR}
 
 
-class Unsubscribe(APIView):
+class UnsubscribeViewSet(OpenViewSet):
     """Open to whoever holds the link. A mailbox posts to it without a person, a cookie or a CSRF token."""
-
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
 
     @extend_schema(operation_id="askUnsubscribe", parameters=[TOKEN], responses=PAGE, auth=[])
     @raises(BadTokenError)
-    def get(self, request: Request) -> HttpResponse:
+    def list(self, request: Request) -> HttpResponse:
         """A page that asks, and changes nothing: links are opened by scanners too."""
         return _page(request, acts=False)
 
     @extend_schema(operation_id="unsubscribe", parameters=[TOKEN], request=None, responses=PAGE, auth=[])
     @raises(BadTokenError)
-    def post(self, request: Request) -> HttpResponse:
+    def create(self, request: Request) -> HttpResponse:
         """Switch the mails off."""
         return _page(request, acts=True)
 

@@ -1,26 +1,21 @@
 """Routes of relationships, all below /api/."""
 
-from django.urls import URLPattern, URLResolver, path
+from rest_framework.routers import SimpleRouter
 
 from contacts_project.kernel.api.errors import register_failures
 from relationships.api.errors import FAILURES
-from relationships.api.views import bulk, network, relationships, stats, types
+from relationships.api.views.bulk import BulkViewSet
+from relationships.api.views.network import DashboardViewSet, NetworkViewSet
+from relationships.api.views.relationships import RelationshipViewSet
+from relationships.api.views.types import RelationshipTypeViewSet
 
 register_failures(FAILURES)
 
-urlpatterns: list[URLPattern | URLResolver] = [
-    path("relationships", relationships.RelationshipsView.as_view()),
-    path("relationships/<str:relationship_id>", relationships.RelationshipView.as_view()),
-    path("relationships/<str:relationship_id>/restore", relationships.RestoreRelationshipView.as_view()),
-    path("relationships/<str:relationship_id>/permanent", relationships.RemoveRelationshipView.as_view()),
-    path("relationship-types", types.RelationshipTypesView.as_view()),
-    path("relationship-types/<str:type_id>", types.RelationshipTypeView.as_view()),
-    path("relationship-types/<str:type_id>/restore", types.RestoreRelationshipTypeView.as_view()),
-    path("relationship-types/<str:type_id>/permanent", types.RemoveRelationshipTypeView.as_view()),
-    path("people/bulk", bulk.BulkView.as_view()),
-    path("people/bulk/orphans", bulk.BulkOrphansView.as_view()),
-    path("people/<str:person_id>/orphans", network.OrphansView.as_view()),
-    path("people/<str:person_id>/graph", network.PersonGraphView.as_view()),
-    path("dashboard/stats", stats.DashboardStatsView.as_view()),
-    path("dashboard/graph", network.DashboardGraphView.as_view()),
-]
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("relationships", RelationshipViewSet, basename="relationship")
+router.register("relationship-types", RelationshipTypeViewSet, basename="relationship-type")
+router.register("people/bulk", BulkViewSet, basename="bulk")
+router.register("people", NetworkViewSet, basename="network")
+router.register("dashboard", DashboardViewSet, basename="dashboard")
+
+urlpatterns = router.urls

@@ -63,7 +63,7 @@ def new_pair(
     )
 
 
-def update_relationship(*, owner: User, relationship_id: str, data: dict[str, Any], now: dt.datetime) -> Relationship:
+def update_relationship(*, owner: User, relationship_id: UUID, data: dict[str, Any], now: dt.datetime) -> Relationship:
     """Change type and notes, as far as `data` has them; the inverse is made to match. Raises FieldError."""
     with account_write(owner):
         row = Relationship.objects.owned_by(owner).visible().select_related("inverse").find(relationship_id)
@@ -79,14 +79,14 @@ def update_relationship(*, owner: User, relationship_id: str, data: dict[str, An
     return row
 
 
-def delete_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> None:
+def delete_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> None:
     """Soft-delete the pair."""
     with account_write(owner):
         row = Relationship.objects.owned_by(owner).visible().find(relationship_id)
         _pair(row).update(deleted_at=now, updated_at=now)
 
 
-def restore_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> Relationship:
+def restore_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> Relationship:
     """Take the pair out of the trash, and its type too where that is there.
 
     Raises NotDeletedError, PersonDeletedError, FieldError when the pair was made anew meanwhile.
@@ -101,7 +101,7 @@ def restore_relationship(*, owner: User, relationship_id: str, now: dt.datetime)
     return row
 
 
-def remove_relationship(*, owner: User, relationship_id: str, now: dt.datetime) -> None:
+def remove_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> None:
     """Remove a pair that is in the trash for good. Raises NotDeletedError."""
     with account_write(owner):
         remove_relationships(owner.pk, [_find_deleted(owner, relationship_id, now).pk])
@@ -114,7 +114,7 @@ def remove_relationships(owner_id: UUID, relationship_ids: Collection[UUID]) -> 
     return []
 
 
-def _find_deleted(owner: User, relationship_id: str, now: dt.datetime) -> Relationship:
+def _find_deleted(owner: User, relationship_id: UUID, now: dt.datetime) -> Relationship:
     rows = (
         Relationship.objects.owned_by(owner).within_retention(now).select_related("person", "related_person", "inverse")
     )

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.errors import DomainError, NotDeletedError
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.palette import pick_color
@@ -32,7 +32,7 @@ def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> Relat
     return row
 
 
-def update_type(*, owner: User, type_id: str, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
+def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
     """Change what `data` holds. A change of the inverse also changes the relationships that have it."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).active().select_related("inverse").find(type_id)
@@ -47,7 +47,7 @@ def update_type(*, owner: User, type_id: str, data: dict[str, Any], now: dt.date
     return row
 
 
-def delete_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
+def delete_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
     """Soft-delete a type; its inverse stays. Raises TypeInUseError."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).active().find(type_id)
@@ -56,23 +56,19 @@ def delete_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
         RelationshipType.objects.owned_by(owner).filter(pk=row.pk).update(deleted_at=now, updated_at=now)
 
 
-def restore_type(*, owner: User, type_id: str, now: dt.datetime) -> RelationshipType:
+def restore_type(*, owner: User, type_id: UUID, now: dt.datetime) -> RelationshipType:
     """Take a type out of the trash. Raises NotDeletedError, FieldError where its name is taken."""
     with account_write(owner):
-        row = RelationshipType.objects.owned_by(owner).within_retention(now).find(type_id)
-        if not row.is_deleted:
-            raise NotDeletedError
+        row = RelationshipType.objects.owned_by(owner).within_retention(now).find_deleted(type_id)
         check_name_free(row.name, taken_names(owner.pk))
         _restore([row], now)
     return row
 
 
-def remove_type(*, owner: User, type_id: str, now: dt.datetime) -> None:
+def remove_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
     """Remove a type for good; what still refers to it is left without a type, its inverse without an inverse."""
     with account_write(owner):
-        row = RelationshipType.objects.owned_by(owner).within_retention(now).find(type_id)
-        if not row.is_deleted:
-            raise NotDeletedError
+        row = RelationshipType.objects.owned_by(owner).within_retention(now).find_deleted(type_id)
         remove_types(owner.pk, [row.pk])
 
 

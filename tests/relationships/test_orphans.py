@@ -168,7 +168,7 @@ def relate_by(owner: User, one: Person, other: Person, kind: RelationshipType | 
     except FieldError:  # a second one of the kind
         return True
     if is_cut:
-        delete_relationship(owner=owner, relationship_id=str(row.pk), now=moment)
+        delete_relationship(owner=owner, relationship_id=row.pk, now=moment)
     return not is_cut
 
 

@@ -5,11 +5,11 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.fields import (
     OwnedField,
     OwnedIdsField,
@@ -52,46 +52,44 @@ class BulkOrphansSerializer(serializers.Serializer[Any]):
     personIds = OwnedIdsField("people.Person", source="person_ids")
 
 
-class BulkView(APIView):
+class BulkViewSet(ApiViewSet[Any]):
+    """Many people at once; below people."""
+
     @extend_schema(
         operation_id="changePeopleInBulk",
         request=BulkSerializer,
-        responses=envelope("BulkDone", success=serializers.BooleanField(), affectedCount=serializers.IntegerField()),
+        responses={
+            200: envelope("BulkDone", success=serializers.BooleanField(), affectedCount=serializers.IntegerField())
+        },
     )
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Delete many people, add them to groups, or set what they are to the user: all or nothing."""
-        body = BulkSerializer(data=request.data, context={"request": request})
-        body.is_valid(raise_exception=True)
-        return Response({"success": True, "affectedCount": _act(request, body.validated_data)})
+        return Response({"success": True, "affectedCount": self._act(self.read_body(BulkSerializer))})
 
-
-def _act(request: Request, data: dict[str, Any]) -> int:
-    whom: dict[str, Any] = {"owner": caller(request), "person_ids": data.get("person_ids"), "now": timezone.now()}
-    if data["action"] == DELETE:
-        return bulk.delete_many(**whom, options=data)
-    if data["action"] == ADD_TO_GROUPS:
-        return bulk.add_to_groups(**whom, groups=data["groups"])
-    return bulk.set_relationship(**whom, relationship_type=data["relationship_type"])
-
-
-class BulkOrphansView(APIView):
     @extend_schema(
         operation_id="listBulkOrphans",
         request=BulkOrphansSerializer,
         responses=envelope("BulkOrphans", orphans=OrphanAnswer(many=True), hasCardDavSync=serializers.BooleanField()),
     )
-    def post(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"])
+    def orphans(self, request: Request) -> Response:
         """Who would become an orphan if all these people were deleted.
 
         `hasCardDavSync` says whether any of them is on a CardDAV server.
         """
-        body = BulkOrphansSerializer(data=request.data, context={"request": request})
-        body.is_valid(raise_exception=True)
-        user, person_ids = caller(request), body.validated_data["person_ids"]
-        orphans = find_orphans(user, person_ids)
+        person_ids = self.read_body(BulkOrphansSerializer)["person_ids"]
+        orphans = find_orphans(self.owner, person_ids)
         return Response(
             {
-                "orphans": orphan_answers(user, orphans),
-                "hasCardDavSync": any(extension.is_mirrored(user.pk, person_ids) for extension in extensions()),
+                "orphans": orphan_answers(self.owner, orphans),
+                "hasCardDavSync": any(extension.is_mirrored(self.owner.pk, person_ids) for extension in extensions()),
             }
         )
+
+    def _act(self, data: dict[str, Any]) -> int:
+        whom: dict[str, Any] = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
+        if data["action"] == DELETE:
+            return bulk.delete_many(**whom, options=data)
+        if data["action"] == ADD_TO_GROUPS:
+            return bulk.add_to_groups(**whom, groups=data["groups"])
+        return bulk.set_relationship(**whom, relationship_type=data["relationship_type"])

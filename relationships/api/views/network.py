@@ -1,41 +1,82 @@
 """Routes of the network: orphans and graphs."""
 
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.serializers import IntegerField
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet, TrashViewSet
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.queries import read_whole
 from contacts_project.kernel.api.schema import envelope
-from people.models import Person
+from people.counts import PEOPLE, count_of
+from people.dates import schedule
+from people.dates.upcoming import count_upcoming
+from people.models import Group, Person
 from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
+from relationships.counts import RELATIONSHIPS
 from relationships.network.graphs import direct_graph, whole_graph
 from relationships.network.loading import find_orphans
 from relationships.projection import orphan_answers
 
+DAYS = 30
 GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True))
 
 
-class OrphansView(APIView):
+class NetworkViewSet(TrashViewSet[Person]):
+    """The network around one person; below people."""
+
+    model = Person
+    lookup_url_kwarg = "person_id"
+
     @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)))
-    def get(self, request: Request, person_id: str) -> Response:
+    @action(detail=True)
+    def orphans(self, request: Request, person_id: UUID) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
-        person = Person.objects.find_active(caller(request), person_id)
-        orphans = find_orphans(caller(request), [person.pk])
-        return Response({"orphans": orphan_answers(caller(request), orphans)})
+        person = Person.objects.find_active(self.owner, person_id)
+        orphans = find_orphans(self.owner, [person.pk])
+        return Response({"orphans": orphan_answers(self.owner, orphans)})
 
-
-class PersonGraphView(APIView):
     @extend_schema(operation_id="getPersonGraph", responses=GRAPH)
-    def get(self, request: Request, person_id: str) -> Response:
+    @action(detail=True)
+    def graph(self, request: Request, person_id: UUID) -> Response:
         """A person with their direct connections."""
-        person = Person.objects.find_active(caller(request), person_id)
-        return Response(direct_graph(caller(request), person))
+        return Response(direct_graph(self.owner, Person.objects.find_active(self.owner, person_id)))
 
 
-class DashboardGraphView(APIView):
+class DashboardViewSet(ApiViewSet[Any]):
+    """The account as a whole. Here, because relationships are the highest of what it counts."""
+
+    @extend_schema(
+        operation_id="getDashboardStats",
+        responses=envelope(
+            "DashboardStats",
+            peopleCount=IntegerField(),
+            groupsCount=IntegerField(),
+            relationshipsCount=IntegerField(help_text="A pair, being two rows of the list, counts once."),
+            upcomingEvents=IntegerField(
+                help_text=f"Events of the coming {DAYS} days, as GET /api/upcoming lists them."
+            ),
+        ),
+    )
+    @action(detail=False)
+    def stats(self, request: Request) -> Response:
+        """How many people, groups, relationships and upcoming events there are."""
+        today = schedule.calendar_of(self.owner).today(timezone.now())
+        return Response(
+            {
+                "peopleCount": count_of(self.owner.pk, PEOPLE),
+                "groupsCount": Group.objects.owned_by(self.owner).active().count(),
+                "relationshipsCount": count_of(self.owner.pk, RELATIONSHIPS) // 2,
+                "upcomingEvents": count_upcoming(self.owner, start=today, days=DAYS),
+            }
+        )
+
     @extend_schema(
         operation_id="getDashboardGraph",
         parameters=[
@@ -45,12 +86,13 @@ class DashboardGraphView(APIView):
         ],
         responses=GRAPH,
     )
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def graph(self, request: Request) -> Response:
         """The whole network, with the user as center."""
         query = request.query_params
         including = _ids(query.get("includeGroupIds", ""))
         graph = whole_graph(
-            caller(request),
+            self.owner,
             including=including or None,
             excluding=_ids(query.get("excludeGroupIds", "")),
             limit=read_whole(query, "limit", default=None, low=1),
