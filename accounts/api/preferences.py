@@ -9,10 +9,9 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
 from accounts.api.serializers import user as shape
+from accounts.api.viewsets import ApiViewSet
 from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
@@ -104,17 +103,15 @@ PREFERENCES = [
 ]
 
 
-class PreferenceView(APIView):
+class PreferenceViewSet(ApiViewSet[Any]):
     """Stores one preference; subclasses are made by `preference_views`."""
 
     preference: Preference
     body: type[serializers.Serializer[Any]]
 
-    def put(self, request: Request) -> Response:
+    def update(self, request: Request) -> Response:
         """Change this preference; the answer holds it alone, not the profile."""
-        body = self.body(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = change_preferences(user=caller(request), values=body.validated_data)
+        user = change_preferences(user=self.owner, values=self.read_body(self.body))
         return Response(answer_of(self.preference, user))
 
 
@@ -129,7 +126,7 @@ def preference_views() -> Iterator[URLPattern]:
     for preference in PREFERENCES:
         fields = {value.name: value.bound() for value in preference.values}
         body = type(f"{preference.title}Serializer", (serializers.Serializer,), fields)
-        made: Any = type(f"{preference.title}View", (PreferenceView,), {"preference": preference, "body": body})
+        made: Any = type(f"{preference.title}ViewSet", (PreferenceViewSet,), {"preference": preference, "body": body})
         described = extend_schema(
             operation_id=f"set{preference.title}",
             summary=f"Set the {preference.path.replace('-', ' ')}",
@@ -137,7 +134,7 @@ def preference_views() -> Iterator[URLPattern]:
             request=body,
             responses=_described(preference),
         )
-        yield path(f"user/{preference.path}", extend_schema_view(put=described)(made).as_view())
+        yield path(f"user/{preference.path}", extend_schema_view(update=described)(made).as_view({"put": "update"}))
 
 
 def _described(preference: Preference) -> "serializers.Serializer[Any]":

@@ -2,9 +2,11 @@
 
 from typing import Any, TypeVar
 
+from django.contrib.auth import get_user
 from django.db.models import Model
 from django.utils import timezone
 from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
@@ -42,6 +44,14 @@ class OpenViewSet(ApiViewSet[Any]):
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
+
+
+def session_user(request: Request) -> User | None:
+    """The account of the session behind a request to an open route; beside a bearer header no session counts."""
+    if request.headers.get("Authorization"):
+        return None
+    user = get_user(request._request)
+    return user if isinstance(user, User) else None
 
 
 class OwnedViewSet(ApiViewSet[M]):

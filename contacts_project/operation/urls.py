@@ -1,12 +1,16 @@
 """Routes about the service itself, below /api/."""
 
 from django.urls import path
+from rest_framework.routers import SimpleRouter
 
-from contacts_project.operation import views
+from contacts_project.operation.views import DocsView, HealthViewSet, OpenAPIViewSet, VersionViewSet
+
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("health", HealthViewSet, basename="health")
+router.register("version", VersionViewSet, basename="version")
 
 urlpatterns = [
-    path("health", views.HealthView.as_view()),
-    path("version", views.VersionView.as_view()),
-    path("openapi.json", views.OpenAPIView.as_view(), name="openapi"),
-    path("docs", views.DocsView.as_view()),
+    *router.urls,
+    path("openapi.json", OpenAPIViewSet.as_view({"get": "list"}), name="openapi"),
+    path("docs", DocsView.as_view()),
 ]

@@ -14,8 +14,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import CharField, ChoiceField, IntegerField
-from rest_framework.views import APIView
 
+from accounts.api.viewsets import ApiViewSet, OpenViewSet
 from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.schema import envelope
@@ -35,23 +35,16 @@ HEALTH = envelope("Health", status=_STATUS, checks=_CHECKS)
 UNFIT = envelope("HealthUnfit", error=CharField(), code=CharField(), status=_STATUS, checks=_CHECKS)
 
 
-class OpenView(APIView):
-    """A route that anybody may read."""
-
-    authentication_classes = []
-    permission_classes = [AllowAny]
-
-
-class VersionView(APIView):
+class VersionViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="getVersion", responses=envelope("Version", version=CharField()))
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """The version of the running service."""
         return Response({"version": settings.VERSION})
 
 
-class HealthView(OpenView):
+class HealthViewSet(OpenViewSet):
     @extend_schema(operation_id="getHealth", responses={200: HEALTH, 503: UNFIT})
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """Whether the service is fit to serve: 200, else 503 with the part that is not."""
         fit, checks = check_health(timezone.now())
         if fit:
@@ -61,11 +54,11 @@ class HealthView(OpenView):
         return answer
 
 
-class OpenAPIView(OpenView):
+class OpenAPIViewSet(OpenViewSet):
     """The API described as OpenAPI 3.1."""
 
     @extend_schema(exclude=True)
-    def get(self, request: Request) -> HttpResponse:
+    def list(self, request: Request) -> HttpResponse:
         with _describing:
             description = _description()
         return HttpResponse(description, content_type="application/json")

@@ -163,5 +163,5 @@ def test_threads_that_ask_at_once_have_it_made_once(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(views, "_description", cache(views._description.__wrapped__))
     request = Request(HttpRequest())
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: views.OpenAPIView().get(request).content, range(4)))
+        answers = list(pool.map(lambda _: views.OpenAPIViewSet().list(request).content, range(4)))
     assert (answers, made) == ([b"{}"] * 4, [1])

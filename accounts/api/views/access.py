@@ -8,15 +8,14 @@ from django.middleware.csrf import get_token
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
 from accounts.api.permissions import SessionOnly
 from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
 from accounts.api.serializers.user import UserSerializer
-from accounts.api.views.open import OpenView
+from accounts.api.viewsets import ApiViewSet, OpenViewSet
 from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
@@ -36,24 +35,24 @@ SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
 MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
 
 
-class CsrfView(OpenView):
+class SignInViewSet(OpenViewSet):
+    """How one gets in."""
+
     @extend_schema(
         operation_id="getCsrfToken",
         responses=envelope("CsrfAnswer", csrfToken=serializers.CharField()),
     )
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def csrf(self, request: Request) -> Response:
         """The token that session-authenticated writes send as X-CSRFToken, and its cookie."""
         return SecretResponse({"csrfToken": get_token(request._request)})
 
-
-class RegisterView(OpenView):
     @extend_schema(operation_id="register", request=RegistrationSerializer, responses={201: USER_ANSWER})
+    @action(detail=False, methods=["post"])
     @raises(RegistrationClosedError, RateLimitedError)
-    def post(self, request: Request) -> Response:
+    def register(self, request: Request) -> Response:
         """Make an account; signs in unless e-mail verification is mandatory."""
-        body = RegistrationSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        data: dict[str, Any] = body.validated_data
+        data = self.read_body(RegistrationSerializer)
         profile = {key: data.get(key) for key in ("name", "surname", "nickname")}
         check_password_rules(data["password"], User(email=data["email"], **profile))
         count_registration(request._request)
@@ -70,15 +69,12 @@ class RegisterView(OpenView):
             remember_device(request._request, response, user)
         return response
 
-
-class LoginView(OpenView):
     @extend_schema(operation_id="login", request=LoginSerializer, responses=USER_ANSWER)
+    @action(detail=False, methods=["post"])
     @raises(RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
-    def post(self, request: Request) -> Response:
+    def login(self, request: Request) -> Response:
         """Sign in by password, and by a TOTP or recovery code where the account asks for one."""
-        body = LoginSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        data = body.validated_data
+        data = self.read_body(LoginSerializer)
         user = check_credentials(
             request=request._request,
             email=data["email"],
@@ -92,18 +88,18 @@ class LoginView(OpenView):
         return response
 
 
-class LogoutView(APIView):
-    permission_classes = [SessionOnly]
+class SignedInViewSet(ApiViewSet[Any]):
+    """Of who is in."""
 
     @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
-    def post(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], permission_classes=[SessionOnly])
+    def logout(self, request: Request) -> Response:
         """End this session."""
         logout(request._request)
         return Response({"success": True})
 
-
-class SessionView(APIView):
     @extend_schema(operation_id="getSession", responses=USER_ANSWER)
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def session(self, request: Request) -> Response:
         """Who is signed in; 401 when nobody is."""
-        return Response({"user": UserSerializer(caller(request)).data})
+        return Response({"user": UserSerializer(self.owner).data})

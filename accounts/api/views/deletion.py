@@ -5,12 +5,12 @@ from typing import Any
 from django.contrib.auth import logout
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
 from accounts.api.views.access import MESSAGE_ANSWER
+from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from accounts.services.deletion import check_deletion_password, delete_account
 from accounts.services.signing_in import proving
@@ -30,16 +30,18 @@ class DeletionSerializer(serializers.Serializer[Any]):
         return value
 
 
-class DeletionView(APIView):
+class DeletionViewSet(ApiViewSet[Any]):
+    """The end of the account."""
+
     @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_ANSWER})
+    @action(detail=False, methods=["delete"], url_path="delete")
     @raises(RateLimitedError)
-    def delete(self, request: Request) -> Response:
+    def delete_account(self, request: Request) -> Response:
         """Delete the account with everything it owns, at once and for good."""
-        body = DeletionSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = caller(request)
+        data = self.read_body(DeletionSerializer)
+        user = self.owner
         with proving(user):
-            check_deletion_password(user, body.validated_data.get("password"))
+            check_deletion_password(user, data.get("password"))
         delete_account(user=user)
         if request.auth is None:  # beside a token, the browser's session may be anybody's
             logout(request._request)

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django_ratelimit.core import get_usage
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.views.access import USER_ANSWER
-from accounts.api.views.open import OpenView
 from accounts.api.views.second_factor import CodeSerializer
+from accounts.api.viewsets import OpenViewSet
 from accounts.cookies import set_cookie
 from accounts.oidc import flow
 from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
@@ -42,7 +42,7 @@ from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.waiting import waiting
 
 DEFAULT_NEXT = "/api/docs"
@@ -58,7 +58,9 @@ class ProviderSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
 
 
-class ProvidersView(OpenView):
+class OidcViewSet(OpenViewSet):
+    """By way of the provider, and what ways there are."""
+
     @extend_schema(
         operation_id="listSignInProviders",
         responses=envelope(
@@ -68,38 +70,37 @@ class ProvidersView(OpenView):
             registration=serializers.BooleanField(),
         ),
     )
-    def get(self, request: Request) -> Response:
+    @action(detail=False)
+    def providers(self, request: Request) -> Response:
         """The ways to sign in, and whether one can register."""
         providers = [{"id": PROVIDER_ID, "name": provider_name()}] if is_configured() else []
         return Response({"providers": providers, "passwordLogin": True, "registration": registration_is_open()})
 
-
-class OidcStartView(OpenView):
     @extend_schema(
         operation_id="startOidc",
         parameters=[OpenApiParameter("next", str, description="The path to come back to, on this service.")],
         responses={302: None},
     )
-    @raises(NotFound, RateLimitedError, ProviderUnreachableError)
-    def get(self, request: Request) -> HttpResponse:
+    @action(detail=False, url_path="oidc/start")
+    @raises(MissingError, RateLimitedError, ProviderUnreachableError)
+    def start(self, request: Request) -> HttpResponse:
         """Send the browser to the provider. 404 where none is set up."""
         if not is_configured():
-            raise Http404
+            raise MissingError
         check_start_rate(request._request)
         url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
         set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
 
-
-class OidcCallbackView(OpenView):
     @extend_schema(
         operation_id="finishOidc",
         parameters=[OpenApiParameter(name, str) for name in ("code", "state", "error")],
         responses={302: None, (200, "text/html"): OpenApiResponse(OpenApiTypes.STR, description="Leads on to `next`.")},
     )
+    @action(detail=False, url_path="oidc/callback")
     @raises(
-        NotFound,
+        MissingError,
         RateLimitedError,
         FlowError,
         flow.ProviderRefusedError,
@@ -109,14 +110,14 @@ class OidcCallbackView(OpenView):
         EmailUnverifiedError,
         RegistrationClosedError,
     )
-    def get(self, request: Request) -> HttpResponse:
+    def callback(self, request: Request) -> HttpResponse:
         """Where the provider sends the browser back to: signs in, then goes on to `next`.
 
         Where the account has a second factor and the provider's `amr` shows none, a browser goes to a page that asks
         for the code; any other client gets 401 `mfa_required` and sends it to POST /api/auth/oidc/second-factor.
         """
         if not is_configured():
-            raise Http404
+            raise MissingError
         begun = flow.resume(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
         code = request.query_params.get("code")
         if not code:
@@ -135,16 +136,14 @@ class OidcCallbackView(OpenView):
         complete_sign_in(request._request, response, user)
         return response
 
-
-class OidcSecondFactorView(OpenView):
     @extend_schema(operation_id="finishOidcWithCode", request=CodeSerializer, responses=USER_ANSWER)
+    @action(detail=False, methods=["post"], url_path="oidc/second-factor")
     @raises(RateLimitedError, FlowError, InvalidCredentialsError)
-    def post(self, request: Request) -> Response:
+    def second_factor(self, request: Request) -> Response:
         """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
         pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
-        body = CodeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = finish_with_code(pending=pending, code=body.validated_data["code"], now=timezone.now())
+        data = self.read_body(CodeSerializer)
+        user = finish_with_code(pending=pending, code=data["code"], now=timezone.now())
         response = Response({"user": UserSerializer(user).data})
         complete_sign_in(request._request, response, user)
         return response

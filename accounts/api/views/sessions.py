@@ -1,39 +1,41 @@
 """Where the account is signed in."""
 
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
 from accounts.api.serializers.profile import AccountSessionSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.viewsets import OwnedViewSet
+from accounts.models import AccountSession
 from accounts.services.sessions import end_session, live_sessions
-from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.errors import MissingError
 
 
-class SessionListView(APIView):
+class SessionViewSet(OwnedViewSet[AccountSession]):
+    """Where the account is signed in."""
+
+    model = AccountSession
+    lookup_url_kwarg = "session_id"
+
     @extend_schema(
         operation_id="listSessions",
         responses=envelope("SessionsAnswer", sessions=AccountSessionSerializer(many=True)),
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         """The browsers that are signed in, the last used first."""
-        rows: Any = live_sessions(user=caller(request), now=timezone.now())
+        rows: Any = live_sessions(user=self.owner, now=timezone.now())
         context = {"session_key": request._request.session.session_key if request.auth is None else None}
         return Response({"sessions": AccountSessionSerializer(rows, many=True, context=context).data})
 
-
-class SessionView(APIView):
     @extend_schema(operation_id="endSession", responses={200: SUCCESS_ANSWER})
-    def delete(self, request: Request, session_id: str) -> Response:
+    def destroy(self, request: Request, session_id: UUID) -> Response:
         """Sign that browser out, at once."""
-        key = parse_id(session_id)
-        if key is None or not end_session(user=caller(request), session_id=key):
-            raise NotFound("There is no such session.")
+        if not end_session(user=self.owner, session_id=session_id):
+            raise MissingError("There is no such session.")
         return Response({"success": True})

@@ -9,12 +9,12 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from accounts.api.callers import caller
+from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporting import export_document
 from accounts.transfer.importing import MAX_VALUES, import_document
 from contacts_project.kernel.api.etags import conditional
@@ -57,43 +57,41 @@ class TransferReceiptSerializer(serializers.Serializer[Any]):
     results = ResultSerializer(many=True)
 
 
-class ExportView(APIView):
+_DOCUMENT: dict[str, Any] = {"parser_classes": [DocumentParser], "max_body_bytes": "MAX_IMPORT_BYTES"}
+
+
+class TransferViewSet(ApiViewSet[Any]):
+    """The whole account, out and in."""
+
     @extend_schema(operation_id="exportAccount", responses={200: OpenApiTypes.OBJECT})
+    @action(detail=False)
     @conditional
-    def get(self, request: Request) -> Any:
+    def export(self, request: Request) -> Any:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
         now = timezone.now()
-        response = StreamingHttpResponse(export_document(caller(request), now), content_type="application/json")
+        response = StreamingHttpResponse(export_document(self.owner, now), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="contacts-{now:%Y-%m-%d}.json"'
         return response
-
-
-class ImportView(APIView):
-    parser_classes = [DocumentParser]
-    max_body_bytes = "MAX_IMPORT_BYTES"
 
     @extend_schema(
         operation_id="importAccount",
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )
-    def post(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="import", **_DOCUMENT)
+    def import_account(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
         with IMPORTS.take():
-            return Response(import_document(owner=caller(request), document=request.data, now=timezone.now()))
-
-
-class ImportValidationView(APIView):
-    parser_classes = [DocumentParser]
-    max_body_bytes = "MAX_IMPORT_BYTES"
+            return Response(import_document(owner=self.owner, document=request.data, now=timezone.now()))
 
     @extend_schema(
         operation_id="validateAccountImport",
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )
-    def post(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="import/validate", **_DOCUMENT)
+    def validate_import(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
         with IMPORTS.take():
-            receipt = import_document(owner=caller(request), document=request.data, now=timezone.now(), dry=True)
+            receipt = import_document(owner=self.owner, document=request.data, now=timezone.now(), dry=True)
         return Response(receipt)

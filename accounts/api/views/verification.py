@@ -5,11 +5,12 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.views.access import MESSAGE_ANSWER
-from accounts.api.views.open import OpenView, session_user
+from accounts.api.viewsets import OpenViewSet, session_user
 from accounts.fields import AccountEmail, Secret
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
@@ -49,31 +50,19 @@ class ResetSerializer(TokenSerializer):
     password = Secret()
 
 
-def validated(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body, checked."""
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    data: dict[str, Any] = body.validated_data
-    return data
+class VerificationViewSet(OpenViewSet):
+    """By tokens that were mailed, and the mails."""
 
-
-def order(request: Request, kind: MailKind) -> None:
-    """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
-    email = validated(MailboxSerializer, request)["email"]
-    _ORDERS.draw(address_block(client_address(request._request)))
-    order_mail(kind=kind, address=email)
-
-
-class VerifyEmailView(OpenView):
     @extend_schema(operation_id="verifyEmail", request=VerificationSerializer, responses=MESSAGE_ANSWER)
+    @action(detail=False, methods=["post"], url_path="verify-email")
     @raises(SignInRequiredError, AccountGoneError, RateLimitedError)
-    def post(self, request: Request) -> Response:
+    def verify_email(self, request: Request) -> Response:
         """Verify the address that this token was mailed to.
 
         An account that has a verified address changes it in a session of the account, or with its `password`: else 401
         `sign_in_required`, and the link stays good.
         """
-        data = validated(VerificationSerializer, request)
+        data = self.read_body(VerificationSerializer)
         verify_email(
             token=data["token"],
             signed_in=session_user(request),
@@ -82,41 +71,43 @@ class VerifyEmailView(OpenView):
         )
         return Response({"message": "The e-mail address has been verified."})
 
-
-class TakeBackEmailView(OpenView):
     @extend_schema(operation_id="takeBackEmail", request=TokenSerializer, responses=MESSAGE_ANSWER)
+    @action(detail=False, methods=["post"], url_path="take-back-email")
     @raises(AddressTakenError)
-    def post(self, request: Request) -> Response:
+    def take_back_email(self, request: Request) -> Response:
         """Take a change of the account's address back, by the token mailed to the old one; everybody is signed out."""
-        take_back_email(token=validated(TokenSerializer, request)["token"], now=timezone.now())
+        take_back_email(token=self.read_body(TokenSerializer)["token"], now=timezone.now())
         return Response({"message": "The address is back, and all sessions have ended. A mail says how to go on."})
 
-
-class ResendVerificationView(OpenView):
     @extend_schema(operation_id="resendVerification", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @action(detail=False, methods=["post"], url_path="resend-verification")
     @raises(RateLimitedError)
-    def post(self, request: Request) -> Response:
+    def resend_verification(self, request: Request) -> Response:
         """Mail the verification link again. The answer is the same for any address."""
-        order(request, MailKind.VERIFY)
+        self._order(MailKind.VERIFY)
         return Response({"message": "If this address waits to be verified, a mail is on its way."})
 
-
-class ForgotPasswordView(OpenView):
     @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @action(detail=False, methods=["post"], url_path="forgot-password")
     @raises(RateLimitedError)
-    def post(self, request: Request) -> Response:
+    def forgot_password(self, request: Request) -> Response:
         """Mail a link to set a new password. The answer is the same for any address."""
-        order(request, MailKind.RESET)
+        self._order(MailKind.RESET)
         return Response({"message": "If there is an account with this address, a mail is on its way."})
 
-
-class ResetPasswordView(OpenView):
     @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_ANSWER)
-    def post(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="reset-password")
+    def reset_password(self, request: Request) -> Response:
         """Set a new password by a mailed token; all sessions, API tokens and known devices of the account end."""
-        data = validated(ResetSerializer, request)
+        data = self.read_body(ResetSerializer)
         check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
         user = reset_password(token=data["token"], password=data["password"], now=timezone.now())
         response = Response({"message": "The password has been set. Sign in with it."})
         remember_device(request._request, response, user)
         return response
+
+    def _order(self, kind: MailKind) -> None:
+        """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
+        email = self.read_body(MailboxSerializer)["email"]
+        _ORDERS.draw(address_block(client_address(self.request._request)))
+        order_mail(kind=kind, address=email)
