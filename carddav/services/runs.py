@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import DavError, LoginRefusedError
+from carddav.client import BookMovedError, DavError, LoginRefusedError
 from carddav.models import Connection, Pause, PendingImport, Run, RunState
 from carddav.services.books import open_book
 from carddav.sync.context import Context, Tally
@@ -89,8 +89,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
         context.tell("connecting", "Connecting to the server")
-        with open_book(context):
-            sync_book(context)
+        _sync(context)
     except DavError as error:
         _note_failure(context, error)
         return error.code, str(error)
@@ -103,6 +102,15 @@ def _carry_out(context: Context) -> tuple[str, str]:
     if not context.dry_run:
         _note_success(context, next_at)
     return "", ""
+
+
+def _sync(context: Context) -> None:
+    try:
+        with open_book(context):
+            sync_book(context)
+    except BookMovedError as moved:
+        with open_book(context, moved_to=moved.location):
+            sync_book(context)
 
 
 def _note_success(context: Context, next_at: dt.datetime) -> None:

@@ -32,6 +32,8 @@ from people.vcard import VCardError, read_card
 
 def take_absences(context: Context, index: Index, missing: dict[str, Known]) -> list[FetchedCard]:
     """Deal with what vanished, each confirmed by the server; returns the cards that are there after all."""
+    moved = _moved(context, missing)
+    missing = {key: known for key, known in missing.items() if key not in moved}
     if not missing:
         return []
     context.tell("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
@@ -61,6 +63,13 @@ def take_absences(context: Context, index: Index, missing: dict[str, Known]) -> 
     if held and not context.dry_run:
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(pause=Pause.DELETIONS_HELD)
     return there
+
+
+def _moved(context: Context, missing: dict[str, Known]) -> set[str]:
+    """Those whose card was found under another href meanwhile."""
+    ids = [known.row_id for known in missing.values() if known.kind == "mapping"]
+    still = set(Mapping.objects.owned_by(context.owner).filter(pk__in=ids).values_list("href_key", flat=True))
+    return {key for key, known in missing.items() if known.kind == "mapping" and key not in still}
 
 
 def _is_same_book(connection: Connection, index: Index) -> bool:

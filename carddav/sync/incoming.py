@@ -1,6 +1,6 @@
 """Cards that were fetched: merged with their person, or, where they are new, linked, imported or kept waiting."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -54,6 +54,7 @@ class Incoming:
     index: Index
     is_importing: bool
     is_linking: bool = True
+    missing: dict[str, Known] = field(default_factory=dict)
     new: list[NewCard] = field(default_factory=list)
     left_pending: int = 0
 
@@ -117,7 +118,7 @@ class Incoming:
         if not batch:
             return
         self.context.tell("applying", f"Taking {len(batch)} new contacts")
-        linker = Linker(self.context, batch)
+        linker = Linker(self.context, batch, self.missing)
         linked = [(new, person_id) for new in batch if (person_id := linker.person_of(new)) is not None]
         rest = [new for new in batch if new not in [pair[0] for pair in linked]]
         if self.context.dry_run:
@@ -133,7 +134,7 @@ class Incoming:
         self._keep_pending(rest)
 
     def _link(self, new: NewCard, person_id: UUID) -> None:
-        link_card(self.context, new.fetched, new.card, person_id)
+        link_card(self.context, new.fetched, new.card, person_id, moved_from=set(self.missing))
         mapping = Mapping.objects.owned_by(self.context.owner).filter(person=person_id).first()
         if mapping is not None:
             merge_contact(self.context, mapping.pk)
@@ -236,14 +237,16 @@ class Incoming:
 class Linker:
     """Which unmapped people the new cards of a batch are: by UID, then by saying the very same."""
 
-    def __init__(self, context: Context, batch: list[NewCard]) -> None:
+    def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, Known] | None = None) -> None:
         self.context = context
         owner = context.owner
         self.taken: set[UUID] = set()
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
         names = {name_key(new.card) for new in batch}
-        mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").values("person_id")
+        # Whose card is missing is free as well: its href may have changed.
+        moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
+        mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
         free = active.exclude(pk__in=mapped)
         self.by_uid: dict[str, UUID] = dict(free.filter(uid__in=uids).values_list("uid", "pk"))
         ids = list(
@@ -274,17 +277,22 @@ def _says_the_same(local: dict[str, object], remote: dict[str, object]) -> bool:
     return not merged.conflicts and merged.wanted == Sides(local, remote)
 
 
-def link_card(context: Context, found: FetchedCard, card: Card, person_id: UUID) -> None:
-    """Let the card be that person's. They never met: the merge that follows joins them."""
+def link_card(
+    context: Context, found: FetchedCard, card: Card, person_id: UUID, moved_from: Collection[str] = ()
+) -> None:
+    """Let the card be that person's. If they never met, the merge that follows joins them; of a card that moved, what
+    was agreed on still holds."""
     with context.write():
         rows = Mapping.objects.owned_by(context.owner)
         queued = rows.filter(person=person_id).first()
-        if queued is not None and queued.remote_raw:
+        is_moved = queued is not None and bool(queued.remote_raw)
+        if is_moved and queued is not None and queued.href_key not in moved_from:
             return
         mapping = queued or Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
         mapping.href, mapping.href_key, mapping.etag, mapping.uid = found.href, found.key, found.etag, card.uid
         mapping.remote_raw, mapping.local_rev = found.text, UNSENT
-        mapping.base_local, mapping.base_remote = dict(EMPTY), dict(EMPTY)
+        if not is_moved:
+            mapping.base_local, mapping.base_remote = dict(EMPTY), dict(EMPTY)
         mapping.status, mapping.error, mapping.body_hash = MappingStatus.CLEAN, "", ""
         mapping.save()
         Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()

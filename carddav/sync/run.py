@@ -51,10 +51,11 @@ def pull(context: Context, *, is_importing: bool) -> None:
         listing = compare(index, changes)
     if changes.is_unchanged:
         listing = Listing(dict(index.todo), {}, [])
-    incoming = Incoming(context, index, is_importing=is_importing)
+    incoming = Incoming(context, index, is_importing=is_importing, missing=listing.missing)
+    incoming.take_all(listing.to_fetch)  # first of all: what is missing may have moved to another href
     for card in take_absences(context, index, listing.missing):
         incoming.take(card)
-    incoming.take_all(listing.to_fetch)
+    incoming.flush()
     join_groups(context)
     if incoming.left_pending:
         context.tally.fail(

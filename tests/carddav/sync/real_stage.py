@@ -1,0 +1,65 @@
+"""A synced account over a real server, through the proxy that counts and injects faults."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.models import Mapping, Run
+from carddav.services import runs
+from people.models import Person
+from tests.carddav.builders import make_connection
+from tests.carddav.conftest import USER
+from tests.carddav.proxy import Proxy
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.client import Client, client_of
+
+
+class RealStage:
+    """`path` is the folder of a new book; the account knows no more than the address of the server."""
+
+    def __init__(self, owner: User, server: DavServer, proxy: Proxy, **settings: Any) -> None:
+        self.owner, self.server, self.proxy = owner, server, proxy
+        self.path = server.make_book(USER)
+        url = proxy.url.rstrip("/") + self.path
+        values = {"username": USER, "password": PASSWORD, "book_url": "", "import_mode": "auto", **settings}
+        self.connection = make_connection(owner, server_url=url, **values)
+        self.api: Client = client_of(owner)
+        proxy.forget()
+
+    def put(self, name: str, text: str) -> None:
+        """Somebody else writes a card."""
+        self.server.put(USER, f"{self.path}{name}", text)
+
+    def text(self, name: str) -> str:
+        return self.server.get(USER, f"{self.path}{name}").decode()
+
+    def remove(self, name: str) -> None:
+        self.server.delete(USER, f"{self.path}{name}")
+
+    def sync(self, **options: Any) -> Run:
+        """A whole run; the requests are counted from its start."""
+        self.proxy.forget()
+        run = runs.start_run(owner=self.owner, trigger="manual", now=timezone.now(), **options)
+        return runs.execute_run(run.pk)
+
+    def quiet(self) -> None:
+        """The next run has nothing to do, and asks one thing."""
+        run = self.sync()
+        assert (run.code, run.error_messages) == ("", [])
+        assert self.proxy.count() == 1, self.proxy.log()
+
+    def person(self, name: str = "Ada") -> Person:
+        return Person.objects.owned_by(self.owner).active().get(name=name)
+
+    def edit(self, person: Person, **body: Any) -> None:
+        self.api.ok("PUT", f"/api/people/{person.pk}", body)
+
+    def create(self, **body: Any) -> Person:
+        answer = self.api.ok("POST", "/api/people", body, status=201)
+        return Person.objects.owned_by(self.owner).get(pk=answer["person"]["id"])
+
+    def card_of(self, person: Person) -> str:
+        """The text of the person's card on the server."""
+        mapping = Mapping.objects.owned_by(self.owner).get(person=person)
+        return self.server.get(USER, mapping.href.replace(self.proxy.url, "/")).decode()
