@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.tasks import purge_budgets
 from contacts_project.kernel.api import budgets
-from contacts_project.kernel.api.budgets import Budget, BudgetUse
+from contacts_project.kernel.api.budgets import Budget, BudgetUse, PassingBudget
 from contacts_project.kernel.errors import RateLimitedError
 from tests.racing import at_once
 
@@ -75,6 +75,20 @@ def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
             purge_budgets()
             assert BudgetUse.objects.count() == 1
             assert draws(THREE, "new") == [30]
+
+
+def test_a_passing_budget_writes_nothing_and_begins_anew_by_the_clock() -> None:
+    passing = PassingBudget("passing", 2, 60)
+    with time_machine.travel(NOON, tick=False) as clock:
+        clock.shift(50)
+        passing.draw("a")
+        passing.draw("a")
+        with pytest.raises(RateLimitedError) as caught:
+            passing.draw("a")
+        assert caught.value.retry_after == 10
+        passing.draw("b")
+        clock.shift(10)
+        passing.draw("a")
 
 
 @pytest.mark.django_db(transaction=True)

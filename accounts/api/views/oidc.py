@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.utils import timezone
-from django_ratelimit.core import get_usage
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -38,7 +37,7 @@ from accounts.services.oidc_sign_in import (
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
 from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.api.budgets import Budget, PassingBudget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
@@ -47,8 +46,7 @@ from contacts_project.kernel.waiting import waiting
 
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
-# Starts write nothing: a count in the cache, about right, is enough (docs/accounts.md, Budgets).
-_STARTS_OF_ONE_ADDRESS = "60/m"
+_STARTS = PassingBudget("oidc-start", 60, 60)
 # Callbacks that the provider does not confirm: each costs it and us a request.
 _CALLBACKS = Budget("oidc-callback", 10, 15 * 60)
 
@@ -87,7 +85,7 @@ class OidcViewSet(OpenViewSet):
         """Send the browser to the provider. 404 where none is set up."""
         if not is_configured():
             raise MissingError
-        check_start_rate(request._request)
+        _STARTS.draw(address_block(client_address(request._request)))
         url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
         set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
@@ -157,16 +155,3 @@ def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
         response = refusal(error)
     remember_pending(response, pending)
     return response
-
-
-def check_start_rate(request: HttpRequest) -> None:
-    """Count a start of this client address. Raises RateLimitedError."""
-    usage = get_usage(
-        request,
-        group="oidc-start",
-        key=lambda _, request: address_block(client_address(request)),
-        rate=_STARTS_OF_ONE_ADDRESS,
-        increment=True,
-    )
-    if usage and usage["should_limit"]:
-        raise RateLimitedError(usage["time_left"])
