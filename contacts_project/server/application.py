@@ -106,8 +106,9 @@ class Application:
 
 
 def kind_of(scope: Scope) -> Kind:
-    """Who asks what."""
-    return Kind(caller_of(scope), scope["raw_path"], scope["query_string"])
+    """Who asks what; a write does not wait behind who reads at the same path."""
+    path = b"%b %b" % (scope["method"].encode(), scope["raw_path"])
+    return Kind(caller_of(scope), path, scope["query_string"])
 
 
 async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:

@@ -30,7 +30,7 @@ class Kind:
     """Requests that wait behind each other: the same `caller` asks the same thing."""
 
     caller: object
-    path: bytes
+    path: bytes  # with the method
     query: bytes = b""
 
 

@@ -69,6 +69,7 @@ def test_who_never_reads_hinders_nobody_at_the_same_address(monkeypatch: pytest.
             served.connect(head.encode(), receive_buffer=4096)
         wait_until(lambda: len(stalled.stalled) >= min(8 * paths, 24))
         assert requests.get(f"{served.base}/quick", timeout=20).content == b"quick"
+        assert requests.delete(f"{served.base}/0", timeout=20).status_code == 200
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_A_HEAD])
