@@ -18,5 +18,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads and worker processes of the tests open it too.
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them for each test's client
 LOGGING.update(root={"handlers": ["stderr"], "level": "WARNING"})
 TEST_REDIS_URL = os.environ.get("TEST_REDIS_URL", "")
