@@ -86,13 +86,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contacts_project.kernel.api.request_ids.RequestIdMiddleware",
-    "contacts_project.kernel.api.answer_headers.AnswerHeadersMiddleware",
+    "contacts_project.kernel.api.middleware.RequestIdMiddleware",
+    "contacts_project.kernel.api.middleware.AnswerHeadersMiddleware",
     "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "contacts_project.kernel.api.limits.BodyLimitMiddleware",
+    "contacts_project.kernel.api.middleware.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -255,7 +255,7 @@ REST_FRAMEWORK = {
         "accounts.api.authentication.BearerAuthentication",
         "accounts.api.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.permissions.OwnData"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.OwnData"],
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
@@ -306,7 +306,7 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contacts_project.kernel.api.request_ids.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contacts_project.kernel.api.middleware.RequestIdFilter"}},
     "formatters": {
         "json": {
             "()": "contacts_project.kernel.api.logs.JsonFormatter",

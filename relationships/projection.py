@@ -7,7 +7,8 @@ from uuid import UUID
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.columns import TimeText
+from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json, timestamp
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person

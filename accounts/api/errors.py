@@ -1,7 +1,6 @@
 """How the API answers what accounts refuse."""
 
-from accounts.api.authentication import CsrfError
-from accounts.api.permissions import ReadOnlyTokenError, SessionRequiredError
+from accounts.api.authentication import CsrfError, ReadOnlyTokenError, SessionRequiredError
 from accounts.api.views.second_factor import ProofRequiredError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError

@@ -6,7 +6,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.permissions import SAFE_METHODS
 
-from accounts.api.permissions import SessionOnly
+from accounts.api.authentication import SessionOnly
 
 
 class BearerScheme(OpenApiAuthenticationExtension):

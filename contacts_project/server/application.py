@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.limits import kept_bytes
+from contacts_project.kernel.api.middleware import kept_bytes
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
 from contacts_project.server.answers import Answer

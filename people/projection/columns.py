@@ -5,7 +5,8 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 
-from contacts_project.kernel.api.columns import DayText, IdKey, Raw
+from contacts_project.kernel.api.columns import DayText, Raw
+from contacts_project.kernel.api.ids import IdKey
 from people.field_table import Kind, PersonField
 
 

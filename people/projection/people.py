@@ -8,7 +8,8 @@ from uuid import UUID
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, TimeText, id_text
+from contacts_project.kernel.api.columns import TimeText
+from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people import field_table
 from people.models import Person

@@ -13,7 +13,8 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, Raw, TimeText, id_text
+from contacts_project.kernel.api.columns import Raw, TimeText
+from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.extensions import extensions

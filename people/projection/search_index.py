@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, Raw, id_text
+from contacts_project.kernel.api.columns import Raw
+from contacts_project.kernel.api.ids import IdKey, id_text
 from people import field_table
 from people.field_table import Kind
 from people.models import Person

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey, id_text
+from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Group, Membership, Person
 from people.names import NameParts, display_name

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from contacts_project.kernel.api.columns import IdKey
+from contacts_project.kernel.api.ids import IdKey
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from relationships.models import Relationship

@@ -10,7 +10,7 @@ from django.db.models import DateTimeField, Exists, F, OuterRef, Q, UUIDField, V
 from django.db.models.expressions import Combinable
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import FreshId
+from contacts_project.kernel.api.ids import FreshId
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import IdKey
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.ids import IdKey, new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
-from contacts_project.kernel.api.columns import IdKey
+from contacts_project.kernel.api.ids import IdKey
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from tests.builders import make_person, make_token

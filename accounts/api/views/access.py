@@ -12,7 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.permissions import SessionOnly
+from accounts.api.authentication import SessionOnly
 from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet

@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.permissions import SessionOnly
+from accounts.api.authentication import SessionOnly
 from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenSerializer, NewApiTokenSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import OwnedViewSet

@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.permissions import SessionOnly
+from accounts.api.authentication import SessionOnly
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, JsonResponse
 
-from contacts_project.kernel.api.limits import BodyLimitMiddleware
+from contacts_project.kernel.api.middleware import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DRAINED
 from tests.contacts_project.server.running import Running, read_answer, running
 
