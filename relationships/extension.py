@@ -7,7 +7,6 @@ from uuid import UUID
 
 from rest_framework.serializers import Field
 
-from accounts.models import User
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from people.extensions import PersonExtension
@@ -22,14 +21,14 @@ from relationships.services.types import revive_types
 
 class RelationshipsExtension(PersonExtension):
     name = "relationships"
+    rows = staticmethod(relationship_texts)
 
     def answer_field(self) -> "Field[Any, Any, Any, Any]":
         return RelationshipAnswer(many=True, read_only=True)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
-        through = OwnedField("people.Person", source="connected_through", required=False, allow_null=True)
-        through.write_only = True
-        return {"connectedThroughId": through}
+        through = {"source": "connected_through", "required": False, "allow_null": True, "write_only": True}
+        return {"connectedThroughId": OwnedField("people.Person", **through)}
 
     def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         return {
@@ -56,9 +55,6 @@ class RelationshipsExtension(PersonExtension):
                 notes=None,
                 now=person.created_at,
             )
-
-    def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
-        return relationship_texts(owner, person_ids)
 
     def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
         return orphans_to_delete(owner_id, person_ids, options)

@@ -1,5 +1,7 @@
 """A person as bodies bring it and answers show it. Answers are built by people.projection; this describes them."""
 
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import orjson
@@ -15,23 +17,35 @@ from people.names import COLUMNS, NameParts, display_name
 from people.projection.search_index import RECORD
 
 
+@cache
+def _fields() -> dict[str, SerializerField]:
+    """Those of the table; the fields of the apps above come with their extensions."""
+    fields: dict[str, SerializerField] = {
+        "id": serializers.UUIDField(read_only=True),
+        **person_fields(),
+        "deletedAt": serializers.DateTimeField(read_only=True, allow_null=True, source="deleted_at"),
+        "createdAt": serializers.DateTimeField(read_only=True, source="created_at"),
+        "updatedAt": serializers.DateTimeField(read_only=True, source="updated_at"),
+    }
+    for extension in extensions():
+        fields.update(extension.body_fields())
+        if extension.name and (field := extension.answer_field()):
+            fields[extension.name] = field
+    return fields
+
+
+@cache
+def _fields_of_creation() -> list[str]:
+    """What extensions take with a new person alone."""
+    return [name for extension in extensions() for name in extension.body_fields()]
+
+
 class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
     def get_fields(self) -> dict[str, SerializerField]:
-        """Those of the table; the fields of the apps above come with their extensions."""
-        fields: dict[str, SerializerField] = {
-            "id": serializers.UUIDField(read_only=True),
-            **person_fields(),
-            "deletedAt": serializers.DateTimeField(read_only=True, allow_null=True, source="deleted_at"),
-            "createdAt": serializers.DateTimeField(read_only=True, source="created_at"),
-            "updatedAt": serializers.DateTimeField(read_only=True, source="updated_at"),
-        }
-        for extension in extensions():
-            fields.update(extension.body_fields())
-            if extension.name and (field := extension.answer_field()):
-                fields[extension.name] = field
-        return fields
+        """Copies of what is made once: fields know the serializer that they are bound to."""
+        return deepcopy(_fields())
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
         """One row by its model, for comparison with the projection; costs several queries."""
@@ -45,9 +59,8 @@ class PersonChangeSerializer(PersonSerializer):
 
     def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
-        for extension in extensions():
-            for name in extension.body_fields():
-                del fields[name]
+        for name in _fields_of_creation():
+            del fields[name]
         fields["name"].required = False
         return fields
 

@@ -2,7 +2,15 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
+from inspect import getsource
 from pathlib import Path
+from typing import Any
+
+from django.urls import URLResolver, get_resolver
+
+from accounts.api.viewsets import ApiViewSet, OwnedViewSet
+from contacts_project.operation.views import DocsView
 
 ROOT = Path(__file__).parents[2]
 CALLS_OUT = re.compile(
@@ -22,6 +30,40 @@ def test_no_view_or_serializer_queries_across_accounts() -> None:
         if re.search(r"\.unscoped\b|_default_manager|_base_manager", path.read_text())
     ]
     assert set(found) <= BEFORE_THERE_IS_AN_OWNER
+
+
+def test_rows_are_looked_for_among_those_of_the_account() -> None:
+    around = re.compile(r"get_object_or_404|_default_manager|_base_manager|PrimaryKeyRelatedField")
+    of_nobody = re.compile(r"\.objects\.(?!owned_by\(|find_active\()")
+    for app in APPS:
+        for path in (ROOT / app / "services").rglob("*.py"):
+            assert not around.search(path.read_text()), path
+        for path in (ROOT / app / "api").rglob("*.py"):
+            assert not around.search(path.read_text()), path
+            assert not of_nobody.search(path.read_text()), path
+
+
+def routes(patterns: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every path below /api/ with the class that answers."""
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, path)
+        elif path.startswith("api/"):
+            yield path, getattr(pattern.callback, "cls", None)
+
+
+def test_every_route_is_of_a_viewset_that_starts_at_the_account() -> None:
+    served = {path: view for path, view in routes(get_resolver().url_patterns) if view is not DocsView}
+    assert served
+    for path, view in served.items():
+        assert issubclass(view, ApiViewSet), path
+        assert "<str:" not in path
+        if "<id:" in path:
+            assert issubclass(view, OwnedViewSet), path
+            assert re.search(r"super\(\)\.get_queryset\(\)|\.owned_by\(self\.owner\)", getsource(view.get_queryset)), (
+                path
+            )
 
 
 def test_services_know_no_http() -> None:
