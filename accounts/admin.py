@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services.signing_in import check_credentials
+from accounts.services.credentials import check_credentials
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
 

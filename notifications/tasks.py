@@ -7,17 +7,17 @@ from django.utils import timezone
 
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
-from notifications.services import running
+from notifications.services import dispatch
 from notifications.services.history import purge_history
-from notifications.services.sending import send_delivery
+from notifications.services.sender import send_delivery
 
 
 @shared_task
 def due_scan() -> None:
     """Each minute: plan what is due, hand out what waits, tell owners what could not be told before."""
     now = timezone.now()
-    running.scan(now=now)
-    running.hand_out(send.delay)
+    dispatch.scan(now=now)
+    dispatch.hand_out(send.delay)
     send_disabled_notices()
     note_beat("due_scan", now)
 
@@ -31,7 +31,7 @@ def send(delivery_id: str) -> None:
 @shared_task
 def replan(owner_id: str) -> None:
     """An account's clock changed."""
-    running.replan(owner_id=UUID(owner_id), now=timezone.now())
+    dispatch.replan(owner_id=UUID(owner_id), now=timezone.now())
 
 
 @shared_task

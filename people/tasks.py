@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from people.geocoding.running import Run, geocode_exclusively
+from people.geocoding.geocoder import Run, geocode_exclusively
 from people.trash import purge
 
 

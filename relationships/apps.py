@@ -6,6 +6,6 @@ class RelationshipsConfig(AppConfig):
 
     def ready(self) -> None:
         from relationships import checks  # noqa: F401, PLC0415 - registers them
-        from relationships.wiring import wire  # noqa: PLC0415 - needs loaded models
+        from relationships.registration import wire  # noqa: PLC0415 - needs loaded models
 
         wire()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
@@ -12,8 +13,9 @@ from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from people.extensions import PersonExtension
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
+from relationships.models import Relationship
 from relationships.projection import relationship_texts
-from relationships.services.merging import move_relationships, return_relationships
+from relationships.services.merge import move_relationships, return_relationships
 from relationships.services.orphans import orphans_to_delete
 from relationships.services.relationships import NO_WAY_BACK, create_relationship
 from relationships.services.types import revive_types
@@ -62,6 +64,10 @@ class RelationshipsExtension(PersonExtension):
     def restored(self, person: Person, now: dt.datetime) -> None:
         """What the person is to the user comes back with the person."""
         revive_types(person.owner_id, [person.relationship_to_user_id], now)
+
+    def mark_belongings(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
+        theirs = Q(person__in=person_ids) | Q(related_person__in=person_ids)
+        Relationship.objects.owned_by(owner_id).active().filter(theirs).mark_changed()
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         return move_relationships(primary, secondary)

@@ -5,9 +5,9 @@ from accounts.api.views.second_factor import ProofRequiredError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.api_tokens import SessionEndedError
+from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
-from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.verification import AddressTakenError, SignInRequiredError
 from contacts_project.kernel.api.errors import Failure
 from contacts_project.kernel.ownership.writing import AccountGoneError

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.lifecycle import start_account
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership import revisions
 from contacts_project.kernel.ownership.writing import account_write
 
 
@@ -101,7 +102,8 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing).
+    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing);
+    `settings_revision` is that of the write which last changed what the profile shows (`SHOWN`).
 
     `email` is what its owner typed last; any number of accounts may claim an address. `proven_email` is the one whose
     mails were seen to reach who holds the account, no other account's. `claimed_at` is when that was seen together with
@@ -139,6 +141,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
     revision = models.BigIntegerField(default=0, editable=False)
+    settings_revision = models.BigIntegerField(default=0, editable=False)
     reminders_stale = models.BooleanField(default=False, editable=False)
 
     USERNAME_FIELD = "email"
@@ -158,6 +161,27 @@ class User(AbstractBaseUser, PermissionsMixin):
             models.Index(Lower("email"), name="user_email_without_case"),
             models.Index(fields=["id"], name="user_reminders_stale", condition=models.Q(reminders_stale=True)),
         ]
+
+    SHOWN: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("email", "proven_email", "name", "surname", "nickname", "photo", "plan", "updated_at"),
+            *("theme", "date_format", "name_order", "name_display_format", "graph_mode", "language"),
+            *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
+            *("email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
+        }
+    )
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        columns = kwargs.get("update_fields")
+        if not self._state.adding and (columns is None or self.SHOWN.intersection(columns)):
+            self.settings_revision = revisions.stamp(User, self.pk).get("revision", self.settings_revision)
+            if columns is not None:
+                kwargs["update_fields"] = {*columns, "settings_revision"}
+        super().save(*args, **kwargs)
+
+    def mark_changed(self) -> None:
+        """Tell the feed of the profile, which shows something else though the row does not: inside a write."""
+        User.objects.filter(pk=self.pk).update(settings_revision=revisions.stamp(User, self.pk)["revision"])
 
     @property
     def email_verified(self) -> bool:

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.oidc.provider import is_configured, provider_name
 from accounts.pages.next_paths import own_path
 from accounts.pages.readers import language_of, reader_of
+from accounts.services.credentials import EmailUnverifiedError, check_credentials
 from accounts.services.known_devices import remember_device
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
-from accounts.services.signing_in import EmailUnverifiedError, check_credentials
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 

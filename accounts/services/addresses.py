@@ -55,7 +55,8 @@ def _withdraw(other: User, user: User) -> None:
     try:
         with account_write(other):
             if other.proven_email:
-                User.objects.filter(pk=other.pk).update(email=other.proven_email)
+                other.email = other.proven_email
+                other.save(update_fields=["email"])
             elif verification_is_mandatory():
                 # The first account of an instance is its operator's, also when its owner had to register again.
                 user.is_staff |= other.is_staff

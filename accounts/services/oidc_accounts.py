@@ -13,9 +13,9 @@ from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claiming import shut_out_others
+from accounts.services.claims import shut_out_others
+from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import register_account
-from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.ownership.writing import account_write
 

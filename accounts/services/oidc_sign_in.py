@@ -12,11 +12,11 @@ from django.utils.crypto import constant_time_compare
 from accounts.cookies import drop_cookie, set_cookie
 from accounts.models import User
 from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
+from accounts.services.credentials import InvalidCredentialsError
 from accounts.services.known_devices import remember_device
 from accounts.services.oidc_accounts import link_account
 from accounts.services.second_factor import spend_code
 from accounts.services.sessions import start_session
-from accounts.services.signing_in import InvalidCredentialsError
 from contacts_project.kernel.api.budgets import Budget
 
 FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"

@@ -63,6 +63,7 @@ def confirm_totp(*, user: User, code: str, now: dt.datetime) -> list[str]:
             raise FieldError("code", "This is not the code that the app should show now. Is its clock right?")
         device.confirmed_at = now
         device.save(update_fields=["confirmed_at", "updated_at"])
+        user.mark_changed()
         return _new_codes(user)
 
 
@@ -77,6 +78,8 @@ def renew_recovery_codes(*, user: User) -> list[str]:
 def stop_totp(*, user: User) -> None:
     """Switch two-factor sign-in off, with its recovery codes."""
     with account_write(user):
+        if has_second_factor(user):
+            user.mark_changed()
         TotpDevice.objects.owned_by(user).delete()
         RecoveryCode.objects.owned_by(user).delete()
 

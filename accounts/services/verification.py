@@ -8,7 +8,7 @@ from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claiming import end_access, shut_out_others
+from accounts.services.claims import end_access, shut_out_others
 from accounts.services.mail_orders import order_mail
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.errors import DomainError

@@ -1,6 +1,6 @@
 """Waiting for somebody else's server without keeping others from being served.
 
-The web server says for each request what is to be done while its thread waits (contacts_project.server.lanes): another
+The web server says for each request what is to be done while its thread waits (server.thread_queues): another
 request runs in its stead. In other processes, and where a wait is part of one already, nothing is done.
 """
 

@@ -14,10 +14,10 @@ from contacts_project.server import answers
 from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
-from contacts_project.server.lanes import Kind, Lane
 from contacts_project.server.refusals import RefusedError, refusal
 from contacts_project.server.spool import Spool
 from contacts_project.server.stalled import make_room
+from contacts_project.server.thread_queues import Kind, ThreadQueue
 
 log = logging.getLogger(__name__)
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -32,8 +32,8 @@ class Application:
 
     def __init__(self, wsgi: answers.Application, threads: int = 8) -> None:
         self.wsgi = wsgi
-        self.requests = Lane("request", threads)
-        self.uploads = Lane("upload", 2)
+        self.requests = ThreadQueue("request", threads)
+        self.uploads = ThreadQueue("upload", 2)
         self.stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -42,8 +42,8 @@ class Application:
 
     def close(self) -> None:
         """End the threads, once they have done what they do."""
-        for lane in (self.requests, self.uploads):
-            lane.pool.shutdown()
+        for queue in (self.requests, self.uploads):
+            queue.pool.shutdown()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -61,19 +61,19 @@ class Application:
             answer.spool.close()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, answer: Answer) -> None:
-        lane = self.uploads if body.length > LARGE_BODY else self.requests
+        queue = self.uploads if body.length > LARGE_BODY else self.requests
         kind = kind_of(scope)
         # Of a whole request nothing more comes but the news that its client is gone.
         gone = asyncio.ensure_future(receive()) if body.is_whole else asyncio.get_running_loop().create_future()
         try:
-            await lane.enter(kind)
+            await queue.enter(kind)
             try:
                 make_room()
-                await lane.call(kind, partial(self._ask, make_environ(scope, body), answer, gone))
+                await queue.call(kind, partial(self._ask, make_environ(scope, body), answer, gone))
                 if answer.events is None:
                     await deliver(send, body, answer, gone)
             finally:
-                lane.leave(kind)
+                queue.leave(kind)
             if answer.events is not None:
                 await self._stream(send, answer, answer.events, gone)
         finally:

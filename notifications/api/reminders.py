@@ -21,9 +21,9 @@ from contacts_project.kernel.api.paging import (
 from contacts_project.kernel.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import NoticeKind
-from notifications.services.explaining import upcoming_reminders
+from notifications.services.dispatch import replan
+from notifications.services.forecast import upcoming_reminders
 from notifications.services.history import remembered
-from notifications.services.running import replan
 from people.api.upcoming import DAYS, days_of
 
 KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]

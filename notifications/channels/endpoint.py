@@ -46,7 +46,11 @@ class EndpointChannel(Channel):
         else:
             counts = not outcome.is_ours and outcome.code != Code.HTTP_429
             destination.record_failure(outcome.code, now, counts=counts, is_gone=outcome.is_gone)
-        destination.save()
+        # Deliveries count no change: they would raise the account's revision with each notice. That it was switched off
+        # is told with the mail about it (notifications.disabled_destinations).
+        rows.filter(pk=destination.pk).update_quietly(
+            **{column: getattr(destination, column) for column in Destination.OUTCOME_COLUMNS}
+        )
         if destination.disable_notice_due:
             # At once; should it fail, or we with it, the scheduler's next run does it.
             transaction.on_commit(send_disabled_notices, robust=True)
@@ -54,7 +58,7 @@ class EndpointChannel(Channel):
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
         """Let the owner see it from the first failed try on."""
         rows = Destination.objects.owned_by(owner).of_type(self.type)
-        rows.with_id(key).update(last_failure_at=now, last_failure_code=code)
+        rows.with_id(key).update_quietly(last_failure_at=now, last_failure_code=code)
 
 
 def _why_off(destination: Destination, owner: User) -> str | None:

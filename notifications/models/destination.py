@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
-from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import FeedModel, FeedQuerySet, OwnedManager, UnscopedManager
 
 MAX_URL_LENGTH = 500
 OLD_SECRET_HOURS = 24
@@ -22,14 +22,14 @@ class DestinationType(models.TextChoices):
     WEBHOOK = "WEBHOOK"
 
 
-class DestinationQuerySet(OwnedQuerySet["Destination"]):
+class DestinationQuerySet(FeedQuerySet["Destination"]):
     """Destinations."""
 
     def of_type(self, type_: DestinationType) -> "DestinationQuerySet":
         return self.filter(type=type_)
 
 
-class Destination(OwnedModel):
+class Destination(FeedModel):
     """One URL of one account. `secret` is the ntfy access token or the webhook's signing secret.
 
     A webhook that came with an import has none until its owner rotates it, and is off for so long (`is_on`).
@@ -53,12 +53,25 @@ class Destination(OwnedModel):
     auto_disabled_at = models.DateTimeField(null=True, blank=True)
     disable_notice_due = models.BooleanField(default=False)
 
+    FEED_TYPE = "destination"
+    # What a delivery writes down.
+    OUTCOME_COLUMNS = (
+        "consecutive_failures",
+        "last_success_at",
+        "last_failure_at",
+        "last_failure_code",
+        "enabled",
+        "auto_disabled_at",
+        "disable_notice_due",
+    )
+
     unscoped = UnscopedManager["Destination", DestinationQuerySet](DestinationQuerySet)
     objects = OwnedManager["Destination", DestinationQuerySet](DestinationQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "url_key"], name="destination_url_once")]
         indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="destination_feed"),
             models.Index(fields=["id"], name="destination_notice_due", condition=models.Q(disable_notice_due=True)),
         ]
 

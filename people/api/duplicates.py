@@ -14,7 +14,7 @@ from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import OwnedField
 from contacts_project.kernel.api.schema import envelope
-from people.duplicates.finding import find_duplicates, find_groups
+from people.duplicates.finder import find_duplicates, find_groups
 from people.models import Person
 from people.services.dismissals import dismiss_pair
 

@@ -122,10 +122,10 @@ class Batch:
         self._load()
         self.groups.load(name for item in self.items for name in item.card.categories)
         limit = self.owner.plan_limit("people")
-        room = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
+        left = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
         for item in self.items:
             item.card = self.groups.allow(item.card, item.reasons)
-            is_full = room is not None and sum(known.is_new for known in self.known) >= room
+            is_full = left is not None and sum(known.is_new for known in self.known) >= left
             self.outcomes.append(self._place(item, is_full=is_full))
 
     @property
@@ -240,7 +240,7 @@ class Batch:
             item.reasons.append("its photo is another one and was left out")
 
     def _write_people(self, changed: list[Known]) -> None:
-        columns = {"sort_key", "search_key", "revision", "updated_at"}
+        columns = {"sort_key", "search_key", "updated_at"}
         for known in changed:
             person = known.person
             columns |= put_card(person, known.card, known.rows)
@@ -252,7 +252,6 @@ class Batch:
                 schedule.plan_contact(person, schedule.calendar_of(self.owner), self.now)
                 columns |= set(schedule.CONTACT_COLUMNS)
             set_name_keys(person)
-            person.revision += 1
             person.updated_at = self.now
         note_addresses(self.owner, [known.person for known in changed])
         Person.objects.bulk_create([known.person for known in changed if known.is_new])

@@ -16,14 +16,14 @@ class GroupPlan:
     def __init__(self, owner: User) -> None:
         self.owner = owner
         self.groups: dict[str, Group] = {}
-        self.room: int | None = None
+        self.left: int | None = None
 
     def load(self, names: Iterable[str]) -> None:
         active = Group.objects.owned_by(self.owner).active()
         rows = active.filter(name_key__in={group_key(name) for name in names})
         self.groups = {group.name_key: group for group in rows}
         limit = self.owner.plan_limit("groups")
-        self.room = None if limit is None else limit - active.count()
+        self.left = None if limit is None else limit - active.count()
 
     def allow(self, card: Card, reasons: list[str]) -> Card:
         """The card without the categories for which the plan has no more groups; `reasons` says which."""
@@ -59,9 +59,9 @@ class GroupPlan:
         key = group_key(name)
         if key in self.groups:
             return True
-        if self.room is not None and self.room <= 0:
+        if self.left is not None and self.left <= 0:
             return False
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
-        if self.room is not None:
-            self.room -= 1
+        if self.left is not None:
+            self.left -= 1
         return True

@@ -24,7 +24,7 @@ from people.lookup import refresh_lookup
 from people.merging import belongings, card_lines, entries, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
-from people.services.people import announce_change
+from people.services.people import announce_change, mark_belongings
 from people.services.person_writer import set_name_keys
 from people.services.plan import check_plan, reminders_in_plan
 from people.signals import people_deleted
@@ -174,6 +174,7 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
             extension.restored(person, now)
         if _app_of(extension) in parts:
             extension.unmerging(primary, secondary, parts[_app_of(extension)])
+    mark_belongings(primary.owner_id, [secondary.pk])
 
 
 def _save(person: Person, changed: Any, now: dt.datetime) -> None:
@@ -181,15 +182,14 @@ def _save(person: Person, changed: Any, now: dt.datetime) -> None:
     set_name_keys(person)
     if scalars.PLANNED_BY & set(changed):
         schedule.plan_contact(person, schedule.calendar_of(person.owner_id), now)
-    person.revision += 1
     person.save()
     refresh_lookup(person.owner_id, [person])
 
 
 def _to_trash(person: Person, now: dt.datetime) -> None:
     person.deleted_at, person.contact_due_at, person.contact_due_on = now, None, None
-    person.revision += 1
     person.save()
+    mark_belongings(person.owner_id, [person.pk])
     news = {"owner_id": person.owner_id, "person_ids": [person.pk], "from_card_dav": False}
     transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
 

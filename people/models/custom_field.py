@@ -22,11 +22,14 @@ class CustomFieldTemplate(TrashModel):
     options = models.JSONField(default=list, blank=True)
     position = models.PositiveIntegerField(default=0)
 
+    FEED_TYPE = "customFieldTemplate"
+
     unscoped = UnscopedManager["CustomFieldTemplate", TrashQuerySet["CustomFieldTemplate"]](TrashQuerySet)
     objects = OwnedManager["CustomFieldTemplate", TrashQuerySet["CustomFieldTemplate"]](TrashQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "slug"], name="template_slug_unique")]
+        indexes = [models.Index(fields=["owner", "revision", "id"], name="template_feed")]
 
 
 class CustomFieldValue(OwnedModel):

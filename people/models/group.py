@@ -26,6 +26,8 @@ class Group(TrashModel):
     description = models.CharField(max_length=500, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     color = models.CharField(max_length=7)
 
+    FEED_TYPE = "group"
+
     unscoped = UnscopedManager["Group", TrashQuerySet["Group"]](TrashQuerySet)
     objects = OwnedManager["Group", TrashQuerySet["Group"]](TrashQuerySet)
 
@@ -35,7 +37,10 @@ class Group(TrashModel):
                 fields=["owner", "name_key"], name="group_name_unique", condition=models.Q(deleted_at=None)
             ),
         ]
-        indexes = [models.Index(fields=["owner", "deleted_at"], name="group_trash")]
+        indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="group_feed"),
+            models.Index(fields=["owner", "deleted_at"], name="group_trash"),
+        ]
 
 
 class Membership(OwnedModel):

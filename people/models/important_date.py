@@ -48,6 +48,9 @@ class ImportantDate(TrashModel):
     next_occurrence_on = models.DateField(null=True, blank=True, editable=False)
     next_kind = models.CharField(max_length=4, default="", blank=True, editable=False)
 
+    FEED_TYPE = "importantDate"
+    QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind"})
+
     unscoped = UnscopedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
     objects = OwnedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
 
@@ -60,6 +63,7 @@ class ImportantDate(TrashModel):
             ),
         ]
         indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="important_date_feed"),
             models.Index(fields=["owner", "person"], name="important_date_owner"),
             models.Index(
                 fields=["owner", "month_day"], name="important_date_of_year", condition=models.Q(deleted_at=None)

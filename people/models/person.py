@@ -40,8 +40,8 @@ class Person(TrashModel):
 
     The multi-value columns hold lists of entries exactly as the API answers them (camelCase keys, each with an `id`),
     validated on write, replaced as a whole. `sort_key` and `search_key` are computed in people.names alone; normalised
-    e-mails, phones and name keys stand in LookupKey. `revision` rises with every change of content. `contact_due_at` is
-    the instant of the next contact reminder, that of the day `contact_due_on` (null: none; people.dates.schedule).
+    e-mails, phones and name keys stand in LookupKey. `contact_due_at` is the instant of the next contact reminder, that
+    of the day `contact_due_on` (null: none; people.dates.schedule).
 
     `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
     the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
@@ -88,9 +88,11 @@ class Person(TrashModel):
 
     sort_key = models.BinaryField(default=b"", editable=False)
     search_key = models.TextField(default="", editable=False)
-    revision = models.BigIntegerField(default=0, editable=False)
 
     DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
+
+    FEED_TYPE = "person"
+    QUIET_COLUMNS = frozenset({"contact_due_at", "contact_due_on", "sort_key", "search_key", "card_lines"})
 
     unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)
@@ -102,6 +104,7 @@ class Person(TrashModel):
 
     class Meta:
         indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="person_feed"),
             models.Index(
                 fields=["owner", "sort_key", "id"],
                 name="person_name_order",

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from people.geocoding.copying import address_text
+from people.geocoding.addresses import address_text
 from people.models import GeocodedAddress, Membership, Person
 from people.names import COLUMNS, NameParts, display_name
 

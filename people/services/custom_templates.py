@@ -13,7 +13,7 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.ownership.writing import account_write
 from people.fields.custom_values import SELECT
-from people.models import CustomFieldTemplate, CustomFieldValue
+from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.names import fold
 from people.services.plan import check_plan
 
@@ -64,6 +64,7 @@ def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
         template = _rows(template).active().find(template.pk)
         template.deleted_at = now
         template.save()
+        _mark_people(template)
 
 
 def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
@@ -73,6 +74,7 @@ def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
         check_plan(template.owner, "templates")
         template.deleted_at = None
         template.save()
+        _mark_people(template)
     return template
 
 
@@ -126,6 +128,15 @@ def _change_values(template: CustomFieldTemplate, options: list[str]) -> None:
             value.value = renamed[value.value]
             changed.append(value)
     CustomFieldValue.unscoped.bulk_update(changed, ["value"], batch_size=500)
+    if changed:
+        people = Person.objects.owned_by(template.owner_id).active()
+        people.filter(pk__in={value.person_id for value in changed}).mark_changed()
+
+
+def _mark_people(template: CustomFieldTemplate) -> None:
+    """The field came or went for those who have a value of it."""
+    rows = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
+    Person.objects.owned_by(template.owner_id).active().filter(pk__in=rows.values("person")).mark_changed()
 
 
 def _free_slug(name: str, taken: set[str]) -> str:

@@ -11,7 +11,7 @@ from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Person
 from people.models.group import group_key
 from people.palette import pick_color
-from people.services.groups import memberships_of, put_members, touch_members
+from people.services.groups import announce_members, memberships_of, put_members, touch_members
 from people.services.people import delete_people
 from people.services.plan import check_plan
 
@@ -32,7 +32,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
         before = group.name
         _write(group, data)
         if group.name != before:
-            touch_members(group, now)
+            announce_members(group)
     return group
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.writing import account_write
@@ -47,8 +46,13 @@ def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
     _touch(group.owner_id, sorted(new), now)
 
 
+def announce_members(group: Group) -> None:
+    """The group is called something else: no change of its members to a client, but one of their cards elsewhere."""
+    _announce(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)))
+
+
 def touch_members(group: Group, now: dt.datetime) -> None:
-    """The group's name came, went or changed for its members."""
+    """The group came or went for its members."""
     _touch(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)
 
 
@@ -56,6 +60,10 @@ def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
     """Groups are content of a person, for those who synchronise it."""
     if person_ids:
         rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
-        rows.update(revision=F("revision") + 1, updated_at=now)
-        news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
-        transaction.on_commit(news, robust=True)
+        rows.update(updated_at=now)
+        _announce(owner_id, person_ids)
+
+
+def _announce(owner_id: UUID, person_ids: list[UUID]) -> None:
+    news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
+    transaction.on_commit(news, robust=True)

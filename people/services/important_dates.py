@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.writing import account_write
@@ -194,8 +193,8 @@ def _trash(rows: Iterable[ImportantDate], now: dt.datetime) -> None:
 
 
 def _touch(person: Person, now: dt.datetime) -> None:
-    """The person's content changed: its own revision rises, and the apps above hear of it."""
+    """The person's content changed, and the apps above hear of it."""
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
-    rows.update(revision=F("revision") + 1, updated_at=now)
+    rows.update(updated_at=now)
     news = partial(people_changed.send, sender=Person, owner_id=person.owner_id, person_ids=[person.pk])
     transaction.on_commit(news, robust=True)

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
@@ -62,7 +61,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
         more = [set(extension.deleting(owner.pk, chosen, options)) for extension in extensions()]
         chosen = chosen.union(*more)
         count: int = active.filter(pk__in=chosen).update(
-            deleted_at=now, updated_at=now, revision=F("revision") + 1, contact_due_at=None, contact_due_on=None
+            deleted_at=now, updated_at=now, contact_due_at=None, contact_due_on=None
         )
         for extension in extensions():
             extension.deleted(owner.pk, chosen, options)
@@ -74,6 +73,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
             from_card_dav=bool(options.get("delete_from_card_dav")),
         )
         if chosen:
+            mark_belongings(owner.pk, chosen)
             transaction.on_commit(news, robust=True)
     return count
 
@@ -87,12 +87,12 @@ def restore_person(*, person: Person, now: dt.datetime) -> Person:
         if reminders := _reminders_of(person):
             check_plan(owner, "reminders", reminders)
         person.deleted_at = None
-        person.revision += 1
         note_addresses(owner, [person])
         schedule.plan_contact(person, schedule.calendar_of(owner), now)
         person.save()
         for extension in extensions():
             extension.restored(person, now)
+        mark_belongings(owner.pk, [person.pk])
         announce_change(owner.pk, [person.pk])
     return person
 
@@ -109,6 +109,13 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
     files = [photo for photo in rows.values_list("photo", flat=True) if photo]
     rows.delete()
     return files
+
+
+def mark_belongings(owner_id: UUID, person_ids: Collection[UUID]) -> None:
+    """People went to the trash or came back, and so did, for clients, what hangs on them; inside the caller's write."""
+    ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
+    for extension in extensions():
+        extension.mark_belongings(owner_id, person_ids)
 
 
 def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:

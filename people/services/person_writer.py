@@ -50,7 +50,7 @@ class PersonWriter:
         is_new = person._state.adding
         keys = set() if is_new else keys_of(person)
         changed = self._set_columns(person, data, was_reminding=not is_new and person.contact_reminder_enabled)
-        # Only what changed: the scan of due reminders moves columns of its own without raising the revision.
+        # Only what changed: the scan of due reminders moves columns of its own meanwhile.
         person.owner = self.owner
         person.save(update_fields=None if is_new else changed)
         replace_keys(person, keys)
@@ -74,8 +74,7 @@ class PersonWriter:
         set_name_keys(person)
         if kind := data.get("relationship_to_user"):
             self._check_active(type(kind), {kind.pk}, "relationshipToUserId")
-        person.revision += 1
-        changed = {*scalars, *documents, "card_lines", "sort_key", "search_key", "revision", "updated_at"}
+        changed = {*scalars, *documents, "card_lines", "sort_key", "search_key", "updated_at"}
         if scalars & _CONTACT:
             self._plan_contact(person, was_reminding)
             changed |= {*_CONTACT, *schedule.CONTACT_COLUMNS}

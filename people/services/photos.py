@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
@@ -54,7 +53,7 @@ def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
     if person.photo == name:
         return
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
-    rows.update(photo=name, revision=F("revision") + 1, updated_at=now)
+    rows.update(photo=name, updated_at=now)
     delete_files([person.photo])
     news: dict[str, Any] = {"owner_id": person.owner_id, "person_ids": [person.pk]}
     transaction.on_commit(partial(people_changed.send, sender=Person, **news), robust=True)

@@ -10,7 +10,7 @@ from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from people.models import Group
 from people.models.group import group_key
-from people.transfer.room import Room
+from people.transfer.plan_allowance import PlanAllowance
 
 
 class GroupShape(Times):
@@ -43,15 +43,15 @@ class GroupSection(Section):
         keys = {group_key(item.data["name"]) for item in items}
         active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)
         named = run.index(self.name, dict(active.values_list("name_key", "pk")))
-        room, new = Room(run, "groups"), []
+        allowance, new = PlanAllowance(run, "groups"), []
         for item in items:
             key, times = group_key(item.data["name"]), times_of(item.data, run.now)
             is_active = times["deleted_at"] is None
             found = ids.found.get(item.source_id) or (named.get(key) if is_active else None)
             if found:
                 run.skipped(item, found)
-            elif is_active and not room.take():
-                run.failed(item, room.message)
+            elif is_active and not allowance.take():
+                run.failed(item, allowance.message)
             else:
                 values = {column: item.data.get(column) for column in ("name", "description", "color")}
                 group = Group(pk=ids.free[item.source_id], owner=run.owner, name_key=key, **values, **times)

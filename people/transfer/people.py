@@ -18,7 +18,7 @@ from people.extensions import extensions
 from people.field_table import REMINDER_DEFAULTS
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
-from people.geocoding.copying import note_addresses
+from people.geocoding.addresses import note_addresses
 from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.people import announce_change
@@ -26,7 +26,7 @@ from people.services.person_writer import set_name_keys
 from people.transfer.people_out import export_people
 from people.transfer.person_shape import PersonShape
 from people.transfer.pictures import prepare_photo, refusals, stored
-from people.transfer.room import Room
+from people.transfer.plan_allowance import PlanAllowance
 
 _NESTED = {
     "groupIds",
@@ -76,7 +76,7 @@ class _Batch:
         self.clock = schedule.calendar_of(run.owner)
         self.ids = run.known(Person, items)
         self.free_dates = self._place_dates().free
-        self.people, self.reminders = Room(run, "people"), Room(run, "reminders")
+        self.people, self.reminders = PlanAllowance(run, "people"), PlanAllowance(run, "reminders")
         self.rows: dict[type[Any], list[Any]] = defaultdict(list)
 
     def write(self) -> None:
@@ -168,7 +168,6 @@ class _Batch:
             for column, default in REMINDER_DEFAULTS.items():
                 setattr(person, column, getattr(person, column) or default)
         set_name_keys(person)
-        person.revision = 1
         return person
 
     def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:

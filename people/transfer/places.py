@@ -10,7 +10,7 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
-from people.geocoding.copying import address_key
+from people.geocoding.addresses import address_key
 from people.models import GeocodedAddress
 
 _STATES = [GeocodedAddress.PENDING, GeocodedAddress.SKIPPED, GeocodedAddress.DONE, GeocodedAddress.FAILED]

@@ -13,7 +13,7 @@ from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceFiel
 from people.api.custom_templates import OptionsField
 from people.fields.custom_values import SELECT, TYPES
 from people.models import CustomFieldTemplate
-from people.transfer.room import Room
+from people.transfer.plan_allowance import PlanAllowance
 
 
 class TemplateShape(Times):
@@ -56,7 +56,7 @@ class TemplateSection(Section):
         rows = CustomFieldTemplate.objects.owned_by(run.owner)
         by_id = rows.in_bulk(list(ids.found.values()))
         slugs = run.index(self.name, {row.slug: row for row in rows.filter(slug__in=[i.data["slug"] for i in items])})
-        room, new = Room(run, "templates"), []
+        allowance, new = PlanAllowance(run, "templates"), []
         for item in items:
             data, times = item.data, times_of(item.data, run.now)
             found = by_id.get(ids.found.get(item.source_id)) or slugs.get(data["slug"])
@@ -64,8 +64,8 @@ class TemplateSection(Section):
                 run.failed(item, f"There is a field of type {found.type} with this slug.")
             elif found:
                 run.skipped(item, found.pk, ref=found)
-            elif times["deleted_at"] is None and not room.take():
-                run.failed(item, room.message)
+            elif times["deleted_at"] is None and not allowance.take():
+                run.failed(item, allowance.message)
             else:
                 values = {column: data[column] for column in ("name", "slug", "type", "options", "position")}
                 row = CustomFieldTemplate(pk=ids.free[item.source_id], owner=run.owner, **values, **times)

@@ -10,6 +10,7 @@ from collections import Counter
 from uuid import UUID
 
 from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.tombstones import purge_tombstones
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock, account_write
 from people.photos.files import delete_files, sweep_files
 from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
@@ -26,6 +27,7 @@ def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
         removed[kind.name] = _purge_kind(kind, now)
     for expiry in expiries():
         removed[expiry.name] = sum(_expire(expiry, owner_id, now) for owner_id in expiry.owners(now))
+    removed["tombstones"] = purge_tombstones(now=now)
     removed["files"] = sweep_files(now=now)
     log.info("purged %s", dict(removed))
     return dict(removed)

@@ -34,6 +34,8 @@ class Relationship(TrashModel):
     notes = models.CharField(max_length=1000, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     inverse = models.OneToOneField("self", on_delete=models.CASCADE, related_name="+")
 
+    FEED_TYPE = "relationship"
+
     unscoped = UnscopedManager["Relationship", RelationshipQuerySet](RelationshipQuerySet)
     objects = OwnedManager["Relationship", RelationshipQuerySet](RelationshipQuerySet)
 
@@ -54,6 +56,7 @@ class Relationship(TrashModel):
             ),
         ]
         indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="relationship_feed"),
             models.Index(fields=["owner", "deleted_at", "created_at"], name="relationship_list"),
             models.Index(fields=["owner", "person"], name="relationship_owner"),
         ]

@@ -18,6 +18,8 @@ class RelationshipType(TrashModel):
     color = models.CharField(max_length=7)
     inverse = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
+    FEED_TYPE = "relationshipType"
+
     unscoped = UnscopedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
     objects = OwnedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
 
@@ -29,7 +31,10 @@ class RelationshipType(TrashModel):
                 condition=models.Q(deleted_at=None),
             ),
         ]
-        indexes = [models.Index(fields=["owner", "deleted_at"], name="relationship_type_trash")]
+        indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="relationship_type_feed"),
+            models.Index(fields=["owner", "deleted_at"], name="relationship_type_trash"),
+        ]
 
     @property
     def symmetric(self) -> bool:

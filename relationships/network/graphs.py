@@ -12,7 +12,7 @@ from people.models import Group, Membership, Person
 from people.names import NameParts, display_name
 from relationships.models import Relationship, RelationshipType
 from relationships.network.connectivity import USER
-from relationships.network.drawing import Edge, Graph, Node, draw_direct, draw_whole
+from relationships.network.graph_builder import Edge, Graph, Node, draw_direct, draw_whole
 from relationships.projection import FEW, Named, named_people
 
 _GroupsByPerson = Mapping[str, list[tuple[str, str, str]]]

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from contacts_project.kernel.errors import FieldError
-from relationships.network.loading import find_orphans
+from relationships.network.loader import find_orphans
 
 
 def orphans_to_delete(owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:

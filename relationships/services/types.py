@@ -43,6 +43,7 @@ def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.dat
         if "color" in data:
             row.color = data["color"] or pick_color(row.name)
         row.save(update_fields=["name", "label", "color", "updated_at"])
+        _mark_inverses([row])
         settle_inverse(row, data, now)
     return row
 
@@ -54,6 +55,7 @@ def delete_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
         if _is_in_use(row):
             raise TypeInUseError
         RelationshipType.objects.owned_by(owner).filter(pk=row.pk).update(deleted_at=now, updated_at=now)
+        _mark_inverses([row])
 
 
 def restore_type(*, owner: User, type_id: UUID, now: dt.datetime) -> RelationshipType:
@@ -110,8 +112,16 @@ def _is_in_use(row: RelationshipType) -> bool:
     return used.exists() or to_user.exists()
 
 
-def _restore(rows: Iterable[RelationshipType], now: dt.datetime) -> None:
+def _restore(rows: Collection[RelationshipType], now: dt.datetime) -> None:
     for row in rows:
         row.deleted_at = None
         row.updated_at = now
     RelationshipType.unscoped.bulk_update(rows, ["name", "deleted_at", "updated_at"])
+    _mark_inverses(rows)
+
+
+def _mark_inverses(rows: Collection[RelationshipType]) -> None:
+    """The answer of a type names its inverse, and only while that is in no trash."""
+    for row in rows:
+        if row.inverse_id and not row.symmetric:
+            RelationshipType.objects.owned_by(row.owner_id).active().filter(pk=row.inverse_id).mark_changed()

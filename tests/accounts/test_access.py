@@ -6,7 +6,7 @@ import pytest
 from django.test import override_settings
 
 from accounts.models import AccountSession, User
-from accounts.services import signing_in
+from accounts.services import credentials
 from tests.builders import PASSWORD, make_user
 from tests.client import Client
 
@@ -186,7 +186,7 @@ def test_an_unknown_address_costs_a_hash_like_a_known_one(
         checked.append(encoded)
         return False
 
-    monkeypatch.setattr(signing_in, "check_password", count)
+    monkeypatch.setattr(credentials, "check_password", count)
     for email in (alice.email, "nobody@example.org"):
         browser.ok("POST", "/api/auth/login", {"email": email, "password": PASSWORD}, status=401)
     assert len(checked) == 4

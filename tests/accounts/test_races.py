@@ -13,8 +13,8 @@ from accounts.services.second_factor import _digest, spend_code
 from tests.accounts.test_oidc import sign_in
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
+from tests.concurrency import at_once
 from tests.oidc_provider import Provider
-from tests.racing import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -15,9 +15,9 @@ from people.models import LookupKey, Person
 from relationships.models import Relationship, RelationshipType
 from tests.builders import make_user
 from tests.client import Client, client_of
-from tests.filling import account_models
 from tests.pictures import picture, upload
 from tests.relationships.invariants import check_invariants
+from tests.row_factory import account_models
 
 TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
 

@@ -12,7 +12,7 @@ import pytest
 from django.db import DataError, OperationalError, connection
 
 from accounts.models import User
-from accounts.transfer import importing
+from accounts.transfer import importer
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.slots import IMPORTS
@@ -33,7 +33,7 @@ PEOPLE = 7
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "_BATCH", 3)
+    monkeypatch.setattr(importer, "_BATCH", 3)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.transfer import importing
+from accounts.transfer import importer
 from contacts_project.kernel.api.ids import new_id
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
@@ -120,7 +120,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _batches_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "_BATCH", 2)
+    monkeypatch.setattr(importer, "_BATCH", 2)
     monkeypatch.setattr("time.sleep", lambda seconds: None)  # nobody else wants the lock
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from people.duplicates.finding import find_duplicates, find_groups
+from people.duplicates.finder import find_duplicates, find_groups
 from people.lookup import refresh_lookup
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.beat import seed_schedule
 from notifications.models import Delivery, DeliveryState, Destination
-from notifications.services import planning, running
+from notifications.services import dispatch, planner
 from people.models import ImportantDate, Person
 from tests.bench.frame import Figure, Stage, query_count, timed
 from tests.builders import make_person, make_user
@@ -75,13 +75,13 @@ def make_due(people: list[Person]) -> None:
 def due_scan(stage: Stage) -> list[Figure]:
     people = million(stage)
     now = timezone.now()
-    idle = timed(lambda: planning.plan_due(now=now), times=20)
-    queries = query_count(lambda: planning.plan_due(now=now))
+    idle = timed(lambda: planner.plan_due(now=now), times=20)
+    queries = query_count(lambda: planner.plan_due(now=now))
     spans = []
     for _ in range(3):
         make_due(people)
         start = time.perf_counter()
-        made = planning.plan_due(now=timezone.now())
+        made = planner.plan_due(now=timezone.now())
         spans.append(time.perf_counter() - start)
         assert made == DUE, made
         Delivery.unscoped.all().delete()
@@ -98,7 +98,7 @@ def replan(stage: Stage) -> Figure:
 
     def work() -> None:
         User.objects.filter(pk=person.owner_id).update(time_zone=next(zones), reminders_stale=True)
-        running.replan(owner_id=person.owner_id, now=timezone.now())
+        dispatch.replan(owner_id=person.owner_id, now=timezone.now())
 
     return Figure("replan an account's dates", timed(work, times=3), note=f"{DATES // ACCOUNTS:,} dates, a new zone")
 

@@ -7,7 +7,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
-from tests.clients.generating import generate_python, generate_typescript  # noqa: E402 - Django first
+from tests.clients.generator import generate_python, generate_typescript  # noqa: E402 - Django first
 
 generate_typescript()
 generate_python()

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import User
 from tests.builders import make_token
-from tests.clients.generating import NODE, PYTHON, TYPESCRIPT, generate_python, generate_typescript, run
+from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, generate_python, generate_typescript, run
 from tests.routes.openapi import operations
 
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="clients do not see the database")

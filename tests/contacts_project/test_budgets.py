@@ -11,7 +11,7 @@ from accounts.tasks import purge_budgets
 from contacts_project.kernel.api import budgets
 from contacts_project.kernel.api.budgets import Budget, BudgetUse, PassingBudget
 from contacts_project.kernel.errors import RateLimitedError
-from tests.racing import at_once
+from tests.concurrency import at_once
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from tests.loopback import Received, Recorder, Reply, recording_server
-from tests.notifications.recording import RecordingChannel
+from tests.notifications.recording_channel import RecordingChannel
 
 
 @pytest.fixture(autouse=True)

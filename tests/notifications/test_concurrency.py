@@ -10,10 +10,10 @@ import pytest
 from accounts.models import User
 from notifications.models import Destination, PushSubscription
 from tests.client import Client, client_of
+from tests.concurrency import requests_at_once
 from tests.loopback import Recorder
 from tests.notifications.test_destinations import HOOK, PATH, webhook
 from tests.notifications.test_devices import SUBSCRIBE, body
-from tests.racing import requests_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 50

@@ -7,10 +7,10 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from notifications.models import Delivery, DigestSchedule
-from notifications.services import running
+from notifications.services import dispatch
 from people.models import Person
 from tests.client import Client
-from tests.notifications.recording import DOWN, RecordingChannel
+from tests.notifications.recording_channel import DOWN, RecordingChannel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
@@ -54,7 +54,7 @@ def test_it_comes_on_its_weekday_at_the_hour(api: Client, ada: Person, channel: 
 @pytest.mark.parametrize("weekday", range(7))
 def test_zero_is_sunday(api: Client, weekday: int) -> None:
     switch(api, weekday)
-    running.replan_stale(now=timezone.now())
+    dispatch.replan_stale(now=timezone.now())
     # Of the week that begins with this Sunday.
     assert DigestSchedule.objects.get().next_on.isoformat() == f"2026-03-0{1 + weekday}"
 

@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 from accounts.models import User
 from notifications.channels.interface import Outcome
 from notifications.models import Delivery
-from notifications.services import sending
+from notifications.services import sender
 from notifications.vapid import make_keys
 from tests.builders import make_person
 from tests.client import Client
@@ -166,7 +166,7 @@ def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
     api.ok("put", "/api/notifications/email", {"enabled": False})
     remind_on(api, alice, MORNING.date())
     remind_on(api, alice, MORNING.date())
-    real, tried = sending.record, []
+    real, tried = sender.record, []
 
     def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
         tried.append(delivery.pk)
@@ -174,7 +174,7 @@ def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
             raise OverflowError
         real(delivery, outcome, now=now)
 
-    monkeypatch.setattr(sending, "record", record)
+    monkeypatch.setattr(sender, "record", record)
     deliver(clock, DUE)
     assert len(tried) == 2
     assert sorted(row["status"] for row in history(api)) == ["sending", "sent"]

@@ -12,7 +12,7 @@ from notifications.models import Delivery
 from notifications.tasks import purge_deliveries
 from tests.builders import make_person
 from tests.client import Client
-from tests.notifications.recording import DOWN, RecordingChannel
+from tests.notifications.recording_channel import DOWN, RecordingChannel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 PATH = "/api/notifications/deliveries"

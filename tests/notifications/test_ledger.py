@@ -13,10 +13,10 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from notifications.channels.interface import Outcome
 from notifications.models import Delivery
-from notifications.services import running, sending
+from notifications.services import dispatch, sender
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from tests.notifications.recording import DOWN, OK, RecordingChannel
+from tests.notifications.recording_channel import DOWN, OK, RecordingChannel
 
 pytestmark = pytest.mark.django_db
 
@@ -119,7 +119,7 @@ def test_a_final_failure_ends_it(date: ImportantDate, channel: RecordingChannel)
 
 
 def test_a_first_try_after_midnight_is_late_and_gets_that_day(date: ImportantDate, channel: RecordingChannel) -> None:
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     channel.outcomes = [DOWN]
     run(dt.timedelta(days=1))
     run(dt.timedelta(days=1, minutes=2))
@@ -139,10 +139,10 @@ def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate,
 
 
 def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    assert sending.claim(delivery_id=row.pk, now=DUE) is not None
-    assert sending.claim(delivery_id=row.pk, now=DUE) is None
+    assert sender.claim(delivery_id=row.pk, now=DUE) is not None
+    assert sender.claim(delivery_id=row.pk, now=DUE) is None
     run()
     assert channel.sent == []
 
@@ -150,24 +150,24 @@ def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChann
 def test_who_dies_with_a_claim_leaves_it_to_the_next(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    dead = sending.claim(delivery_id=row.pk, now=DUE)
+    dead = sender.claim(delivery_id=row.pk, now=DUE)
     assert dead is not None
     clock.shift(61)
     run(minutes(1))
     assert len(channel.sent) == 1
     # The one that was thought dead comes back and writes nothing over it.
-    sending.record(dead, DOWN, now=DUE)
+    sender.record(dead, DOWN, now=DUE)
     row.refresh_from_db()
     assert (row.state, row.code) == ("sent", "")
     assert len(channel.settled) == 1
 
 
 def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    sending.claim(delivery_id=row.pk, now=DUE)
+    sender.claim(delivery_id=row.pk, now=DUE)
     machine, pid, start = Delivery.unscoped.get().holder.split(":")
     for holder in (f"{machine}:{pid}:{start}", f"elsewhere:{pid}:1", ""):
         Delivery.unscoped.update(holder=holder)
@@ -182,10 +182,10 @@ def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, chan
 def test_a_delivery_that_kills_its_senders_is_given_up(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     for _ in range(5):
-        assert sending.claim(delivery_id=row.pk, now=DUE) is not None
+        assert sender.claim(delivery_id=row.pk, now=DUE) is not None
         clock.shift(61)
     run()
     row.refresh_from_db()
@@ -197,15 +197,15 @@ def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
 ) -> None:
     handed: list[str] = []
     clock.move_to(DUE)
-    running.scan(now=DUE)
+    dispatch.scan(now=DUE)
     for _ in range(2):
-        running.hand_out(handed.append)
+        dispatch.hand_out(handed.append)
     assert len(handed) == 1
     clock.shift(121)
-    running.hand_out(handed.append)
+    dispatch.hand_out(handed.append)
     assert len(handed) == 2
     for delivery_id in handed:
-        sending.send_delivery(delivery_id=UUID(delivery_id), now=DUE + minutes(3))
+        sender.send_delivery(delivery_id=UUID(delivery_id), now=DUE + minutes(3))
     assert len(channel.sent) == 1
 
 
@@ -223,7 +223,7 @@ def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
             ids = Delivery.unscoped.rows().filter(state="pending").order_by("id").values_list("pk", flat=True)
             others.extend(ids)
             ImportantDate.unscoped.filter(pk=Delivery.unscoped.get(pk=ids[1]).source_id).update(reminder_enabled=False)
-            sending.send_delivery(delivery_id=others[0], now=DUE)
+            sender.send_delivery(delivery_id=others[0], now=DUE)
         return OK
 
     monkeypatch.setattr(channel, "send", send_while_another_run_sends)
@@ -237,12 +237,12 @@ def test_what_a_claim_was_lost_of_is_handed_out_again(
 ) -> None:
     handed: list[str] = []
     clock.move_to(DUE)
-    running.scan(now=DUE)
-    sending.claim(delivery_id=Delivery.unscoped.get().pk, now=DUE)
-    running.hand_out(handed.append)
+    dispatch.scan(now=DUE)
+    sender.claim(delivery_id=Delivery.unscoped.get().pk, now=DUE)
+    dispatch.hand_out(handed.append)
     assert handed == []
     clock.shift(61)
-    running.hand_out(handed.append)
+    dispatch.hand_out(handed.append)
     assert len(handed) == 1
 
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from notifications.models import Delivery
-from notifications.services import running
+from notifications.services import dispatch
 from people.models import ImportantDate, Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.notifications.recording import RecordingChannel
+from tests.notifications.recording_channel import RecordingChannel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
@@ -305,7 +305,7 @@ def test_an_account_that_breaks_the_scan_holds_up_nobody_else(
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
     call_command("deliver_reminders")
     User.objects.filter(pk=ada.owner_id).update(time_zone="Nowhere/Atlantis")
-    running.scan(now=dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC))
+    dispatch.scan(now=dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC))
     run("2026-05-04T09:00:00Z")
     assert [sent.notice.owner.pk for sent in channel.sent] == [mallory.pk]
     User.objects.filter(pk=ada.owner_id).update(time_zone="UTC")

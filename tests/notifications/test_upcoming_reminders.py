@@ -10,7 +10,7 @@ from accounts.models import User
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.client import Client
-from tests.notifications.recording import RecordingChannel
+from tests.notifications.recording_channel import RecordingChannel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 

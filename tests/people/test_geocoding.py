@@ -16,8 +16,8 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from people.geocoding import running
-from people.geocoding.running import RETRIES, Run, geocode_due, geocode_exclusively
+from people.geocoding import geocoder
+from people.geocoding.geocoder import RETRIES, Run, geocode_due, geocode_exclusively
 from people.models import GeocodedAddress, Person
 from people.tasks import geocode
 from tests.builders import make_person
@@ -320,7 +320,7 @@ def test_accounts_take_turns(api: Client, willing: User, nominatim: Recorder, ma
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
     add(client_of(mallory), PARIS)
     geocode_due(Run())
-    assert questions(nominatim).index("Paris") <= running.BATCH
+    assert questions(nominatim).index("Paris") <= geocoder.BATCH
     assert len(nominatim.received) == 36
 
 
@@ -335,10 +335,10 @@ def test_a_killed_run_is_taken_up_by_the_next(
 
     clock = Clock()
     with monkeypatch.context() as patch:
-        patch.setattr(running, point, die)
+        patch.setattr(geocoder, point, die)
         with pytest.raises(KeyboardInterrupt):
             geocode_exclusively(clock.run(seconds=50))
-    clock.moment += running.LEASE
+    clock.moment += geocoder.LEASE
     geocode_exclusively(clock.run(seconds=50))
     assert states(api, person) == ["done", "done"]
     assert len(nominatim.received) <= 3
@@ -351,7 +351,7 @@ def test_of_many_claims_one_wins(api: Client, willing: User) -> None:
 
     def claim(_: int) -> bool:
         try:
-            return running._claim(row, now)
+            return geocoder._claim(row, now)
         finally:
             connection.close()
 

@@ -13,9 +13,10 @@ from contacts_project.kernel.errors import FieldError
 from people.models import Group, Membership, Person
 from people.palette import PALETTE
 from people.services.people import update_person
+from people.signals import people_changed
 from tests.builders import make_person
 from tests.client import Client
-from tests.racing import requests_at_once
+from tests.concurrency import requests_at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -226,7 +227,6 @@ def test_a_change_of_groups_is_a_change_of_the_person(api: Client, alice: User) 
     path = f"/api/groups/{group['id']}"
     steps: list[tuple[str, str, Any]] = [
         ("post", f"{path}/members", {"personId": str(ada.pk)}),
-        ("put", path, {"name": "Kin"}),
         ("delete", path, None),
         ("post", f"{path}/restore", None),
         ("delete", f"{path}/members/{ada.pk}", None),
@@ -235,6 +235,26 @@ def test_a_change_of_groups_is_a_change_of_the_person(api: Client, alice: User) 
         api.ok(method, where, body)
         before, revision = revision, Person.unscoped.get(pk=ada.pk).revision
         assert revision > before
+
+
+def test_a_group_that_is_renamed_changes_alone_and_the_cards_of_its_members_are_announced(
+    api: Client, alice: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    ada = make_person(alice)
+    group = add(api, peopleIds=[str(ada.pk)])
+    news: list[Any] = []
+    before = api.ok("get", f"/api/people/{ada.pk}")["person"]
+
+    def receive(person_ids: list[Any], **kwargs: Any) -> None:
+        news.extend(person_ids)
+
+    people_changed.connect(receive)
+    revision = Person.unscoped.get(pk=ada.pk).revision
+    with django_capture_on_commit_callbacks(execute=True):
+        api.ok("put", f"/api/groups/{group['id']}", {"name": "Kin"})
+    assert news == [ada.pk]
+    assert Person.unscoped.get(pk=ada.pk).revision == revision
+    assert api.ok("get", f"/api/people/{ada.pk}")["person"]["updatedAt"] == before["updatedAt"]
 
 
 def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: User) -> None:

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from people.models import ImportantDate, Person
 from tests.client import client_of
-from tests.racing import requests_at_once
+from tests.concurrency import requests_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 50

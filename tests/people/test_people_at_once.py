@@ -8,7 +8,7 @@ from accounts.models import User
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import client_of
-from tests.racing import requests_at_once
+from tests.concurrency import requests_at_once
 
 LIMITS = {"FREE": {"people": 5, "reminders": 2}}
 

@@ -167,7 +167,7 @@ def test_a_photo_raises_the_persons_revision(api: Client, ada: Person) -> None:
     before = ada.revision
     upload(api, f"/api/people/{ada.pk}/photo", picture())
     ada.refresh_from_db()
-    assert ada.revision == before + 1
+    assert ada.revision > before
 
 
 def test_a_full_disk_leaves_nothing_behind(

@@ -8,7 +8,7 @@ from accounts.models import User
 from relationships.checks import check_pairs
 from relationships.models import Relationship, RelationshipType
 from tests.client import Client
-from tests.relationships.acting import make_pair, make_people, relate, type_ids
+from tests.relationships.steps import make_pair, make_people, relate, type_ids
 
 
 def found() -> list[str | None]:

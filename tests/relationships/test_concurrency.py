@@ -8,9 +8,9 @@ import pytest
 from accounts.models import User
 from relationships.models import Relationship
 from tests.client import Client
-from tests.racing import requests_at_once
-from tests.relationships.acting import make_pair, relate, relationships, type_ids
+from tests.concurrency import requests_at_once
 from tests.relationships.invariants import check_invariants
+from tests.relationships.steps import make_pair, relate, relationships, type_ids
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 16

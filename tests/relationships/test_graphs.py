@@ -8,7 +8,7 @@ from accounts.models import User
 from people.models import Group, Membership, Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.acting import make_pair, make_people, refused, relate, type_ids
+from tests.relationships.steps import make_pair, make_people, refused, relate, type_ids
 
 
 def make_group(owner: User, name: str, *members: Person) -> Group:

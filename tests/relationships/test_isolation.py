@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import User
 from tests.client import Client
-from tests.relationships.acting import make_pair, refused, relate, relationships, type_ids
+from tests.relationships.steps import make_pair, refused, relate, relationships, type_ids
 
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 

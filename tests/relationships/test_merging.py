@@ -5,8 +5,8 @@ from typing import Any
 from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
-from tests.relationships.acting import make_people, relate, relationships, type_ids
 from tests.relationships.invariants import check_invariants
+from tests.relationships.steps import make_people, relate, relationships, type_ids
 
 
 def merge(api: Client, primary: Person, secondary: Person) -> Any:

@@ -11,12 +11,12 @@ from contacts_project.kernel.errors import FieldError
 from people.models import Person
 from relationships.models import RelationshipType
 from relationships.network.connectivity import USER
-from relationships.network.loading import find_orphans
+from relationships.network.loader import find_orphans
 from relationships.services.relationships import create_relationship, delete_relationship
 from tests.builders import make_person
 from tests.client import Client
 from tests.relationships import reference
-from tests.relationships.acting import refused, relate, type_ids
+from tests.relationships.steps import refused, relate, type_ids
 
 
 def draw(api: Client, owner: User, picture: str) -> dict[str, Person]:

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.acting import make_pair, make_people, refused, relate, relationships, type_ids
+from tests.relationships.steps import make_pair, make_people, refused, relate, relationships, type_ids
 
 
 def person(api: Client, row: Any) -> Any:

@@ -9,7 +9,7 @@ from contacts_project.kernel.api.json import timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.acting import make_pair, make_people, relate, relationships, type_ids
+from tests.relationships.steps import make_pair, make_people, relate, relationships, type_ids
 
 
 def statements(api: Client, path: str) -> int:

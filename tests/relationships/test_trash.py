@@ -8,8 +8,8 @@ from accounts.models import User
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship, RelationshipType
 from tests.client import Client
-from tests.relationships.acting import make_pair, make_people, relate, relationships, type_ids
 from tests.relationships.invariants import check_invariants
+from tests.relationships.steps import make_pair, make_people, relate, relationships, type_ids
 
 
 def test_trash_lists_both_rows_latest_deletion_first(api: Client, alice: User) -> None:

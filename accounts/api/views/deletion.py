@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
+from accounts.services.credentials import proving
 from accounts.services.deletion import check_deletion_password, delete_account
-from accounts.services.signing_in import proving
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import RateLimitedError
 

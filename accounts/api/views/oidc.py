@@ -24,6 +24,7 @@ from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.pages.next_paths import own_path
 from accounts.pages.oidc import CODE_PATH
 from accounts.pages.readers import go_on
+from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.oidc_accounts import account_for, link_account
 from accounts.services.oidc_sign_in import (
     FLOW_COOKIE,
@@ -36,7 +37,6 @@ from accounts.services.oidc_sign_in import (
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
-from accounts.services.signing_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.budgets import Budget, PassingBudget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import refusal

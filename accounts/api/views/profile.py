@@ -13,10 +13,10 @@ from accounts.api.serializers.user import UserSerializer
 from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
+from accounts.services.credentials import proving
 from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
-from accounts.services.signing_in import proving
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import RateLimitedError
 

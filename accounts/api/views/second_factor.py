@@ -16,7 +16,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
-from accounts.services.signing_in import proving
+from accounts.services.credentials import proving
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError

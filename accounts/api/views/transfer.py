@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
-from accounts.transfer.exporting import export_document
-from accounts.transfer.importing import MAX_VALUES, import_document
+from accounts.transfer.exporter import export_document
+from accounts.transfer.importer import MAX_VALUES, import_document
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser
 from contacts_project.kernel.api.slots import IMPORTS

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from django.db import connections, models, router
 
+from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership.models import FeedModel
+
 
 def update_columns(model: type[models.Model], rows: Iterable[models.Model], columns: Sequence[str]) -> None:
     """UPDATE each row's columns by its key, as one batch; `updated_at` stays. Inside the caller's transaction.
@@ -11,6 +14,8 @@ def update_columns(model: type[models.Model], rows: Iterable[models.Model], colu
     bulk_update writes one CASE with a branch for each row and column, which databases take minutes to plan.
     """
     connection = connections[router.db_for_write(model)]
+    if issubclass(model, FeedModel) and model.is_told(columns):
+        raise revisions.NoOpenWriteError(f"{model.__name__}: only QUIET_COLUMNS may be written past the feed.")
     known = {field.name: field for field in model._meta.concrete_fields}
     key = next(field for field in known.values() if field.primary_key)
     fields = [known[column] for column in columns]

@@ -1,9 +1,9 @@
 """What every owned table has, and the one way to query it."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +13,7 @@ from django.utils import timezone
 from contacts_project.kernel.api.ids import new_id, parse_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError, NotDeletedError
+from contacts_project.kernel.ownership import revisions
 
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")
@@ -27,7 +28,20 @@ class OwnedQuerySet(models.QuerySet[M, M]):
 
     def owned_by(self, owner: Any) -> Self:
         """The rows of `owner`: a user or the id of one."""
-        return self.filter(owner_id=getattr(owner, "pk", owner))
+        owner_id = getattr(owner, "pk", owner)
+        return self.filter(owner_id=owner_id).known_to_be_of(owner_id)
+
+    def known_to_be_of(self, owner_id: UUID | None) -> Self:
+        """The same rows, all of which are this account's. The hint stays with what is made of the queryset."""
+        rows: Any = self.all()
+        rows._hints = {**rows._hints, "owner_id": owner_id}
+        return cast("Self", rows)
+
+    @property
+    def owner_id(self) -> UUID | None:
+        """Whose rows these are, where that has been said."""
+        rows: Any = self
+        return cast("UUID | None", rows._hints.get("owner_id"))
 
     def with_id(self, key: object) -> Self:
         """The row with the id that `key` is or spells; none where it spells none."""
@@ -42,7 +56,45 @@ class OwnedQuerySet(models.QuerySet[M, M]):
         return row
 
 
-class TrashQuerySet(OwnedQuerySet[M]):
+class FeedQuerySet(OwnedQuerySet[M]):
+    """Rows that the change feed tells of: every write gives them the revision of the account's write."""
+
+    def update(self, **values: Any) -> int:
+        if self._feed_model.is_told(values):
+            values |= revisions.stamp(self.model, self.owner_id)
+        return super().update(**values)
+
+    def update_quietly(self, **values: Any) -> int:
+        """UPDATE without telling the feed: for what is no change to a client. The caller says why."""
+        return super().update(**values)
+
+    def mark_changed(self) -> int:
+        """Tell the feed of these rows, since their answers say something else though their columns do not."""
+        return super().update(**revisions.stamp(self.model, self.owner_id))
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows = list(objs)
+        for row in cast("list[Any]", rows):
+            row.note_change()
+        return super().bulk_create(rows, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows, queryset = list(objs), self
+        if self.owner_id is None and rows:
+            queryset = self.known_to_be_of(revisions.only_owner(rows))
+        # Each batch goes through `update`, which adds the one number that is the same for all.
+        return super(FeedQuerySet, queryset).bulk_update(rows, fields, batch_size)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        revisions.stamp(self.model, self.owner_id)  # the revision that the tombstones will carry
+        return super().delete()
+
+    @property
+    def _feed_model(self) -> Any:
+        return self.model
+
+
+class TrashQuerySet(FeedQuerySet[M]):
     """Rows that can be soft-deleted."""
 
     def find_deleted(self, key: object) -> M:
@@ -98,7 +150,7 @@ class OwnedManager(Generic[M, Q]):
 
     def owned_by(self, owner: Any) -> Q:
         """The rows of `owner` (a user or the id of one), as the model's own queryset."""
-        return cast("Q", self._rows().filter(owner_id=getattr(owner, "pk", owner)))
+        return cast("Q", self._rows().owned_by(owner))
 
     def find_active(self, owner: Any, key: object) -> M:
         """As `owned_by(owner).active().find(key)`, by a statement that is written once. Raises MissingError."""
@@ -148,7 +200,47 @@ class OwnedModel(models.Model):
         abstract = True
 
 
-class TrashModel(OwnedModel):
+class FeedModel(OwnedModel):
+    """A row that the change feed (GET /api/changes) tells of, as `FEED_TYPE`.
+
+    `revision` is that of the account's write which changed it last. What changes `QUIET_COLUMNS` alone is no change:
+    they follow from others, or from the clock, and no answer shows them. Subclasses have an index over owner, revision
+    and id.
+    """
+
+    revision = models.BigIntegerField(default=0, editable=False)
+
+    FEED_TYPE: ClassVar[str]
+    QUIET_COLUMNS: ClassVar[frozenset[str]] = frozenset()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        columns = kwargs.get("update_fields")
+        if columns is None:
+            self.note_change()
+        elif self.is_told(columns):
+            self.note_change()
+            kwargs["update_fields"] = {*columns, "revision"}
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        revisions.stamp(type(self), self.owner_id)  # the revision that the tombstone will carry
+        return super().delete(*args, **kwargs)
+
+    def note_change(self) -> None:
+        """Take the revision of the open write. Raises NoOpenWriteError."""
+        for column, value in revisions.stamp(type(self), self.owner_id).items():
+            setattr(self, column, value)
+
+    @classmethod
+    def is_told(cls, columns: Collection[str]) -> bool:
+        """Whether a change of these columns is one to a client."""
+        return not cls.QUIET_COLUMNS.issuperset(columns)
+
+
+class TrashModel(FeedModel):
     """An owned row that is soft-deleted first: in the trash from `deleted_at` for the retention period."""
 
     deleted_at = models.DateTimeField(null=True, blank=True)

@@ -5,11 +5,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from contacts_project.management.moment import add_now, moment_of
+from contacts_project.management.now_option import add_now, time_of
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
-from notifications.services.running import plan_reminders, replan_stale, send_due
-from notifications.services.sending import Attempt
+from notifications.services.dispatch import plan_reminders, replan_stale, send_due
+from notifications.services.sender import Attempt
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         add_now(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = moment_of(options)
+        now = time_of(options)
         replan_stale(now=timezone.now())
         planned = plan_reminders(now=now)
         counts = send_due(now=now)

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from people.geocoding.running import Run, geocode_due
+from people.geocoding.geocoder import Run, geocode_due
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from contacts_project.management.moment import add_now, moment_of
+from contacts_project.management.now_option import add_now, time_of
 from notifications.services.history import purge_history
 from people.trash.purge import purge_deleted
 
@@ -16,6 +16,6 @@ class Command(BaseCommand):
         add_now(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = moment_of(options)
+        now = time_of(options)
         removed = {**purge_deleted(now=now), "deliveries": purge_history(now=now)}
         self.stdout.write(", ".join(f"{name}: {count}" for name, count in removed.items()))

@@ -5,7 +5,7 @@ from typing import Any
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
@@ -37,5 +37,6 @@ def _rotate_row(model: type[Model], key: Any, fields: list[str]) -> int:
         row = model._default_manager.select_for_update().filter(pk=key).only("pk", *fields).first()
         secrets = {name: value for name in fields if (value := getattr(row, name, None)) is not None}
         if secrets:
-            model._default_manager.filter(pk=key).update(**secrets)
+            # Past the queryset of the model: what is said under another key is no change to anybody.
+            QuerySet(model).filter(pk=key).update(**secrets)
     return len(secrets)

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from accounts.services.registration import DEMO_EMAIL
-from contacts_project.management.demo.seeding import Seeding, make_account
+from contacts_project.management.demo.seeder import Seeding, make_account
 
 
 class Command(BaseCommand):

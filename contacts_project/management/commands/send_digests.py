@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from contacts_project.management.moment import add_now, moment_of
+from contacts_project.management.now_option import add_now, time_of
 from notifications.notices.notice import NoticeKind
-from notifications.services.running import plan_all_digests, replan_stale, send_due
-from notifications.services.sending import Attempt
+from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
+from notifications.services.sender import Attempt
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         add_now(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = moment_of(options)
+        now = time_of(options)
         replan_stale(now=timezone.now())
         planned = plan_all_digests(now=now)
         counts = send_due(now=now, kinds=[NoticeKind.DIGEST])

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.schema import envelope
 from people.extensions import extensions
 from relationships.api.answers import OrphanAnswer
-from relationships.network.loading import find_orphans
+from relationships.network.loader import find_orphans
 from relationships.projection import orphan_answers
 from relationships.services import bulk
 

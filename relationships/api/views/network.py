@@ -21,7 +21,7 @@ from people.models import Group, Person
 from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
 from relationships.counts import RELATIONSHIPS
 from relationships.network.graphs import direct_graph, whole_graph
-from relationships.network.loading import find_orphans
+from relationships.network.loader import find_orphans
 from relationships.projection import orphan_answers
 
 DAYS = 30

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
-from tests.contacts_project.server.running import Running, running
+from tests.contacts_project.server.server_thread import Running, running
 from tests.contacts_project.server.test_slow_clients import quick, wait_until
 
 STREAMS = 50

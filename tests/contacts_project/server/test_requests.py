@@ -11,7 +11,7 @@ from django.http import HttpResponse, JsonResponse
 
 from contacts_project.kernel.api.middleware import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DRAINED
-from tests.contacts_project.server.running import Running, read_answer, running
+from tests.contacts_project.server.server_thread import Running, read_answer, running
 
 
 def echo(request: WSGIRequest) -> HttpResponse:

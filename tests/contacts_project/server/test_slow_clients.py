@@ -12,7 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from contacts_project.server import bodies, connection, stalled
 from contacts_project.server.spool import Spool
-from tests.contacts_project.server.running import Running, read_answer, running
+from tests.contacts_project.server.server_thread import Running, read_answer, running
 
 BIG = 2 * 1024 * 1024
 HALF_A_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
@@ -130,7 +130,7 @@ def test_an_answer_for_which_there_is_no_room_is_503(server: Running, monkeypatc
 
 
 def test_who_waits_too_long_for_a_thread_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contacts_project.server.lanes.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("contacts_project.server.thread_queues.WAIT_SECONDS", 0.1)
     free = threading.Event()
 
     def wait(request: WSGIRequest) -> HttpResponse:

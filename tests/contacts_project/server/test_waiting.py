@@ -14,8 +14,8 @@ from django.http import HttpResponse
 
 from contacts_project.kernel.outbound import OutboundError, Policy, Rules
 from contacts_project.kernel.outbound.session import OutboundSession
-from contacts_project.server import lanes
-from tests.contacts_project.server.running import read_answer, running
+from contacts_project.server import thread_queues
+from tests.contacts_project.server.server_thread import read_answer, running
 from tests.contacts_project.server.test_slow_clients import quick, wait_until
 from tests.loopback import raw_server
 
@@ -64,7 +64,7 @@ def test_twelve_calls_of_a_silent_server_leave_two_threads_to_the_others(silent:
 
 
 def test_one_more_than_may_wait_is_503(silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "MOST_WAITING", 3)
+    monkeypatch.setattr(thread_queues, "MOST_WAITING", 3)
     with running({"/ask": silent.ask}, threads=2) as served:
         asking = [served.connect(ASK).makefile("rb") for _ in range(3)]
         wait_until(lambda: len(silent.asked) == 3)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from people.duplicates.candidates import WINDOW, Blocks
-from people.duplicates.grouping import LARGEST_GROUP, Match, group_matches
+from people.duplicates.groups import LARGEST_GROUP, Match, group_matches
 from people.duplicates.keys import fine_blocks
 from people.duplicates.scoring import THRESHOLD, Identity, identity, similarity
 from people.names import NameParts

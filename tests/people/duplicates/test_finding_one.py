@@ -6,7 +6,7 @@ import random
 import pytest
 
 from accounts.models import User
-from people.duplicates.finding import find_duplicates
+from people.duplicates.finder import find_duplicates
 from people.duplicates.keys import email_key
 from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, similarity
 from people.lookup import keys_of, refresh_lookup

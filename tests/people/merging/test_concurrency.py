@@ -9,8 +9,8 @@ import pytest
 from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
+from tests.concurrency import statuses_at_once
 from tests.people.merging.world import add, everything, merge
-from tests.racing import statuses_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

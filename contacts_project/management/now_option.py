@@ -1,4 +1,4 @@
-"""`--now`: the moment for which a command runs."""
+"""`--now`: the time for which a command runs."""
 
 import datetime as dt
 from typing import Any
@@ -12,8 +12,8 @@ def add_now(parser: Any) -> None:
     parser.add_argument("--now", metavar="ISO", help="Run as if it were this moment (UTC unless it has an offset).")
 
 
-def moment_of(options: dict[str, Any]) -> dt.datetime:
-    """The moment the caller named, else the present. Raises CommandError."""
+def time_of(options: dict[str, Any]) -> dt.datetime:
+    """The time that the caller named, else the present. Raises CommandError."""
     text = options.get("now")
     if not text:
         return timezone.now()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relationships.network.connectivity import USER, Network
-from relationships.network.drawing import Edge, Node, draw_direct, draw_whole
+from relationships.network.graph_builder import Edge, Node, draw_direct, draw_whole
 from tests.relationships import reference
 
 LETTERS = "abcdefgh"

@@ -6,7 +6,7 @@ from notifications.notices.notice import NoticeKind
 from people.models import ImportantDate
 
 
-def why_unwanted(delivery: Delivery) -> str | None:
+def why_irrelevant(delivery: Delivery) -> str | None:
     """Why nothing is to be sent any more; None: it is. What was deleted, switched off or done is left out."""
     kind = NoticeKind(delivery.kind)
     if not delivery.owner.is_active:

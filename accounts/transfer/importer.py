@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.exporting import FORMAT, VERSION
+from accounts.transfer.exporter import FORMAT, VERSION
 from accounts.transfer.receipt import Receipt, messages_of
 from accounts.transfer.run import ERROR, ImportRun, Item
 from accounts.transfer.sections import Section, sections

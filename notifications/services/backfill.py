@@ -1,7 +1,7 @@
-"""Runs for another moment than the clock's (`--now`), past or to come, in any order.
+"""Runs for another time than the clock's (`--now`), past or to come, in any order.
 
 Rows know only what comes next by the clock. Such a run works out from copies in memory what was, or would be, due at
-its moment, and leaves the rows to the clock. The ledger keeps what one run made from being made by another.
+its time, and leaves the rows to the clock. The ledger keeps what one run made from being made by another.
 """
 
 import datetime as dt
@@ -17,7 +17,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, catch_up_window
 from notifications.services.digests import digest_at
-from notifications.services.planning import UNREAD, collect_contacts, collect_dates, with_person
+from notifications.services.planner import UNREAD, collect_contacts, collect_dates, with_person
 from people.dates import schedule
 from people.models import ImportantDate, Person
 
@@ -27,7 +27,7 @@ _TOLERANCE = dt.timedelta(minutes=1)
 _ROWS = 500
 
 
-def is_other_moment(now: dt.datetime) -> bool:
+def is_other_time(now: dt.datetime) -> bool:
     """Whether `now` is not the present."""
     return abs(now - timezone.now()) > _TOLERANCE
 

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from notifications import tasks
 from notifications.models import Delivery, DigestSchedule
-from notifications.services import running
+from notifications.services import dispatch
 from people.models import ImportantDate, Person
 from tests.client import Client
-from tests.notifications.recording import DOWN, RecordingChannel
+from tests.notifications.recording_channel import DOWN, RecordingChannel
 from tests.notifications.test_reminders import CONTACT, DAY, LEAD, remind, run, run_each
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
@@ -22,9 +22,9 @@ MONDAY, WEDNESDAY, SUNDAY = 1, 3, 0
 def work(channel: RecordingChannel) -> int:
     """What the worker does each minute, by the clock; returns how much was sent."""
     before = len(channel.sent)
-    running.scan(now=timezone.now())
+    dispatch.scan(now=timezone.now())
     handed: list[str] = []
-    running.hand_out(handed.append)
+    dispatch.hand_out(handed.append)
     for delivery_id in handed:
         tasks.send(delivery_id)
     return len(channel.sent) - before
@@ -122,7 +122,7 @@ def test_what_was_made_but_missed_does_not_break_a_run_for_its_day(
 ) -> None:
     remind(api, ada, "1990-03-01")
     remind(api, ada, "1990-03-02")
-    running.scan(now=timezone.now())
+    dispatch.scan(now=timezone.now())
     clock.move_to("2026-03-06T12:00:00Z")
     work(channel)
     assert set(Delivery.unscoped.values_list("code", flat=True)) == {"missed"}

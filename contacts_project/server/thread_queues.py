@@ -1,4 +1,4 @@
-"""Who gets a thread next: callers take turns, and nobody can have them all."""
+"""Who gets a thread next: callers are served in rotation, and nobody can have them all."""
 
 import asyncio
 import threading
@@ -37,13 +37,13 @@ class Kind:
 Waiting = dict[bytes, dict[Kind, "deque[asyncio.Future[None]]"]]  # by path
 
 
-class Lane:
+class ThreadQueue:
     """Some threads, with a queue in front. For one event loop: nothing here is called from the threads."""
 
     def __init__(self, name: str, threads: int) -> None:
         self.pool = ThreadPoolExecutor(threads + MOST_WAITING, name)
         self.free = threads
-        self.room_to_wait = threading.Semaphore(MOST_WAITING)
+        self.waiting_threads = threading.Semaphore(MOST_WAITING)
         self.most_alike = max(2, threads // 4)  # more would only wait for the lock of the interpreter
         self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
@@ -51,16 +51,16 @@ class Lane:
 
     async def enter(self, kind: Kind) -> None:
         """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(turn)
+        grant: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(grant)
         self._grant()
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await turn
+                await grant
         except (TimeoutError, asyncio.CancelledError) as error:
-            if turn.done() and not turn.cancelled():  # granted at the last moment
+            if grant.done() and not grant.cancelled():  # granted at the last moment
                 self._count(kind, threads=1, requests=-1)
-            turn.cancel()
+            grant.cancel()
             if isinstance(error, TimeoutError):
                 raise RefusedError(503) from None
             raise
@@ -81,14 +81,14 @@ class Lane:
     @contextmanager
     def _stepping_aside(self, loop: asyncio.AbstractEventLoop, kind: Kind) -> Iterator[None]:
         """In a thread: while it waits for the network it counts as free, so that another request may run."""
-        if not self.room_to_wait.acquire(blocking=False):
+        if not self.waiting_threads.acquire(blocking=False):
             raise TooManyWaitError
         loop.call_soon_threadsafe(partial(self._count, kind, threads=1, requests=-1))
         try:
             yield
         finally:  # it goes on at once, if need be as one more than there should be
             loop.call_soon_threadsafe(partial(self._count, kind, threads=-1, requests=1))
-            self.room_to_wait.release()
+            self.waiting_threads.release()
 
     def _count(self, kind: Kind, *, threads: int = 0, requests: int = 0) -> None:
         """So many threads are free again, so many requests of the kind are under way."""
@@ -101,12 +101,12 @@ class Lane:
 
     def _grant(self) -> None:
         while self.free > 0 and (kind := self._next()):
-            turn = self.waiting[kind.caller][kind.path][kind].popleft()
+            grant = self.waiting[kind.caller][kind.path][kind].popleft()
             self._to_the_end(kind)
-            if not turn.done():
+            if not grant.done():
                 self.free -= 1
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
-                turn.set_result(None)
+                grant.set_result(None)
 
     def _next(self) -> Kind | None:
         for caller, paths in self.waiting.items():

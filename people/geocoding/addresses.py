@@ -54,7 +54,7 @@ def copy_results(owner_id: UUID) -> int:
             fills = [_fill(entry, rows[text]) for entry in person.addresses if (text := address_text(entry)) in rows]
             if any(fills):
                 changed.append(person)
-        Person.unscoped.bulk_update(changed, ["addresses"], batch_size=_BATCH)
+        Person.objects.owned_by(owner_id).bulk_update(changed, ["addresses"], batch_size=_BATCH)
         GeocodedAddress.objects.owned_by(owner_id).filter(pk__in=[row.pk for row in rows.values()]).update(
             is_copied=True
         )

@@ -13,10 +13,10 @@ from accounts.models import User
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
+from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
-from notifications.services.moments import is_other_moment, plan_digests_at, plan_reminders_at
-from notifications.services.planning import plan_due
-from notifications.services.sending import Attempt, send_delivery
+from notifications.services.planner import plan_due
+from notifications.services.sender import Attempt, send_delivery
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
@@ -32,12 +32,12 @@ def scan(*, now: dt.datetime) -> int:
 
 def plan_reminders(*, now: dt.datetime) -> int:
     """Plan the reminders due at any moment, past or to come; returns how many deliveries were made."""
-    return plan_reminders_at(now) if is_other_moment(now) else plan_due(now=now)
+    return plan_reminders_at(now) if is_other_time(now) else plan_due(now=now)
 
 
 def plan_all_digests(*, now: dt.datetime) -> int:
     """The same for the digests."""
-    return plan_digests_at(now) if is_other_moment(now) else plan_digests(now=now)
+    return plan_digests_at(now) if is_other_time(now) else plan_digests(now=now)
 
 
 def replan_stale(*, now: dt.datetime) -> int:

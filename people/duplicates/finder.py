@@ -14,7 +14,7 @@ from contacts_project.kernel.api.columns import DayText, Raw
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
-from people.duplicates.grouping import Match, group_matches
+from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
 from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
 from people.duplicates.tokens import initial_class

@@ -20,7 +20,7 @@ from contacts_project.kernel.outbound.failures import OutboundError
 from contacts_project.kernel.outbound.session import OutboundSession, outbound_session
 from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
 from people.geocoding import pace
-from people.geocoding.copying import copy_results, drop_unused
+from people.geocoding.addresses import copy_results, drop_unused
 from people.geocoding.nominatim import Place, find_place
 from people.models import GeocodedAddress
 

@@ -1,10 +1,10 @@
-"""How much of something the account's plan still has room for."""
+"""How much of something the account's plan still allows."""
 
 from accounts.transfer.run import ImportRun
 from people.services.plan import count_of
 
 
-class Room:
+class PlanAllowance:
     """Counted once a batch with the account locked, then drawn on record by record."""
 
     def __init__(self, run: ImportRun, kind: str) -> None:
@@ -16,7 +16,7 @@ class Room:
         self.message = f"Your plan allows {limit} {kind}."
 
     def take(self) -> bool:
-        """Take one, if there is room."""
+        """Take one, if the plan allows it."""
         if self.left is None:
             return True
         if self.left <= 0:

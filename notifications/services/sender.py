@@ -17,7 +17,7 @@ from notifications.channels.interface import Outcome
 from notifications.ledger import MISSED, is_late, is_missed, told_on
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import Notice, NoticeKind
-from notifications.services.wanted import why_unwanted
+from notifications.services.relevance import why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
 from people.models import Person
@@ -84,7 +84,7 @@ def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
         return MISSED
     if delivery.claims > _MOST_CLAIMS_PER_TRY * (delivery.attempts + 1):
         return "crashed"  # whoever tries it dies of it
-    return why_unwanted(delivery)
+    return why_irrelevant(delivery)
 
 
 def is_later_than_told(delivery: Delivery, now: dt.datetime) -> bool:

@@ -1,0 +1,214 @@
+"""Numbers of changes: given by each write itself, never out of order, and kept of what was removed."""
+
+import datetime as dt
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services.deletion import delete_account
+from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.ownership.revisions import NoOpenWriteError
+from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone, purge_tombstones, was_removed
+from contacts_project.kernel.ownership.writing import account_write
+from people.models import DuplicateDismissal, Group, ImportantDate, Membership, Person
+from people.trash.purge import purge_deleted
+from relationships.models import Relationship
+from tests.builders import make_person
+from tests.client import Client
+
+
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold this test to what the product is held to (tests/conftest.py)."""
+
+    def refuse(model: type[Any]) -> dict[str, Any]:
+        raise NoOpenWriteError(model)
+
+    monkeypatch.setattr(revisions, "refuse", refuse)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda ada: Person.objects.create(owner=ada.owner, name="Bob"),
+        lambda ada: Person.objects.bulk_create([Person(owner=ada.owner, name="Bob")]),
+        lambda ada: ada.save(),
+        lambda ada: ada.save(update_fields=["name"]),
+        lambda ada: ada.delete(),
+        lambda ada: Person.objects.owned_by(ada.owner).update(name="Bob"),
+        lambda ada: Person.objects.owned_by(ada.owner).bulk_update([ada], ["name"]),
+        lambda ada: Person.objects.owned_by(ada.owner).mark_changed(),
+        lambda ada: Person.objects.owned_by(ada.owner).delete(),
+        lambda ada: update_columns(Person, [ada], ["name"]),
+        lambda ada: ada.owner.save(),
+    ],
+)
+def test_a_write_without_the_account_lock_is_refused(alice: User, strict: None, write: Callable[[Person], Any]) -> None:
+    with account_write(alice):
+        ada = make_person(alice)
+    with pytest.raises(NoOpenWriteError):
+        write(ada)
+
+
+def test_a_write_of_unscoped_rows_is_refused_where_nothing_says_whose_they_are(
+    alice: User, mallory: User, strict: None
+) -> None:
+    with account_write(alice), account_write(mallory):
+        people = [make_person(alice), make_person(mallory)]
+        with pytest.raises(NoOpenWriteError):
+            Person.unscoped.update(name="Bob")
+        with pytest.raises(NoOpenWriteError):
+            Person.unscoped.bulk_update(people, ["name"])
+
+
+def test_what_no_client_sees_takes_no_lock(alice: User, strict: None) -> None:
+    with account_write(alice) as write:
+        ada = make_person(alice)
+    with account_write(alice):
+        pass
+    ada.save(update_fields=["contact_due_at"])
+    Person.objects.owned_by(alice).update(contact_due_on=None)
+    update_columns(Person, [ada], ["contact_due_at"])
+    Person.objects.owned_by(alice).update_quietly(name="Bob")
+    ada.refresh_from_db()
+    assert (ada.revision, ada.name) == (write.revision, "Bob")
+
+
+def test_each_way_to_write_gives_the_number_of_the_write(alice: User) -> None:
+    def number(person: Person) -> int:
+        return int(Person.unscoped.values_list("revision", flat=True).get(pk=person.pk))
+
+    with account_write(alice) as write:
+        ada, bob = make_person(alice), Person.objects.create(owner=alice, name="Bob")
+        [eve] = Person.objects.bulk_create([Person(owner=alice, name="Eve")])
+    assert {number(ada), number(bob), number(eve)} == {write.revision}
+    with account_write(alice) as write:
+        ada.save(update_fields=["name"])
+        Person.objects.owned_by(alice).filter(pk=bob.pk).update(name="Bobby")
+        Person.unscoped.bulk_update([eve], ["name"])
+    assert {number(ada), number(bob), number(eve)} == {write.revision}
+    with account_write(alice) as write:
+        Person.objects.owned_by(alice).filter(pk=bob.pk).mark_changed()
+    assert (number(ada), number(bob)) == (write.revision - 1, write.revision)
+
+
+def test_what_is_removed_by_a_cascade_leaves_a_tombstone_each(api: Client, alice: User) -> None:
+    ada, bob = make_person(alice), make_person(alice, name="Bob")
+    date = ImportantDate.objects.create(owner=alice, person=ada, title="Met", date=dt.date(2020, 1, 1))
+    pair = DuplicateDismissal.objects.create(owner=alice, first=ada, second=bob)
+    api.ok("POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)})
+    ties = set(Relationship.unscoped.values_list("pk", flat=True))
+    api.ok("DELETE", f"/api/people/{ada.pk}")
+    assert not Tombstone.unscoped.exists()
+    api.ok("DELETE", f"/api/people/{ada.pk}/permanent")
+    alice.refresh_from_db()
+    stones = Tombstone.objects.owned_by(alice)
+    expected = {("person", ada.pk), ("importantDate", date.pk), ("dismissal", pair.pk)}
+    expected |= {("relationship", key) for key in ties}
+    assert {(stone.kind, stone.record_id) for stone in stones} == expected
+    assert {stone.revision for stone in stones} == {alice.revision}
+    assert was_removed(ada.pk)
+    assert not was_removed(bob.pk)
+
+
+def test_the_purge_leaves_tombstones_and_takes_them_after_120_days(alice: User) -> None:
+    ada = make_person(alice, deleted_at=timezone.now())
+    now = timezone.now() + dt.timedelta(days=31)
+    purge_deleted(now=now)
+    assert Tombstone.unscoped.get().record_id == ada.pk
+    removed_at = Tombstone.unscoped.get().removed_at
+    assert abs(removed_at - timezone.now()) < dt.timedelta(minutes=5)
+    assert purge_tombstones(now=removed_at + KEPT) == 0
+    assert purge_deleted(now=removed_at + KEPT + dt.timedelta(seconds=1))["tombstones"] == 1
+    assert not Tombstone.unscoped.exists()
+
+
+def test_a_record_that_came_back_and_went_again_has_one(alice: User) -> None:
+    key: UUID | None = None
+    for _ in range(2):
+        with account_write(alice) as write:
+            person = make_person(alice, **({"id": key} if key else {}))
+            key = person.pk
+            Person.objects.owned_by(alice).delete()
+    stone = Tombstone.unscoped.get()
+    assert (stone.record_id, stone.revision) == (key, write.revision)
+
+
+@pytest.mark.parametrize("delete", [lambda user: delete_account(user=user), lambda user: user.delete()])
+def test_an_account_that_is_deleted_leaves_none(alice: User, mallory: User, delete: Callable[[User], Any]) -> None:
+    for owner in (alice, mallory):
+        with account_write(owner):
+            make_person(owner).delete()
+        make_person(owner)
+    delete(alice)
+    assert {stone.owner_id for stone in Tombstone.unscoped.all()} == {mallory.pk}
+    assert not Person.unscoped.filter(owner_id=alice.pk).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_has_read_up_to_a_number_has_missed_nothing_below_it(alice: User) -> None:
+    """Four writers at once, some of them slow to commit, and one who reads all the while."""
+    done = Event()
+
+    def write(name: int) -> None:
+        try:
+            for turn in range(12):
+                with account_write(alice):
+                    make_person(alice, name=f"{name}-{turn}")
+                    done.wait(0.005 * name)
+        finally:
+            connection.close()
+
+    def read() -> list[tuple[int, set[UUID]]]:
+        seen: list[tuple[int, set[UUID]]] = []
+        try:
+            while not done.wait(0.002):
+                rows = dict(Person.objects.owned_by(alice).values_list("pk", "revision"))
+                if rows:
+                    seen.append((max(rows.values()), set(rows)))
+        finally:
+            connection.close()
+        return seen
+
+    with ThreadPoolExecutor(5) as pool:
+        reader = pool.submit(read)
+        writers = [pool.submit(write, name) for name in range(4)]
+        for writer in writers:
+            writer.result(60)
+        done.set()
+        seen = reader.result(60)
+    rows = dict(Person.objects.owned_by(alice).values_list("pk", "revision"))
+    assert sorted(set(rows.values())) == sorted(rows.values()), "one number a write"
+    assert len(rows) == 48
+    assert len({up_to for up_to, _ in seen}) > 5
+    for up_to, known in seen:
+        assert known == {key for key, revision in rows.items() if revision <= up_to}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_of_an_older_instance_get_the_number_of_their_account(alice: User) -> None:
+    ada = make_person(alice)
+    group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
+    Membership.objects.create(owner=alice, person=ada, group=group)
+    User.objects.filter(pk=alice.pk).update(revision=7)
+    for app, before in (
+        ("people", "0011"),
+        ("relationships", "0004"),
+        ("notifications", "0007"),
+        ("accounts", "0011"),
+    ):
+        call_command("migrate", app, before, verbosity=0)
+    call_command("migrate", verbosity=0)
+    alice.refresh_from_db()
+    ada.refresh_from_db()
+    group.refresh_from_db()
+    assert (ada.revision, group.revision, alice.settings_revision) == (7, 7, 7)
