@@ -1,10 +1,26 @@
-"""How the API answers what the sync refuses."""
+"""How the API answers what carddav refuses."""
 
 from carddav.services.conflicts import AlreadyResolvedError
+from carddav.services.connections import ConnectionExistsError
+from carddav.services.server_checks import (
+    CheckBrokenError,
+    CheckLoginError,
+    CheckNotFoundError,
+    CheckRefusedError,
+    CheckTimeoutError,
+    ServerError,
+)
 from carddav.services.working import ConnectionBusyError
 from contacts_project.kernel.api.errors import Failure
 
 FAILURES: dict[type[Exception], Failure] = {
     AlreadyResolvedError: Failure(400, "already_resolved"),
     ConnectionBusyError: Failure(409, "busy"),
+    ConnectionExistsError: Failure(409),
+    ServerError: Failure(502, codes=ServerError.CODES),
+    CheckLoginError: Failure(401, codes=CheckLoginError.CODES, has_success=True),
+    CheckNotFoundError: Failure(404, codes=CheckNotFoundError.CODES, has_success=True),
+    CheckTimeoutError: Failure(408, codes=CheckTimeoutError.CODES, has_success=True),
+    CheckRefusedError: Failure(400, codes=CheckRefusedError.CODES, has_success=True),
+    CheckBrokenError: Failure(502, codes=CheckBrokenError.CODES, has_success=True),
 }

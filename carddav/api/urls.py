@@ -2,8 +2,10 @@
 
 from rest_framework.routers import SimpleRouter
 
+from carddav.api.backup import BackupViewSet
 from carddav.api.chosen import ChosenViewSet
 from carddav.api.conflicts import ConflictViewSet
+from carddav.api.connection import ConnectionViewSet
 from carddav.api.cron import CronViewSet
 from carddav.api.errors import FAILURES
 from carddav.api.pending_imports import PendingImportViewSet, UploadViewSet
@@ -15,6 +17,8 @@ register_failures(FAILURES)
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("vcard/upload", UploadViewSet, basename="vcard-upload")
 router.register("carddav/conflicts", ConflictViewSet, basename="conflict")
+router.register("carddav", ConnectionViewSet, basename="carddav-connection")
+router.register("carddav", BackupViewSet, basename="carddav-backup")
 router.register("carddav", PendingImportViewSet, basename="pending-import")
 router.register("carddav", SyncViewSet, basename="sync")
 router.register("carddav", ChosenViewSet, basename="chosen")

@@ -49,7 +49,7 @@ def make_scene(owner: User) -> Scene:
 
 
 def _carddav(scene: Scene) -> None:
-    connection = make_connection(scene.owner)
+    connection = make_connection(scene.owner, server_url="http://127.0.0.1/")
     mapping = make_mapping(connection, Person.objects.owned_by(scene.owner).get(pk=scene.ids["person"]))
     scene.ids["conflict"] = str(make_conflict(mapping).pk)
     scene.ids["pending"] = str(make_pending(scene.owner).pk)

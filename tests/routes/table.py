@@ -41,6 +41,7 @@ _DATES = "/api/people/{person}/important-dates"
 
 LOGIN = {"email": "alice@example.org", "password": PASSWORD}
 WEBHOOK = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/another"}
+CARDDAV = {"serverUrl": "http://127.0.0.1/", "username": "ada", "password": "secret"}  # where nobody listens
 PUSH_SUBSCRIPTION = {"endpoint": "https://push.example/another", "keys": {"p256dh": "key", "auth": "secret"}}
 REGISTRATION = {"email": "new@example.org", "password": PASSWORD, "name": "New"}
 
@@ -187,6 +188,12 @@ ROUTES: list[Route] = [
     Route("POST", "/api/vcard/import", _card),
     Route("GET", "/api/vcard/export"),
     Route("POST", "/api/vcard/upload", _card),
+    Route("GET", "/api/carddav/connection"),
+    Route("POST", "/api/carddav/connection", CARDDAV, owner=409),
+    Route("PUT", "/api/carddav/connection", {"syncEnabled": False}),
+    Route("DELETE", "/api/carddav/connection"),
+    Route("POST", "/api/carddav/connection/test", CARDDAV, owner=404),
+    Route("POST", "/api/carddav/backup", owner=502),
     Route("GET", "/api/carddav/pending-imports"),
     Route("GET", "/api/carddav/pending-count"),
     # CardDAV

@@ -46,11 +46,15 @@ _KNOWN_MAIN_TYPES = {
 
 @dataclass(frozen=True)
 class Failure:
-    """How the API answers an exception. `codes`: what `code` of an instance can be, where instances differ."""
+    """How the API answers an exception. `codes`: what `code` of an instance can be, where instances differ.
+
+    `has_success`: the body holds `success: false`, too.
+    """
 
     status: int
     code: str | None = None
     codes: tuple[str, ...] = ()
+    has_success: bool = False
 
 
 class PayloadTooLargeError(exceptions.APIException):
@@ -136,6 +140,8 @@ def _body(exc: DomainError | exceptions.APIException) -> dict[str, Any]:
         body = {"error": str(exc.detail)}
     if code := getattr(exc, "code", None) if failure.codes else failure.code:
         body["code"] = code
+    if failure.has_success:
+        body = {"success": False, **body}
     if isinstance(exc, DomainError) and exc.field:
         body["details"] = [{"field": exc.field, "message": exc.message}]
     if isinstance(exc, RateLimitedError):

@@ -18,6 +18,7 @@ MEANINGS = {
     401: ("Unauthorized", "The caller is not signed in, or the credentials are wrong."),
     403: ("Forbidden", "This caller may not do this."),
     404: ("NotFound", "The caller has no such record."),
+    408: ("TimedOut", "A server that was asked on the caller's behalf was silent for too long."),
     409: ("Conflict", "What is stored stands against it."),
     413: ("TooLarge", "The body or file is too large."),
     415: ("UnsupportedMediaType", "The media type is known, but not taken here."),
@@ -39,9 +40,14 @@ DETAIL: Schema = {
 def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
     """Answers by status, for now with nothing but their codes; None among them: a refusal without a code."""
     codes: dict[int, set[str | None]] = defaultdict(set)
+    with_success = set()
     for failure in map(failure_of, errors):
         codes[failure.status].update(failure.codes or (failure.code,))
-    return {str(status): {"x-codes": sorted(codes[status], key=str)} for status in sorted(codes)}
+        with_success |= {failure.status} if failure.has_success else set()
+    return {
+        str(status): {"x-codes": sorted(codes[status], key=str), "x-success": status in with_success}
+        for status in sorted(codes)
+    }
 
 
 def name_failures(result: Schema, **kwargs: Any) -> Schema:
@@ -55,6 +61,8 @@ def name_failures(result: Schema, **kwargs: Any) -> Schema:
                 if "x-codes" in answer:
                     name = _name(int(status), answer["x-codes"])
                     components["schemas"][name] = _schema(int(status), answer["x-codes"])
+                    if answer["x-success"]:
+                        components["schemas"][name]["properties"]["success"] = {"type": "boolean", "examples": [False]}
                     components["responses"][name] = {**_answer(int(status), name), "headers": answer["headers"]}
                     operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return result

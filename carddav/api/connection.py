@@ -1,0 +1,218 @@
+"""Routes of the connection: one of each account."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.viewsets import ApiViewSet
+from accounts.fields import Secret
+from carddav.models import Connection, ImportMode, NameFormat, Provider
+from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
+from carddav.services.connections import (
+    ConnectionExistsError,
+    create_connection,
+    delete_connection,
+    update_connection,
+)
+from carddav.services.server_checks import (
+    CheckBrokenError,
+    CheckLoginError,
+    CheckNotFoundError,
+    CheckRefusedError,
+    CheckTimeoutError,
+    check_server,
+)
+from carddav.services.working import connection_of
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
+
+
+class ConnectionAnswer(serializers.ModelSerializer[Connection]):
+    """The connection as it is told; never with its password."""
+
+    serverUrl = serializers.CharField(source="server_url")
+    provider = serializers.ChoiceField(choices=list(Provider.values), allow_null=True)
+    syncEnabled = serializers.BooleanField(source="sync_enabled")
+    autoExportNew = serializers.BooleanField(source="auto_export_new")
+    autoSyncInterval = serializers.IntegerField(source="auto_sync_interval", help_text="Seconds.")
+    importMode = serializers.ChoiceField(choices=list(ImportMode.values), source="import_mode")
+    cardDavNameFormat = serializers.ChoiceField(choices=list(NameFormat.values), source="name_format")
+    addressBookUrl = serializers.SerializerMethodField(help_text="Null until a sync has found it.")
+    addressBookName = serializers.SerializerMethodField()
+    lastSyncAt = serializers.DateTimeField(source="last_sync_at", allow_null=True)
+    lastError = serializers.SerializerMethodField()
+    lastErrorAt = serializers.DateTimeField(source="last_error_at", allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
+
+    class Meta:
+        model = Connection
+        fields = (
+            "id",
+            "serverUrl",
+            "username",
+            "provider",
+            "syncEnabled",
+            "autoExportNew",
+            "autoSyncInterval",
+            "importMode",
+            "cardDavNameFormat",
+            "addressBookUrl",
+            "addressBookName",
+            "lastSyncAt",
+            "lastError",
+            "lastErrorAt",
+            "createdAt",
+            "updatedAt",
+        )
+
+    def get_addressBookUrl(self, row: Connection) -> str | None:  # noqa: N802 - DRF derives it
+        return row.book_url or None
+
+    def get_addressBookName(self, row: Connection) -> str | None:  # noqa: N802
+        return row.book_name or None
+
+    def get_lastError(self, row: Connection) -> str | None:  # noqa: N802
+        return row.last_error or None
+
+
+class ConnectionSettings(serializers.Serializer[Any]):
+    """What is optional in every body."""
+
+    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True)
+    syncEnabled = StrictBooleanField(source="sync_enabled", required=False)
+    autoExportNew = StrictBooleanField(source="auto_export_new", required=False)
+    autoSyncInterval = StrictIntegerField(
+        min_value=SHORTEST_INTERVAL, max_value=LONGEST_INTERVAL, source="auto_sync_interval", required=False
+    )
+    importMode = StrictChoiceField(list(ImportMode.values), source="import_mode", required=False)
+    cardDavNameFormat = StrictChoiceField(list(NameFormat.values), source="name_format", required=False)
+
+
+class CreateConnection(ConnectionSettings):
+    """Body of POST connection."""
+
+    serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url")
+    username = StrictCharField(max_length=255)
+    password = Secret()
+
+
+class UpdateConnection(ConnectionSettings):
+    """Body of PUT connection: what is left out stays."""
+
+    serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url", required=False)
+    username = StrictCharField(max_length=255, required=False)
+    password = Secret(required=False, allow_null=True)
+
+
+class CheckConnection(serializers.Serializer[Any]):
+    """Body of POST connection/test."""
+
+    serverUrl = StrictCharField(max_length=MAX_URL_LENGTH)
+    username = StrictCharField(max_length=255)
+    password = Secret()
+    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True)
+
+
+_BOOKS = inline_serializer(
+    "CardDavAddressBook", {"url": serializers.CharField(), "name": serializers.CharField()}, many=True
+)
+
+
+class ConnectionViewSet(ApiViewSet[Any]):
+    """The account's one connection, and trying one out."""
+
+    @extend_schema(
+        operation_id="getCardDavConnection", responses=envelope("CardDavConnectionFound", connection=ConnectionAnswer())
+    )
+    @action(detail=False)
+    @raises(MissingError)
+    def connection(self, request: Request) -> Response:
+        """The connection, without its password; 404 if there is none."""
+        return _answer(connection_of(self.owner))
+
+    @extend_schema(
+        operation_id="createCardDavConnection",
+        request=CreateConnection,
+        responses=envelope("CardDavConnectionCreated", connection=ConnectionAnswer()),
+    )
+    @connection.mapping.post
+    @raises(ConnectionExistsError)
+    def create_connection(self, request: Request) -> Response:
+        """Connect a CardDAV server. Nothing is sent there yet."""
+        settings = self.read_body(CreateConnection)
+        return _answer(create_connection(owner=self.owner, password=settings.pop("password"), settings=settings))
+
+    @extend_schema(
+        operation_id="updateCardDavConnection",
+        request=UpdateConnection,
+        responses=envelope("CardDavConnectionUpdated", connection=ConnectionAnswer()),
+    )
+    @connection.mapping.put
+    @raises(MissingError)
+    def update_connection(self, request: Request) -> Response:
+        """Change the connection; the password only when it is in the body."""
+        connection_of(self.owner)
+        settings = self.read_body(UpdateConnection)
+        password = settings.pop("password", None)
+        return _answer(update_connection(owner=self.owner, password=password, settings=settings, now=timezone.now()))
+
+    @extend_schema(
+        operation_id="deleteCardDavConnection",
+        responses={200: envelope("CardDavConnectionDeleted", success=serializers.BooleanField())},
+    )
+    @connection.mapping.delete
+    @raises(MissingError)
+    def delete_connection(self, request: Request) -> Response:
+        """Remove the connection with all mappings and pending imports; people and the server's cards stay."""
+        delete_connection(owner=self.owner)
+        return Response({"success": True})
+
+    @extend_schema(
+        operation_id="testCardDavConnection",
+        request=CheckConnection,
+        responses=envelope(
+            "CardDavConnectionTest",
+            success=serializers.BooleanField(),
+            message=serializers.CharField(),
+            addressBooks=_BOOKS,
+        ),
+    )
+    @action(detail=False, methods=["post"], url_path="connection/test")
+    @raises(
+        FieldError,
+        RateLimitedError,
+        CheckLoginError,
+        CheckNotFoundError,
+        CheckTimeoutError,
+        CheckRefusedError,
+        CheckBrokenError,
+    )
+    def test_connection(self, request: Request) -> Response:
+        """Look for address books with a login, without saving it. Ten times in 15 minutes."""
+        data = self.read_body(CheckConnection)
+        books = check_server(
+            owner=self.owner,
+            server_url=data["serverUrl"],
+            username=data["username"],
+            password=data["password"],
+            provider=data.get("provider"),
+        )
+        found = [{"url": book.url, "name": book.name} for book in books]
+        message = "One address book was found." if len(found) == 1 else f"{len(found)} address books were found."
+        return Response({"success": True, "message": message, "addressBooks": found})
+
+
+def _answer(row: Connection) -> Response:
+    return Response({"connection": ConnectionAnswer(row).data})

@@ -1,0 +1,79 @@
+"""The whole book as a file: every card as the server has it."""
+
+import pytest
+
+from accounts.models import User
+from carddav.models import Connection
+from tests.carddav.builders import make_connection
+from tests.carddav.conftest import USER, card
+from tests.carddav.faults import fail, hide_half, method, reports
+from tests.carddav.proxy import Proxy, fault_proxy
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.client import Client
+
+PATH = "/api/carddav/backup"
+GROUP = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
+
+
+@pytest.fixture
+def book(server: DavServer, proxy: Proxy, alice: User) -> str:
+    """A book of 55 people and a group, connected; its path."""
+    path = server.make_book(USER)
+    for number in range(55):
+        server.put(USER, f"{path}{number}.vcf", card(f"uid-{number}", f"Ädä {number}", "X-CUSTOM;A=b:c\\,d"))
+    server.put(USER, f"{path}group.vcf", GROUP)
+    url = proxy.url.rstrip("/")
+    make_connection(alice, server_url=f"{url}/", username=USER, password=PASSWORD, book_url=f"{url}{path}")
+    return path
+
+
+def test_every_card_is_in_it_byte_for_byte(api: Client, server: DavServer, proxy: Proxy, book: str) -> None:
+    answer = api.call("POST", PATH)
+    text = b"".join(answer.streaming_content)
+    assert answer.status_code == 200
+    assert answer["Content-Type"].startswith("text/vcard")
+    assert answer["Content-Disposition"].startswith("attachment; filename=")
+    assert answer["Content-Disposition"].endswith('.vcf"')
+    assert answer["X-Contact-Count"] == "56"
+    assert text.count(b"BEGIN:VCARD") == 56
+    for name in ("0.vcf", "54.vcf", "group.vcf"):
+        assert server.get(USER, book + name) in text
+    assert proxy.count() == 3  # the listing, and fifty cards a request
+
+
+def test_what_a_server_leaves_out_is_asked_for_again(api: Client, proxy: Proxy, book: str) -> None:
+    proxy.add(hide_half(when=reports("addressbook-multiget")))
+    assert api.call("POST", PATH)["X-Contact-Count"] == "56"
+
+
+def test_a_book_that_is_not_known_yet_is_looked_for(api: Client, alice: User, server: DavServer, book: str) -> None:
+    row = Connection.objects.owned_by(alice).get()
+    row.server_url, row.book_url = row.book_url, ""
+    row.save()
+    assert api.call("POST", PATH)["X-Contact-Count"] == "56"
+
+
+def test_a_card_that_cannot_be_read_is_counted_apart(api: Client, proxy: Proxy, book: str) -> None:
+    proxy.add(fail(500, when=lambda request: b"/7.vcf" in request.body or request.path.endswith("/7.vcf")))
+    answer = api.call("POST", PATH)
+    assert (answer["X-Contact-Count"], answer["X-Unreadable-Count"]) == ("55", "1")
+
+
+def test_there_is_no_half_a_backup(api: Client, proxy: Proxy, book: str) -> None:
+    proxy.add(fail(503, headers={"Retry-After": "60"}, when=method("REPORT"), skip=1))
+    answer = api.call("POST", PATH)
+    assert (answer.status_code, answer.json()["code"]) == (502, "busy")
+
+
+def test_without_a_connection_there_is_none(stranger: Client) -> None:
+    assert stranger.call("POST", PATH).status_code == 404
+
+
+def test_a_refused_login_is_not_tried_again(api: Client, alice: User) -> None:
+    with fault_proxy() as proxy:
+        proxy.add(fail(401))
+        make_connection(alice, server_url=proxy.url)
+        for _ in range(2):
+            answer = api.call("POST", PATH)
+            assert (answer.status_code, answer.json()["code"]) == (502, "auth")
+        assert proxy.count() == 1

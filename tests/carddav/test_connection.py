@@ -1,0 +1,147 @@
+"""The connection: made, changed, removed, and what it never says."""
+
+import pytest
+
+from accounts.models import User
+from carddav.models import Connection, Mapping, PendingImport
+from tests.builders import make_person
+from tests.carddav.builders import make_connection
+from tests.client import Client
+
+PATH = "/api/carddav/connection"
+BODY = {"serverUrl": "https://dav.example.org/", "username": "ada", "password": "  secret "}
+
+
+def test_a_connection_starts_with_the_defaults_and_never_shows_its_password(api: Client, alice: User) -> None:
+    made = api.ok("POST", PATH, BODY)["connection"]
+    assert {key: made[key] for key in made if key not in {"id", "createdAt", "updatedAt"}} == {
+        "serverUrl": "https://dav.example.org/",
+        "username": "ada",
+        "provider": None,
+        "syncEnabled": True,
+        "autoExportNew": True,
+        "autoSyncInterval": 43200,
+        "importMode": "manual",
+        "cardDavNameFormat": "FULL",
+        "addressBookUrl": None,
+        "addressBookName": None,
+        "lastSyncAt": None,
+        "lastError": None,
+        "lastErrorAt": None,
+    }
+    assert api.ok("GET", PATH) == {"connection": made}
+    assert Connection.objects.owned_by(alice).get().password == "  secret "
+
+
+def test_there_is_one_an_account(api: Client, stranger: Client) -> None:
+    assert stranger.call("GET", PATH).status_code == 404
+    api.ok("POST", PATH, BODY)
+    assert api.call("POST", PATH, BODY).status_code == 409
+    assert stranger.call("GET", PATH).status_code == 404
+    stranger.ok("POST", PATH, BODY)
+
+
+def test_an_update_changes_what_it_names_and_the_password_only_then(api: Client, alice: User) -> None:
+    api.ok("POST", PATH, BODY)
+    changes = {"syncEnabled": False, "autoSyncInterval": 60, "importMode": "auto", "cardDavNameFormat": "SHORT"}
+    changed = api.ok("PUT", PATH, {**BODY, "password": None, "provider": "nextcloud", **changes})["connection"]
+    assert changes.items() <= changed.items()
+    assert changed["provider"] == "nextcloud"
+    assert Connection.objects.owned_by(alice).get().password == "  secret "
+    api.ok("PUT", PATH, {"password": "other"})
+    row = Connection.objects.owned_by(alice).get()
+    assert (row.password, row.server_url, row.sync_enabled) == ("other", "https://dav.example.org/", False)
+    read = api.ok("GET", PATH)["connection"]
+    assert api.ok("PUT", PATH, read)["connection"].items() >= {**read, "updatedAt": None}.items() - {
+        ("updatedAt", None)
+    }
+
+
+def test_another_server_or_user_is_another_book(api: Client, alice: User) -> None:
+    row = make_connection(alice, sync_token="t", ctag="c", home_urls=["http://127.0.0.1:1/ada/"], pause="auth")
+    mapping = Mapping.objects.create(owner=alice, connection=row, person=make_person(alice), href="/1", href_key="/1")
+    api.ok("PUT", PATH, {"syncEnabled": True, "serverUrl": row.server_url})
+    row.refresh_from_db()
+    assert (row.is_resolved, row.sync_token, row.pause) == (True, "t", "auth")
+    api.ok("PUT", PATH, {"username": "grace"})
+    row.refresh_from_db()
+    assert (row.is_resolved, row.sync_token, row.ctag, row.home_urls, row.pause) == (False, "", "", [], "")
+    assert Mapping.objects.owned_by(alice).get() == mapping
+
+
+def test_a_new_password_ends_the_pause(api: Client, alice: User) -> None:
+    row = make_connection(alice, pause="auth", last_error="refused", last_error_code="auth")
+    assert api.ok("GET", PATH)["connection"]["lastError"] == "refused"
+    assert api.ok("PUT", PATH, {"password": "new"})["connection"]["lastError"] is None
+    row.refresh_from_db()
+    assert (row.pause, row.book_url) == ("", "http://127.0.0.1:1/ada/book/")
+
+
+def test_another_format_of_names_goes_out_with_the_next_run(api: Client, alice: User) -> None:
+    row = make_connection(alice)
+    Mapping.objects.create(owner=alice, connection=row, person=make_person(alice), href="/1", href_key="/1")
+    api.ok("PUT", PATH, {"cardDavNameFormat": "FULL"})
+    assert Mapping.objects.owned_by(alice).get().status == "clean"
+    api.ok("PUT", PATH, {"cardDavNameFormat": "SHORT"})
+    assert Mapping.objects.owned_by(alice).get().status == "dirty"
+
+
+def test_removing_it_keeps_people_and_what_was_uploaded(api: Client, alice: User) -> None:
+    row = make_connection(alice)
+    person = make_person(alice)
+    Mapping.objects.create(owner=alice, connection=row, person=person, href="/1", href_key="/1")
+    for connection, href in ((row, "/2"), (None, "")):
+        PendingImport.objects.create(
+            owner=alice, connection=connection, href=href or None, href_key=href, display_name="B", raw="x", digest=href
+        )
+    assert api.ok("DELETE", PATH) == {"success": True}
+    assert api.call("DELETE", PATH).status_code == 404
+    assert not Mapping.objects.owned_by(alice).exists()
+    assert PendingImport.objects.owned_by(alice).get().connection_id is None
+    api.ok("GET", f"/api/people/{person.pk}")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"serverUrl": "file:///etc/passwd"}, "serverUrl"),
+        ({"serverUrl": "https://ada:secret@dav.example.org/"}, "serverUrl"),
+        ({"serverUrl": "https://dav example.org/"}, "serverUrl"),
+        ({"serverUrl": "https://0x7f.1/"}, "serverUrl"),
+        ({"serverUrl": 5}, "serverUrl"),
+        ({"serverUrl": ""}, "serverUrl"),
+        ({"username": None}, "username"),
+        ({"username": "a" * 256}, "username"),
+        ({"password": ""}, "password"),
+        ({"password": 5}, "password"),
+        ({"provider": "yahoo"}, "provider"),
+        ({"syncEnabled": "true"}, "syncEnabled"),
+        ({"autoExportNew": 1}, "autoExportNew"),
+        ({"autoSyncInterval": 59}, "autoSyncInterval"),
+        ({"autoSyncInterval": 86401}, "autoSyncInterval"),
+        ({"autoSyncInterval": "60"}, "autoSyncInterval"),
+        ({"importMode": "always"}, "importMode"),
+        ({"cardDavNameFormat": "full"}, "cardDavNameFormat"),
+    ],
+)
+def test_what_is_not_allowed_is_named_and_changes_nothing(api: Client, change: dict[str, object], field: str) -> None:
+    for method in ("POST", "PUT"):
+        if method == "PUT":
+            api.ok("POST", PATH, BODY)
+        answer = api.call(method, PATH, {**BODY, **change})
+        assert answer.status_code == 400
+        assert [detail["field"] for detail in answer.json()["details"]] == [field]
+    assert api.ok("GET", PATH)["connection"]["serverUrl"] == BODY["serverUrl"]
+
+
+@pytest.mark.parametrize("missing", ["serverUrl", "username", "password"])
+def test_url_user_and_password_are_required_on_create(api: Client, missing: str) -> None:
+    answer = api.call("POST", PATH, {key: value for key, value in BODY.items() if key != missing})
+    assert [detail["field"] for detail in answer.json()["details"]] == [missing]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1:8443/dav", "dav.example.org", "ada@example.org", "https://münchen.example/"]
+)
+def test_whether_it_may_be_reached_is_judged_when_it_is_asked(api: Client, url: str) -> None:
+    assert api.ok("POST", PATH, {**BODY, "serverUrl": url})["connection"]["serverUrl"] == url
