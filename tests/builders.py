@@ -1,5 +1,6 @@
 """Plain builders of rows, for tests that do not care how they came to be."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils import timezone
@@ -8,6 +9,7 @@ from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
 from contacts_project.kernel.ownership.writing import account_write
+from people.lookup import keys_of, replace_keys
 from people.models import Person
 from people.names import COLUMNS, NameParts, search_key, sort_key
 
@@ -43,3 +45,8 @@ def make_person(owner: User, **fields: Any) -> Person:
     person.sort_key, person.search_key = sort_key(parts), search_key(parts)
     person.save()
     return person
+
+
+def make_keys(owner: User, people: Iterable[Person]) -> None:
+    """The look-up keys of people that have none yet."""
+    replace_keys(owner.pk, [(person.pk, set(), keys_of(person.__dict__)) for person in people])

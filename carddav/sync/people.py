@@ -18,7 +18,6 @@ from people.matching import match_entries
 from people.models import ImportantDate, Membership, Person
 from people.photos.files import delete_files, store_photo
 from people.services.important_dates import FIELDS as DATE_FIELDS
-from people.services.people import announce_change
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 
@@ -84,7 +83,6 @@ def write_fields(
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
-    announce_change(owner.pk, [person.pk])
     return load_sides(owner, [person.pk])[person.pk]
 
 
@@ -108,9 +106,9 @@ def create_from_card(owner: User, write: AccountWrite, card: Card, jpeg: bytes |
     ]
     PersonWriter(owner, write, write.now).put(person, data)
     side = load_sides(owner, [person.pk])[person.pk]
-    if card.lines and put_card(side.person, card, side.dates):
+    if card.lines:
+        put_card(side.person, card, side.dates)
         side.person.save(update_fields=["card_lines"])
-    announce_change(owner.pk, [person.pk])
     return side
 
 

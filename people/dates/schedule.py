@@ -141,6 +141,13 @@ def contact_rule(person: Person, clock: Calendar) -> Recurrence | None:
     return contact_recurrence(contacted, person.contact_reminder_interval or 1, unit, clock.leap_day)
 
 
+def complete_contact(person: Person) -> None:
+    """Give a contact reminder that is on the interval that it lacks."""
+    if person.contact_reminder_enabled:
+        for column, default in field_table.REMINDER_DEFAULTS.items():
+            setattr(person, column, getattr(person, column) or default)
+
+
 def plan_contact(person: Person, clock: Calendar, now: dt.datetime) -> None:
     """Set the next contact reminder of a person whose settings or last contact were just written."""
     rule = contact_rule(person, clock)

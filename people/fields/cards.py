@@ -47,8 +47,8 @@ def date_of(row: ImportantDate) -> CardDate:
     return CardDate(date=row.date, type=row.type, title=row.title, year_unknown=row.year_unknown)
 
 
-def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> set[str]:
-    """Set the columns of `person` to what `card` says; returns those that changed. Entries keep their ids.
+def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None:
+    """Set the columns of `person` to what `card` says. Entries keep their ids.
 
     `dates` are the rows of its important dates, saved or not.
     """
@@ -56,10 +56,8 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> set[
     wanted["uid"] = card.uid or person.uid
     wanted |= {column: settle(column, getattr(card, column), getattr(person, column)) for column in Person.DOCUMENTS}
     wanted["card_lines"] = _stored(card, person, wanted, dates)
-    changed = {column for column, value in wanted.items() if getattr(person, column) != value}
-    for column in changed:
-        setattr(person, column, wanted[column])
-    return changed
+    for column, value in wanted.items():
+        setattr(person, column, value)
 
 
 def forget_lines(person: Person, column: str) -> None:

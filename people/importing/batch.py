@@ -10,19 +10,17 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.ownership.writing import AccountWrite
 from people.dates import schedule
 from people.duplicates.keys import email_key, phone_key
 from people.fields.cards import card_of, put_card
-from people.geocoding import note_addresses
 from people.importing.card_groups import GroupPlan
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
-from people.lookup import refresh_lookup
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
 from people.photos.files import delete_files, photo_hash, store_photo
-from people.services.people import announce_change
-from people.services.person_writer import set_name_keys
+from people.services.person_writer import PersonWriter
 from people.vcard import Card, CardResult
 from people.vcard.merge import merge_cards
 
@@ -132,15 +130,14 @@ class Batch:
     def has_changes(self) -> bool:
         return any(known.is_changed for known in self.known)
 
-    def write(self) -> None:
+    def write(self, write: AccountWrite) -> None:
         """Everything that the plan found, in a handful of statements."""
+        writer = PersonWriter(self.owner, write, self.now)
         changed = [known for known in self.known if known.is_changed]
         new, moved = self._plan_dates(changed)
-        self._write_people(changed)
-        self._write_dates(new, moved)
+        self._write_people(writer, changed)
+        self._write_dates(writer, new, moved)
         self.groups.write((known.person, known.card.categories[len(known.was.categories) :]) for known in changed)
-        refresh_lookup(self.owner.pk, [known.person for known in changed])
-        announce_change(self.owner.pk, [known.person.pk for known in changed])
 
     def _load(self) -> None:
         uids = {spelling for item in self.items if item.card.uid for spelling in uid_spellings(item.card.uid)}
@@ -239,24 +236,15 @@ class Batch:
         else:
             item.reasons.append("its photo is another one and was left out")
 
-    def _write_people(self, changed: list[Known]) -> None:
-        columns = {"sort_key", "search_key", "updated_at"}
+    def _write_people(self, writer: PersonWriter, changed: list[Known]) -> None:
         for known in changed:
             person = known.person
-            columns |= put_card(person, known.card, known.rows)
+            writer.edit(person)
+            put_card(person, known.card, known.rows)
             if known.picture:
                 delete_files([person.photo])
                 person.photo = store_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
-                columns.add("photo")
-            if known.was.last_contact != known.card.last_contact:
-                schedule.plan_contact(person, schedule.calendar_of(self.owner), self.now)
-                columns |= set(schedule.CONTACT_COLUMNS)
-            set_name_keys(person)
-            person.updated_at = self.now
-        note_addresses(self.owner, [known.person for known in changed])
-        Person.objects.bulk_create([known.person for known in changed if known.is_new])
-        old = [known.person for known in changed if not known.is_new]
-        Person.objects.owned_by(self.owner).bulk_update(old, sorted(columns), batch_size=50)
+        writer.flush()
 
     def _plan_dates(self, changed: list[Known]) -> tuple[list[ImportantDate], list[ImportantDate]]:
         """The rows of what the cards say of important dates: new ones, and those that have another day now."""
@@ -277,11 +265,9 @@ class Batch:
                 row.date, row.year_unknown, row.updated_at = day.date, day.year_unknown, self.now
         return new, moved
 
-    def _write_dates(self, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
-        if moved:
-            clock = schedule.calendar_of(self.owner)
-            for row in moved:
-                schedule.plan_date(row, clock, self.now)
+    def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
+        for row in moved:
+            schedule.plan_date(row, writer.clock, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(
             moved, ["title", "date", "year_unknown", "updated_at", *schedule.DATE_COLUMNS], batch_size=50

@@ -99,8 +99,8 @@ class _Session:
         with self.writer.batch():
             batch.plan()
             if batch.has_changes:
-                with account_write(self.owner):
-                    batch.write()
+                with account_write(self.owner) as write:
+                    batch.write(write)
         self.seen = frozenset(batch.seen)
         return batch.outcomes
 

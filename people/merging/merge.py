@@ -17,15 +17,12 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.writing import account_write
-from people.dates import schedule
 from people.extensions import PersonExtension, extensions
-from people.geocoding import note_addresses
-from people.lookup import refresh_lookup
 from people.merging import belongings, card_lines, entries, scalars
 from people.merging.belongings import UndoConflictError
 from people.models import MergeRecord, Person
-from people.services.people import announce_change, mark_belongings
-from people.services.person_writer import set_name_keys
+from people.services.people import mark_belongings
+from people.services.person_writer import PersonWriter
 from people.services.plan import check_plan, reminders_in_plan
 from people.signals import people_deleted
 
@@ -54,10 +51,12 @@ def merge_people(
     """
     if primary_id == secondary_id:
         raise FieldError("secondaryId", "A person cannot be merged with itself.")
-    with account_write(owner):
+    with account_write(owner) as write:
         primary, secondary = _active(owner, primary_id, "primaryId"), _active(owner, secondary_id, "secondaryId")
         _check_type(overrides.get("relationship_to_user"))
         reminders = reminders_in_plan(owner)
+        writer = PersonWriter(owner, write, now)
+        writer.edit(primary, secondary)
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
             "documents": entries.merge_documents(primary, secondary),
@@ -71,15 +70,16 @@ def merge_people(
             "deletedAt": timestamp(now),
         }
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
-        _save(primary, image["scalars"], now)
-        _to_trash(secondary, now)
+        secondary.deleted_at = now
+        writer.flush()
+        mark_belongings(owner.pk, [secondary.pk])
+        news = {"owner_id": owner.pk, "person_ids": [secondary.pk], "from_card_dav": False}
+        transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
-        record = MergeRecord.objects.create(
+        return MergeRecord.objects.create(
             owner=owner, primary=primary, secondary=secondary, image=image, created_at=now
         )
-        announce_change(owner.pk, [primary.pk])
-    return record
 
 
 def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
@@ -88,7 +88,7 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
     Raises MissingError (no such merge, or beyond the retention period), AlreadyUndoneError, UndoConflictError,
     PlanLimitError.
     """
-    with account_write(owner):
+    with account_write(owner) as write:
         rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
         record = rows.find(merge_id)
         if record.undone_at is not None:
@@ -96,12 +96,11 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
         primary, secondary = _merged(record)
         check_plan(owner, "people")
         reminders = reminders_in_plan(owner)
-        _put_back(primary, secondary, record.image, now)
+        _put_back(PersonWriter(owner, write, now), primary, secondary, record.image)
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record.undone_at = now
         record.save()
-        announce_change(owner.pk, [primary.pk, secondary.pk])
     return record
 
 
@@ -148,7 +147,8 @@ def _merged(record: MergeRecord) -> tuple[Person, Person]:
     return primary, secondary
 
 
-def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt.datetime) -> None:
+def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: dict[str, Any]) -> None:
+    writer.edit(primary, secondary)
     changes = scalars.from_json(image["scalars"])
     if changed := scalars.conflicts(primary, changes):
         raise UndoConflictError(f"This merge cannot be undone any more: {', '.join(changed)} was changed since.")
@@ -161,9 +161,7 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
     belongings.return_values(primary, secondary, image["values"])
     belongings.remove_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
-    note_addresses(primary.owner_id, [primary, secondary])
-    _save(secondary, scalars.PLANNED_BY, now)
-    _save(primary, image["scalars"], now)
+    writer.flush()
     # What the primary was to the user may be in the trash by now, and comes out of it like the secondary's.
     returning = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
     # Images of older versions say "aspects", by the path of a class, whose first word is the app.
@@ -171,27 +169,10 @@ def _put_back(primary: Person, secondary: Person, image: dict[str, Any], now: dt
     parts = {name.partition(".")[0]: part for name, part in stored.items()}
     for extension in extensions():
         for person in returning:
-            extension.restored(person, now)
+            extension.restored(person, writer.now)
         if _app_of(extension) in parts:
             extension.unmerging(primary, secondary, parts[_app_of(extension)])
     mark_belongings(primary.owner_id, [secondary.pk])
-
-
-def _save(person: Person, changed: Any, now: dt.datetime) -> None:
-    """Write a person whose columns `changed`, with all that is computed from them."""
-    set_name_keys(person)
-    if scalars.PLANNED_BY & set(changed):
-        schedule.plan_contact(person, schedule.calendar_of(person.owner_id), now)
-    person.save()
-    refresh_lookup(person.owner_id, [person])
-
-
-def _to_trash(person: Person, now: dt.datetime) -> None:
-    person.deleted_at, person.contact_due_at, person.contact_due_on = now, None, None
-    person.save()
-    mark_belongings(person.owner_id, [person.pk])
-    news = {"owner_id": person.owner_id, "person_ids": [person.pk], "from_card_dav": False}
-    transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
 
 
 def _app_of(extension: PersonExtension) -> str:

@@ -12,7 +12,6 @@ from people.models import Person
 OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in field_table.SCALARS if not field.read_only}
 """What fieldOverrides may name, and its column."""
 
-PLANNED_BY = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
 _FILLED = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.FILL)
 _REMINDER = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.REMINDER)
 

@@ -1,16 +1,13 @@
 """Who belongs to which group. A group in the trash keeps its members for its restore."""
 
 import datetime as dt
-from functools import partial
 from typing import Any
 from uuid import UUID
-
-from django.db import transaction
 
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
-from people.signals import people_changed
+from people.signals import announce_change
 
 
 def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
@@ -48,7 +45,7 @@ def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
 
 def announce_members(group: Group) -> None:
     """The group is called something else: no change of its members to a client, but one of their cards elsewhere."""
-    _announce(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)))
+    announce_change(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)))
 
 
 def touch_members(group: Group, now: dt.datetime) -> None:
@@ -61,9 +58,4 @@ def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
     if person_ids:
         rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
         rows.update(updated_at=now)
-        _announce(owner_id, person_ids)
-
-
-def _announce(owner_id: UUID, person_ids: list[UUID]) -> None:
-    news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
-    transaction.on_commit(news, robust=True)
+        announce_change(owner_id, person_ids)

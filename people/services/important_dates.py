@@ -1,19 +1,19 @@
 """Writes of important dates: their rules, their place in the trash, their next reminder."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterable
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
+from accounts.models import User
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
 from people.models import ImportantDate, Person
 from people.services.plan import check_plan
-from people.signals import people_changed
+from people.signals import announce_change
 
 FIELDS = (
     "type",
@@ -94,32 +94,53 @@ def _forget_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     """Drop the lines of these dates from the cards of their people."""
     gone = {str(key) for key in ids}
     rows = Person.objects.owned_by(owner_id).filter(important_dates__in=ids).exclude(card_lines=[]).distinct()
-    for person in rows.only("card_lines"):
+    people = list(rows.only("card_lines"))
+    for person in people:
         person.card_lines = [line for line in person.card_lines if line.get("id") not in gone]
-        person.save(update_fields=["card_lines"])
+    update_columns(Person, people, ["card_lines"])
 
 
 def replace_dates(
-    *, person: Person, entries: list[dict[str, Any]], is_new: bool, clock: schedule.Calendar, now: dt.datetime
+    *,
+    owner: User,
+    people: Collection[tuple[Person, list[dict[str, Any]]]],
+    stored: Collection[UUID],
+    clock: schedule.Calendar,
+    now: dt.datetime,
 ) -> None:
-    """Make the entries the person's dates, inside the write of the person; those not listed go to the trash.
+    """Make the entries the dates of each person, inside the write of the people; those not listed go to the trash.
 
     An entry is the date with its `id`, else that of its type, else the one that says the same, else the only one left
-    of its title. Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError.
+    of its title. `stored` are the people that may have dates. Raises FieldError with `importantDates.<index>.<field>`,
+    PlanLimitError. A constant number of statements, however many people and dates.
     """
-    present = {} if is_new else {row.pk: row for row in _of(person).active()}
-    rows = _rows_for(person, present, entries)
-    _check_types(entries)
-    left = [row for key, row in present.items() if key not in {row.pk for row in rows}]
-    if left:
-        _of(person).filter(pk__in=[row.pk for row in left]).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
+    own = ImportantDate.objects.owned_by(owner)
+    present: dict[UUID, dict[UUID, ImportantDate]] = defaultdict(dict)
+    if known := [person.pk for person, _ in people if person.pk in stored]:
+        for row in own.active().filter(person__in=known):
+            present[row.person_id][row.pk] = row
+    pairs: list[tuple[ImportantDate, dict[str, Any]]] = []
+    for person, entries in people:
+        pairs += zip(_rows_for(person, present[person.pk], entries), entries, strict=True)
+        _check_types(entries)
+    kept = {row.pk for row, _ in pairs}
+    if left := [key for rows in present.values() for key in rows if key not in kept]:
+        own.filter(pk__in=left).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
     # Two dates may swap their types: those that change theirs give it up first.
-    moved = [row.pk for row, entry in zip(rows, entries, strict=True) if row.type and row.type != entry.get("type")]
-    if moved:
-        _of(person).filter(pk__in=moved).update(type=None)
-    # One that is switched off makes room for another within the plan.
-    for row, entry in sorted(zip(rows, entries, strict=True), key=lambda pair: pair[1]["reminder_enabled"]):
-        _write(row, entry, clock, now)
+    if moved := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
+        own.filter(pk__in=moved).update(type=None)
+    reminding = [_set(row, entry, clock, now) for row, entry in pairs]
+    new: list[ImportantDate] = []
+    old: list[ImportantDate] = []
+    for row, _ in pairs:
+        (new if row._state.adding else old).append(row)
+    if new:
+        ImportantDate.objects.bulk_create(new)
+    if old:
+        own.bulk_update(old, [*FIELDS, *schedule.DATE_COLUMNS, "updated_at"])
+    # Counted once all are written: one that is switched off makes room for another.
+    if any(reminding):
+        check_plan(owner, "reminders", 0)
 
 
 def _of(person: Person) -> Any:
@@ -127,15 +148,21 @@ def _of(person: Person) -> Any:
 
 
 def _write(row: ImportantDate, data: dict[str, Any], clock: schedule.Calendar, now: dt.datetime) -> None:
+    if _set(row, data, clock, now):
+        check_plan(row.person.owner, "reminders")
+    row.save()
+
+
+def _set(row: ImportantDate, data: dict[str, Any], clock: schedule.Calendar, now: dt.datetime) -> bool:
+    """Set all that a date says, and its next reminder where that moves; returns whether it begins to remind."""
     was_reminding = not row._state.adding and row.reminder_enabled
     before = {field: getattr(row, field) for field in _MOVING}
     for field in FIELDS:
         setattr(row, field, data.get(field))
-    if row.reminder_enabled and not was_reminding:
-        check_plan(row.person.owner, "reminders")
     if row._state.adding or before != {field: getattr(row, field) for field in _MOVING}:
         schedule.plan_date(row, clock, now)
-    row.save()
+    row.updated_at = now
+    return row.reminder_enabled and not was_reminding
 
 
 def _refresh(row: ImportantDate) -> None:
@@ -196,5 +223,4 @@ def _touch(person: Person, now: dt.datetime) -> None:
     """The person's content changed, and the apps above hear of it."""
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
     rows.update(updated_at=now)
-    news = partial(people_changed.send, sender=Person, owner_id=person.owner_id, person_ids=[person.pk])
-    transaction.on_commit(news, robust=True)
+    announce_change(person.owner_id, [person.pk])

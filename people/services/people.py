@@ -10,13 +10,11 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
-from people.dates import schedule
 from people.extensions import extensions
-from people.geocoding import note_addresses
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter
 from people.services.plan import check_plan
-from people.signals import people_changed, people_deleted
+from people.signals import people_deleted
 
 
 def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
@@ -24,16 +22,9 @@ def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> 
 
     `data` is as PersonWriter.put takes it.
     """
-    data = dict(data)
+    person = Person(owner=owner, created_at=now)
     with account_write(owner) as write:
-        check_plan(owner, "people")
-        for extension in extensions():
-            extension.check_create(data)
-        person = Person(owner=owner, created_at=now)
         PersonWriter(owner, write, now).put(person, data)
-        for extension in extensions():
-            extension.created(person, data)
-        announce_change(owner.pk, [person.pk])
     return person
 
 
@@ -46,7 +37,6 @@ def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: 
         if not write.is_fresh:
             person = Person.objects.owned_by(owner).active().find(person.pk)
         PersonWriter(owner, write, now).put(person, data)
-        announce_change(owner.pk, [person.pk])
     return person
 
 
@@ -81,19 +71,18 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
 def restore_person(*, person: Person, now: dt.datetime) -> Person:
     """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), MissingError."""
     owner = person.owner
-    with account_write(owner):
+    with account_write(owner) as write:
         person = Person.objects.owned_by(owner).find_deleted(person.pk)
         check_plan(owner, "people")
         if reminders := _reminders_of(person):
             check_plan(owner, "reminders", reminders)
+        writer = PersonWriter(owner, write, now)
+        writer.edit(person)
         person.deleted_at = None
-        note_addresses(owner, [person])
-        schedule.plan_contact(person, schedule.calendar_of(owner), now)
-        person.save()
+        writer.flush()
         for extension in extensions():
             extension.restored(person, now)
         mark_belongings(owner.pk, [person.pk])
-        announce_change(owner.pk, [person.pk])
     return person
 
 
@@ -116,12 +105,6 @@ def mark_belongings(owner_id: UUID, person_ids: Collection[UUID]) -> None:
     ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
     for extension in extensions():
         extension.mark_belongings(owner_id, person_ids)
-
-
-def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:
-    """Tell the apps above on commit that the content of people changed."""
-    news = partial(people_changed.send, sender=Person, owner_id=owner_id, person_ids=person_ids)
-    transaction.on_commit(news, robust=True)
 
 
 def _reminders_of(person: Person) -> int:

@@ -1,41 +1,66 @@
-"""The one way in which a person's content is written: columns, lists, and the rows that hang on the person."""
+"""The one way in which people are written: their columns, what follows from those, and the rows that hang on them."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
-from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people import field_table
 from people.dates import schedule
+from people.extensions import extensions
 from people.fields.cards import forget_lines
-from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
 from people.geocoding import note_addresses
-from people.lookup import keys_of, replace_keys
-from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person
+from people.lookup import KEY_COLUMNS, keys_of, replace_keys
+from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, search_key, sort_key
 from people.services.important_dates import replace_dates
+from people.services.person_rows import check_active, replace_groups, replace_values
 from people.services.plan import check_plan
+from people.signals import announce_change
 
 # The photo is a file as well and has a service of its own.
-SCALARS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
-_CONTACT = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_SCALARS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
+_PLANS_CONTACT = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
+# More rows are written together, each column as one CASE; few cost less one by one.
+_FEW = 2
+_TOGETHER = 50
+
+
+class _Change:
+    """A person under change, and its columns as they were: none where it is not stored yet."""
+
+    def __init__(self, person: Person) -> None:
+        self.person, self.is_new = person, person._state.adding
+        known = person.__dict__
+        self.before: dict[str, Any] = (
+            {} if self.is_new else {name: known[name] for name in _ATTRIBUTES if name in known}
+        )
+
+    def columns(self) -> set[str]:
+        """Those that have another value by now; all of a new person."""
+        now = self.person.__dict__
+        return set(_ATTRIBUTES) if self.is_new else {name for name, value in self.before.items() if now[name] != value}
 
 
 class PersonWriter:
-    """Puts people inside an open write of their account, with as few statements as the change needs.
+    """Writes people inside an open write of their account, with as few statements as the change needs.
 
-    What the body refers to was looked up before the account was locked: it is looked up again only where somebody
-    else has written since (`write.is_fresh`).
+    `put` writes one, `bulk` many in a number of statements that does not rise with them. Who sets columns itself says
+    so before with `edit`, and has them written with `flush`. Each way does the keys of names, the look-up keys, the
+    geocoder's list, the next contact reminder and the news on commit.
+
+    What a body refers to was looked up before the account was locked: it is looked up again only where somebody else
+    has written since (`write.is_fresh`).
     """
 
     def __init__(self, owner: User, write: AccountWrite, now: dt.datetime) -> None:
         self.owner, self.write, self.now = owner, write, now
+        self._changes: dict[Any, _Change] = {}
 
     @cached_property
     def clock(self) -> schedule.Calendar:
@@ -45,102 +70,111 @@ class PersonWriter:
         """Write what `data` names, replacing sets as a whole; a person that is not stored yet is inserted.
 
         `data`: values by column, documents as lists of entries, `groups` as rows, `custom_field_values` as
-        `{template, value}`, `important_dates` as replace_dates takes them. Raises FieldError, PlanLimitError.
+        `{template, value}`, `important_dates` as replace_dates takes them; of a new person what extensions take.
+        Raises FieldError, PlanLimitError (people and reminders).
         """
-        is_new = person._state.adding
-        keys = set() if is_new else keys_of(person)
-        changed = self._set_columns(person, data, was_reminding=not is_new and person.contact_reminder_enabled)
-        # Only what changed: the scan of due reminders moves columns of its own meanwhile.
-        person.owner = self.owner
-        person.save(update_fields=None if is_new else changed)
-        replace_keys(person, keys)
-        if "groups" in data:
-            self._set_groups(person, data["groups"], is_new=is_new)
-        if "custom_field_values" in data:
-            self._set_values(person, data["custom_field_values"], is_new=is_new)
-        if "important_dates" in data:
-            replace_dates(person=person, entries=data["important_dates"], is_new=is_new, clock=self.clock, now=self.now)
+        self.bulk([(person, data)])
 
-    def _set_columns(self, person: Person, data: Mapping[str, Any], *, was_reminding: bool) -> set[str]:
-        """Set what `data` names and what follows from it; returns the columns that were set."""
-        scalars, documents = data.keys() & SCALARS, data.keys() & set(Person.DOCUMENTS)
-        for column in scalars:
-            setattr(person, column, data[column])
-        for field in documents:
-            setattr(person, field, settle(field, data[field], getattr(person, field)))
-            forget_lines(person, field)
-        if data.get("addresses"):
-            note_addresses(person.owner_id, [person])
-        set_name_keys(person)
-        if kind := data.get("relationship_to_user"):
-            self._check_active(type(kind), {kind.pk}, "relationshipToUserId")
-        changed = {*scalars, *documents, "card_lines", "sort_key", "search_key", "updated_at"}
-        if scalars & _CONTACT:
-            self._plan_contact(person, was_reminding)
-            changed |= {*_CONTACT, *schedule.CONTACT_COLUMNS}
-        return changed
+    def bulk(self, people: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
+        """The same for many, each with data of its own; it raises for one of them as for all."""
+        pairs = [(person, dict(data)) for person, data in people]
+        created = [pair for pair in pairs if pair[0]._state.adding]
+        if created:
+            check_plan(self.owner, "people", len(created))
+        for _, data in created:
+            for extension in extensions():
+                extension.check_create(data)
+        self._set_columns(pairs)
+        stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
+        self.flush()
+        replace_groups(self.write, _named(pairs, "groups"), stored)
+        replace_values(self.write, _named(pairs, "custom_field_values"), stored)
+        if dates := _named(pairs, "important_dates"):
+            replace_dates(owner=self.owner, people=dates, stored=stored, clock=self.clock, now=self.now)
+        for person, data in created:
+            for extension in extensions():
+                extension.created(person, data)
 
-    def _plan_contact(self, person: Person, was_reminding: bool) -> None:
-        if person.contact_reminder_enabled:
-            for column, default in field_table.REMINDER_DEFAULTS.items():
-                setattr(person, column, getattr(person, column) or default)
-            if not was_reminding:
-                check_plan(self.owner, "reminders")
-        schedule.plan_contact(person, self.clock, self.now)
+    def edit(self, *people: Person) -> None:
+        """The caller is about to set columns of these people; lists are not changed in place but set anew."""
+        for person in people:
+            person.owner = self.owner  # not to be read for each
+            self._changes.setdefault(person.pk, _Change(person))
 
-    def _set_groups(self, person: Person, groups: Iterable[Group], *, is_new: bool) -> None:
-        """Memberships of groups in the trash stay for their restore."""
-        wanted = {group.pk for group in groups}
-        rows = Membership.objects.owned_by(self.owner).filter(person=person, group__deleted_at=None)
-        present: set[UUID] = set() if is_new else set(rows.values_list("group_id", flat=True))
-        if stale := present - wanted:
-            Membership.objects.owned_by(self.owner).filter(person=person, group__in=stale).delete()
-        if new := wanted - present:
-            self._check_active(Group, new, "groupIds")
-            Membership.objects.bulk_create(
-                Membership(owner=self.owner, person=person, group_id=key) for key in sorted(new)
-            )
+    def flush(self) -> None:
+        """Write the people under change, with all that follows from their columns, and tell of them on commit.
 
-    def _set_values(self, person: Person, entries: Iterable[Mapping[str, Any]], *, is_new: bool) -> None:
-        """None stands for no value. Those of templates in the trash stay for their restore."""
-        wanted = {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
-        self._check_values(wanted)
-        rows = CustomFieldValue.objects.owned_by(self.owner).filter(person=person, template__deleted_at=None)
-        present = {} if is_new else {row.template_id: row for row in rows}
-        if stale := [row.pk for key, row in present.items() if key not in wanted]:
-            CustomFieldValue.objects.owned_by(self.owner).filter(pk__in=stale).delete()
-        if new := wanted.keys() - present.keys():
-            CustomFieldValue.objects.bulk_create(
-                CustomFieldValue(owner=self.owner, person=person, template_id=key, value=value)
-                for key, value in wanted.items()
-                if key in new
-            )
-        for key, row in present.items():
-            value = wanted.get(key)
-            if value is not None and (row.value != value or type(row.value) is not type(value)):
-                row.value = value
-                row.save(update_fields=["value", "updated_at"])
+        Nothing is checked: who uses `edit` has counted what the plan allows.
+        """
+        changes, self._changes = list(self._changes.values()), {}
+        columns = {change.person.pk: change.columns() for change in changes}
+        # Out of the trash an address may have to be looked up again.
+        moved = [change.person for change in changes if columns[change.person.pk] & {"addresses", "deleted_at"}]
+        note_addresses(self.owner.pk, moved)
+        for person in moved:
+            columns[person.pk].add("addresses")
+        for change in changes:
+            self._complete(change.person, columns[change.person.pk])
+        self._save(changes, columns)
+        replace_keys(
+            self.owner.pk,
+            [
+                (change.person.pk, keys_of(change.before) if change.before else set(), keys_of(change.person.__dict__))
+                for change in changes
+                if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)
+            ],
+        )
+        announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 
-    def _check_values(self, wanted: Mapping[UUID, Any]) -> None:
-        """Raise where a template was deleted, or lost the option, since the body was read."""
-        if self.write.is_fresh or not wanted:
+    def _set_columns(self, pairs: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
+        reminding = 0
+        for person, data in pairs:
+            was_reminding = person.contact_reminder_enabled and not person._state.adding
+            self.edit(person)
+            for column in data.keys() & _SCALARS:
+                setattr(person, column, data[column])
+            for field in data.keys() & set(Person.DOCUMENTS):
+                setattr(person, field, settle(field, data[field], getattr(person, field)))
+                forget_lines(person, field)
+            if kind := data.get("relationship_to_user"):
+                check_active(self.write, type(kind), {kind.pk}, "relationshipToUserId")
+            reminding += person.contact_reminder_enabled and not was_reminding
+        if reminding:
+            check_plan(self.owner, "reminders", reminding)
+
+    def _complete(self, person: Person, columns: set[str]) -> None:
+        """Set the columns that follow from those that changed, and add them to these."""
+        if not columns.isdisjoint(NAME_COLUMNS):
+            set_name_keys(person)
+            columns |= {"sort_key", "search_key"}
+        if columns & {*_PLANS_CONTACT, "deleted_at"}:
+            schedule.complete_contact(person)
+            if person.contact_reminder_enabled and not person.is_deleted:
+                schedule.plan_contact(person, self.clock, self.now)
+            else:
+                person.contact_due_at = person.contact_due_on = None
+            columns |= {*_PLANS_CONTACT, *schedule.CONTACT_COLUMNS}
+        person.updated_at = self.now
+        columns.add("updated_at")
+
+    def _save(self, changes: list[_Change], columns: Mapping[Any, set[str]]) -> None:
+        """Only the columns that changed: the scan of due reminders moves columns of its own beside them."""
+        new: list[Person] = []
+        stored: list[Person] = []
+        for change in changes:
+            (new if change.is_new else stored).append(change.person)
+        if new:
+            Person.objects.bulk_create(new)
+        if len(stored) <= _FEW:
+            for person in stored:
+                person.save(update_fields=columns[person.pk])
             return
-        templates = CustomFieldTemplate.objects.owned_by(self.owner).active().in_bulk(wanted)
-        for key, value in wanted.items():
-            if key not in templates:
-                raise FieldError("customFieldValues", UNKNOWN_ID)
-            try:
-                read_value(templates[key], value)
-            except ValueRefusedError as error:
-                raise FieldError("customFieldValues", str(error)) from None
+        changed = set().union(*(columns[person.pk] for person in stored))
+        Person.objects.owned_by(self.owner).bulk_update(stored, sorted(changed), batch_size=_TOGETHER)
 
-    def _check_active(self, model: Any, keys: Iterable[UUID], field: str) -> None:
-        """Raise where a row that the body refers to was deleted since the body was read."""
-        if self.write.is_fresh:
-            return
-        wanted = set(keys)
-        if model.objects.owned_by(self.owner).active().filter(pk__in=wanted).count() < len(wanted):
-            raise FieldError(field, UNKNOWN_ID)
+
+def _named(pairs: Iterable[tuple[Person, Mapping[str, Any]]], name: str) -> list[tuple[Person, Any]]:
+    return [(person, data[name]) for person, data in pairs if name in data]
 
 
 def set_name_keys(person: Person) -> None:

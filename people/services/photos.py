@@ -1,17 +1,13 @@
 """Setting and removing the photos of people and of the account itself."""
 
 import datetime as dt
-from functools import partial
-from typing import Any
 from uuid import UUID
-
-from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.photos.files import delete_files, make_photo, store_photo
-from people.signals import people_changed
+from people.signals import announce_change
 
 
 def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt.datetime) -> str:
@@ -55,8 +51,7 @@ def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
     rows.update(photo=name, updated_at=now)
     delete_files([person.photo])
-    news: dict[str, Any] = {"owner_id": person.owner_id, "person_ids": [person.pk]}
-    transaction.on_commit(partial(people_changed.send, sender=Person, **news), robust=True)
+    announce_change(person.owner_id, [person.pk])
 
 
 def _write_user(user: User, name: str | None) -> None:

@@ -13,16 +13,13 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
+from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
 from people.extensions import extensions
-from people.field_table import REMINDER_DEFAULTS
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import settle
-from people.geocoding.addresses import note_addresses
-from people.lookup import refresh_lookup
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.services.people import announce_change
-from people.services.person_writer import set_name_keys
+from people.services.person_writer import PersonWriter
 from people.transfer.people_out import export_people
 from people.transfer.person_shape import PersonShape
 from people.transfer.pictures import prepare_photo, refusals, stored
@@ -91,17 +88,17 @@ class _Batch:
             self._insert()
 
     def _insert(self) -> None:
-        people = self.rows[Person]
-        active = [person for person in people if not person.is_deleted]
-        note_addresses(self.run.owner, people)
-        for model in (Person, ImportantDate, Membership, CustomFieldValue):
-            self.run.insert(model, self.rows[model])
-        refresh_lookup(self.run.owner.pk, people)
-        for person in active:
-            if person.relationship_to_user and person.relationship_to_user.is_deleted:
+        with account_write(self.run.owner) as write:
+            writer = PersonWriter(self.run.owner, write, self.run.now)
+            writer.edit(*self.rows[Person])
+            writer.flush()
+            for model in (ImportantDate, Membership, CustomFieldValue):
+                self.run.insert(model, self.rows[model])
+        for person in self.rows[Person]:
+            kind = person.relationship_to_user
+            if kind and kind.is_deleted and not person.is_deleted:
                 for extension in extensions():  # brings its type out of the trash
                     extension.restored(person, self.run.now)
-        announce_change(self.run.owner.pk, [person.pk for person in active])
 
     def _place_dates(self) -> Ids:
         dates = (date for item in self.items for date in item.data.get("importantDates", []))
@@ -129,7 +126,6 @@ class _Batch:
         if not self.reminders.take():
             person.contact_reminder_enabled = False
             return [f"{person.name}: the contact reminder is switched off: {self.reminders.message}"]
-        schedule.plan_contact(person, self.clock, self.run.now)
         return []
 
     def _bound_reminder(self, person: Person, date: ImportantDate) -> list[str]:
@@ -164,10 +160,7 @@ class _Batch:
             setattr(person, field, settle(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
         person.photo = stored(run, data.get("photo"))
-        if person.contact_reminder_enabled:
-            for column, default in REMINDER_DEFAULTS.items():
-                setattr(person, column, getattr(person, column) or default)
-        set_name_keys(person)
+        schedule.complete_contact(person)
         return person
 
     def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:

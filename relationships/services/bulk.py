@@ -15,7 +15,8 @@ from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person
 from people.models.person import PersonQuerySet
-from people.services.people import announce_change, delete_people
+from people.services.people import delete_people
+from people.signals import announce_change
 from relationships.models import RelationshipType
 
 

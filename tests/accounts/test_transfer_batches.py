@@ -17,7 +17,7 @@ from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.slots import IMPORTS
 from contacts_project.kernel.ownership import batches
-from people.lookup import refresh_lookup
+from people.lookup import replace_keys
 from people.models import Person
 from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
@@ -81,11 +81,11 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException) ->
     calls = iter(range(1, 100))
 
     def refresh(*args: Any) -> None:
-        refresh_lookup(*args)
+        replace_keys(*args)
         if next(calls) == call:
             raise error
 
-    monkeypatch.setattr("people.transfer.people.refresh_lookup", refresh)
+    monkeypatch.setattr("people.services.person_writer.replace_keys", refresh)
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])
@@ -132,7 +132,7 @@ def test_a_record_that_the_database_refuses_stops_no_other(
             raise DataError("no")
         set_name_keys(person)
 
-    monkeypatch.setattr("people.transfer.people.set_name_keys", refuse)
+    monkeypatch.setattr("people.services.person_writer.set_name_keys", refuse)
     receipt = api.ok("POST", "/api/user/import", document)
     wrong = [(result["section"], result["index"]) for result in receipt["results"] if result["status"] == "error"]
     assert wrong == [("people", 4), ("relationships", 3), ("relationships", 4)]

@@ -13,12 +13,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.duplicates.finder import find_duplicates, find_groups
-from people.lookup import refresh_lookup
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person
 from people.services.people import create_person
 from tests.bench.frame import Figure, Stage, figure, query_count
-from tests.builders import make_user
+from tests.builders import make_keys, make_user
 
 SIZES = (10_000, 50_000)
 GIVEN = 600
@@ -47,7 +46,7 @@ def _insert(owner: User, people: list[Person]) -> None:
     for start in range(0, len(people), BATCH):
         batch = people[start : start + BATCH]
         Person.objects.bulk_create(batch)
-        refresh_lookup(owner.pk, batch)
+        make_keys(owner, batch)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 

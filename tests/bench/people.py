@@ -9,13 +9,12 @@ from typing import Any
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
 from people.fields.entries import settle
-from people.lookup import refresh_lookup
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.names import COLUMNS
 from people.services.person_writer import set_name_keys
 from relationships.models import Relationship, RelationshipType
 from tests.bench.frame import Figure, Stage, figure, floor
-from tests.builders import make_user
+from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
 PEOPLE = 10_000
@@ -36,7 +35,7 @@ def book(stage: Stage) -> User:
         template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
         people = [_person(owner, n, types) for n in range(PEOPLE)]
         Person.objects.bulk_create(people, batch_size=500)
-        refresh_lookup(owner.pk, people)
+        make_keys(owner, people)
         wheel = cycle(groups)
         Membership.objects.bulk_create(
             (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)), batch_size=2000

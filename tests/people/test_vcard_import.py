@@ -262,7 +262,7 @@ def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monke
         original(person)
 
     original = set_name_keys
-    monkeypatch.setattr("people.importing.batch.set_name_keys", refuse)
+    monkeypatch.setattr("people.services.person_writer.set_name_keys", refuse)
     answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["errorMessages"] == ["Card 2 (Bad): this card could not be stored"]
@@ -277,7 +277,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
         if next(calls) in gone:
             raise OperationalError("server closed the connection")
 
-    monkeypatch.setattr("people.importing.batch.announce_change", go_away)
+    monkeypatch.setattr("people.services.person_writer.announce_change", go_away)
     gone = [0, 2]
     assert send(api, data, 503)["code"] == "unavailable"
     assert everything(api) == []

@@ -19,7 +19,11 @@ def add_crowd(owner: User, size: int) -> None:
     people = [_person(owner, number, kind) for number in range(size)]
     Person.objects.bulk_create(people, batch_size=200)
     LookupKey.objects.bulk_create(
-        (LookupKey(owner=owner, person=person, kind=of, key=key) for person in people for of, key in keys_of(person)),
+        (
+            LookupKey(owner=owner, person=person, kind=of, key=key)
+            for person in people
+            for of, key in keys_of(person.__dict__)
+        ),
         batch_size=200,
     )
     Membership.objects.bulk_create(Membership(owner=owner, person=person, group=group) for person in people)

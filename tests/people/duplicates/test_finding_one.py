@@ -9,10 +9,10 @@ from accounts.models import User
 from people.duplicates.finder import find_duplicates
 from people.duplicates.keys import email_key
 from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, similarity
-from people.lookup import keys_of, refresh_lookup
+from people.lookup import keys_of
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts
-from tests.builders import make_person
+from tests.builders import make_keys, make_person
 
 GIVEN = ("Ada", "Adda", "Veronika", "Veronkia", "Bob", "Robert", "A.")
 FAMILY = (None, "Lovelace", "Lovlaec", "Hartmann", "Hartamnn")
@@ -41,7 +41,7 @@ def make_crowd(owner: User, chance: random.Random, size: int) -> dict[Person, Bi
             ImportantDate.objects.create(
                 owner=owner, person=person, type="BIRTHDAY", date=born.date, year_unknown=born.year_unknown
             )
-    refresh_lookup(owner.pk, crowd)
+    make_keys(owner, crowd)
     return crowd
 
 
@@ -54,7 +54,7 @@ def slow_duplicates(person: Person, crowd: dict[Person, Birthday | None]) -> lis
     def is_candidate(other: Person) -> bool:
         mine, theirs = crowd[person], crowd[other]
         is_born_alike = mine and theirs and (mine.date.month, mine.date.day) == (theirs.date.month, theirs.date.day)
-        return other != person and bool(is_born_alike or keys_of(person) & keys_of(other))
+        return other != person and bool(is_born_alike or keys_of(person.__dict__) & keys_of(other.__dict__))
 
     scored = [(similarity(known(person), known(other)), other) for other in crowd if is_candidate(other)]
     found = [(score, other) for score, other in scored if score >= THRESHOLD]
