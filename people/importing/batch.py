@@ -52,6 +52,13 @@ class Item:
     card: Card
     picture: Picture | None = None
     reasons: list[str] = field(default_factory=list)
+    # By which it is looked for, computed once and outside the lock.
+    name: bytes = b""
+    keys: list[ContactKey] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or name_key(self.card)
+        self.keys = self.keys or contact_keys(self.card)
 
     def outcome(self, status: str, person: Person) -> Outcome:
         return Outcome(self.result.index, self.result.name, status, person.pk, "; ".join(self.reasons) or None)
@@ -141,18 +148,22 @@ class Batch:
 
     def _load(self) -> None:
         uids = {spelling for item in self.items if item.card.uid for spelling in uid_spellings(item.card.uid)}
-        names = {name_key(item.card) for item in self.items}
-        keys = {key for item in self.items for _, key in contact_keys(item.card)}
-        keyless = {name_key(item.card) for item in self.items if not contact_keys(item.card)}
+        names = {item.name for item in self.items}
+        keys = {key for item in self.items for _, key in item.keys}
+        keyless = {item.name for item in self.items if not item.keys}
         active = Person.objects.owned_by(self.owner).active()
         # Two plain index scans: joined in one statement, PostgreSQL without fresh statistics compares everybody.
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
         shared = set(rows.values_list("person_id", flat=True)[: 10 * _MAX_CANDIDATES])
-        namesakes = active.filter(pk__in=shared, sort_key__in=names)
         people: dict[UUID, Person] = {}
         exported = {person_id for uid in uids if (person_id := parse_id(uid.removeprefix("urn:uuid:")))}
-        by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported))
-        for found in (*by_uid, namesakes, active.filter(sort_key__in=keyless)):
+        by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported)) if uids else ()
+        for found in by_uid:
+            people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
+        # Who is known by a UID is not read once more.
+        namesakes = active.filter(pk__in=shared - people.keys(), sort_key__in=names)
+        nameless = active.filter(sort_key__in=keyless).exclude(pk__in=people)
+        for found in (namesakes, nameless):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
         for row in ImportantDate.objects.owned_by(self.owner).active().filter(person__in=people).order_by("id"):
@@ -173,12 +184,13 @@ class Batch:
         """Make it findable by its UIDs, its name, and its name with each of its keys."""
         for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
             _put(self.by_uid[uid], known)
+        name = name_key(known.card)
         for key in (None, *contact_keys(known.card)):
-            _put(self.by_name[name_key(known.card), key], known)
+            _put(self.by_name[name, key], known)
 
     def _place(self, item: Item, *, is_full: bool) -> Outcome:
-        known, is_same = self._by_uid(item.card)
-        known = known or self._by_name(item.card)
+        known, is_same = self._by_uid(item)
+        known = known or self._by_name(item)
         if known is None and is_full:
             reason = f"your plan allows {self.owner.plan_limit('people')} people"
             return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
@@ -196,16 +208,18 @@ class Batch:
         item.reasons.append("nothing new: this person is there already")
         return item.outcome(SKIPPED, known.person)
 
-    def _by_uid(self, card: Card) -> tuple[Known | None, bool]:
+    def _by_uid(self, item: Item) -> tuple[Known | None, bool]:
         """The person with the card's UID, and whether the card's word counts for it.
 
         The first card of a file with some UID is that contact. Another one with the same UID is only the same when it
         says nothing new: two contacts that share a UID by mistake must not overwrite each other.
         """
+        card = item.card
         if not card.uid:
             return None, False
         found = [known for uid in uid_spellings(card.uid) for known in self.by_uid.get(uid, ())]
-        found.sort(key=lambda known: name_key(known.card) != name_key(card))
+        if len(found) > 1:
+            found.sort(key=lambda known: name_key(known.card) != item.name)
         is_first = uid_spellings(card.uid)[0] not in self.seen
         self.seen.update(uid_spellings(card.uid))
         for known in found:
@@ -213,13 +227,12 @@ class Batch:
                 return known, is_first
         return (found[0], True) if found and is_first else (None, False)
 
-    def _by_name(self, card: Card) -> Known | None:
+    def _by_name(self, item: Item) -> Known | None:
         """A namesake whom the card does not contradict, and with whom it shares a key or to whom it adds nothing."""
-        name = name_key(card)
-        keys: list[ContactKey | None] = [*contact_keys(card)]
+        keys: list[ContactKey | None] = [*item.keys]
         for key in keys or [None]:
-            for known in self.by_name.get((name, key), [])[:_MAX_NAMESAKES]:
-                merged = known.merged_with(card)
+            for known in self.by_name.get((item.name, key), [])[:_MAX_NAMESAKES]:
+                merged = known.merged_with(item.card)
                 if merged and (key or merged == known.card):
                     return known
         return None

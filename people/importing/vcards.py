@@ -7,6 +7,7 @@ shares an e-mail address or a phone number, or to whom it adds nothing. So a sec
 import datetime as dt
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from django.db import DatabaseError
 
@@ -90,7 +91,7 @@ class _Session:
         return [outcome for item in items for outcome in self.store([item])]
 
     def _store(self, items: list[Item]) -> list[Outcome]:
-        fresh = [Item(item.result, item.card, item.picture, list(item.reasons)) for item in items]
+        fresh = [replace(item, reasons=list(item.reasons)) for item in items]
         for item in items:
             if item.picture:
                 # Before the account is locked: writing may wait for the disk. Again inside, where it is only compared.

@@ -4,7 +4,7 @@ Two ways: `overwrite` for the same contact (same UID), where the card's word cou
 the same person, where one contradiction means that it is somebody else. Lists are unions either way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,15 +54,14 @@ def merge_cards(known: Card, card: Card, *, overwrite: bool) -> Card | None:
         field: _entries(key, getattr(known, field), getattr(card, field), overwrite=overwrite)
         for field, key in ENTRY_KEYS.items()
     }
-    changes: dict[str, Any] = {**scalars, **lists}
-    merged = replace(
-        known,
-        **changes,
-        last_contact=max(filter(None, (known.last_contact, card.last_contact)), default=None),
-        important_dates=dates,
-        categories=_categories(known.categories, card.categories),
-    )
-    return replace(merged, lines=_lines(known, card, merged, overwrite=overwrite))
+    merged: dict[str, Any] = {
+        **scalars,
+        **lists,
+        "last_contact": max(filter(None, (known.last_contact, card.last_contact)), default=None),
+        "important_dates": dates,
+        "categories": _categories(known.categories, card.categories),
+    }
+    return replace(known, **merged, lines=_lines(known, card, merged, overwrite=overwrite))
 
 
 def _entries(
@@ -113,10 +112,10 @@ def _categories(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]
     return (*known, *(name for name in new if name.casefold() not in names))
 
 
-def _lines(known: Card, card: Card, merged: Card, *, overwrite: bool) -> tuple[KeptLine, ...]:
+def _lines(known: Card, card: Card, merged: Mapping[str, Any], *, overwrite: bool) -> tuple[KeptLine, ...]:
     """Those of both, the newer ones first where they count. What says nothing new leaves them as they are."""
     mine, theirs = known.lines, tuple(_rebound(kept, merged) for kept in card.lines)
-    if not theirs or _says_it_all(replace(known, uid=merged.uid), theirs):
+    if not theirs or _says_it_all(known, merged["uid"], theirs):
         return mine
     mine = tuple(_rebound(kept, merged) for kept in mine)
     if overwrite:
@@ -124,13 +123,15 @@ def _lines(known: Card, card: Card, merged: Card, *, overwrite: bool) -> tuple[K
     return (*mine, *missing_lines(mine, theirs))
 
 
-def _rebound(kept: KeptLine, merged: Card) -> KeptLine:
-    """The line with the entry of the merged card that is the one it holds."""
+def _rebound(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
+    """The line with the entry among the `merged` ones, by field, that is the one it holds."""
+    if kept.entry is None:
+        return kept
     field = next((field for field in kept.fields if field in ENTRY_FIELDS), None)
-    if field is None or kept.entry is None or kept.entry in getattr(merged, field):
+    if field is None or kept.entry in merged[field]:
         return kept
     same = same_key(field)
-    return replace(kept, entry=next((e for e in getattr(merged, field) if same(e) == same(kept.entry)), None))
+    return replace(kept, entry=next((e for e in merged[field] if same(e) == same(kept.entry)), None))
 
 
 def same_key(field: str) -> Callable[[Any], Any]:
@@ -142,14 +143,15 @@ def _date_key(day: Any) -> object:
     return day.type or ((day.title or "").casefold(), day.date, day.year_unknown)
 
 
-def _says_it_all(known: Card, theirs: Sequence[KeptLine]) -> bool:
-    """Whether what is known says each of the lines, letter for letter or as an export spells it."""
+def _says_it_all(known: Card, uid: str | None, theirs: Sequence[KeptLine]) -> bool:
+    """Whether what is known, with this UID, says each of the lines, letter for letter or as an export spells it."""
     there: dict[str, list[KeptLine]] = {}
     for kept in known.lines:
         there.setdefault(kept.text, []).append(kept)
     others = [kept for kept in theirs if kept not in there.get(kept.text, ())]
     if not others:
         return True
-    spelled = {canonical(line) for version in VERSIONS for line in card_lines(known, version)}
+    as_exported = replace(known, uid=uid)
+    spelled = {canonical(line) for version in VERSIONS for line in card_lines(as_exported, version)}
     has_photo = any("photo" in kept.fields for kept in known.lines)
     return all((has_photo and "photo" in kept.fields) or canonical(parse_line(kept.text)) in spelled for kept in others)
