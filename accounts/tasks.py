@@ -5,11 +5,11 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.services.addresses import forget_email_changes, remove_unopened_accounts
+from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
 from accounts.services.deletion import delete_pending_files
-from accounts.services.known_devices import forget_unused_devices
+from accounts.services.known_devices import delete_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
-from accounts.services.sessions import forget_dead_sessions
+from accounts.services.sessions import delete_expired_sessions
 from contacts_project.kernel.api import budgets
 
 
@@ -28,9 +28,9 @@ def sweep_account_mails() -> None:
 def sweep_accounts() -> None:
     """Once a day: what sessions, devices and links that expired and accounts that ended have left."""
     now = timezone.now()
-    forget_dead_sessions(now=now)
-    forget_unused_devices(now=now)
-    forget_email_changes(now=now)
+    delete_expired_sessions(now=now)
+    delete_unused_devices(now=now)
+    delete_old_email_changes(now=now)
     remove_unopened_accounts(now=now)
     delete_pending_files()
 

@@ -33,7 +33,7 @@ def sync_edits(owner_id: str) -> None:
 @shared_task
 def sweep() -> None:
     """Each minute: runs that are due, and those that were lost or killed."""
-    schedule.sweep(now=timezone.now(), hand_out=run_sync.delay)
+    schedule.sweep(now=timezone.now(), enqueue_due=run_sync.delay)
 
 
 @shared_task

@@ -1,4 +1,4 @@
-"""The roof as a Django app: its commands, and what must be there after every migration."""
+"""The composition root as a Django app: its commands, and what must be there after every migration."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate

@@ -17,7 +17,7 @@ def due_scan() -> None:
     """Each minute: plan what is due, hand out what waits, tell owners what could not be told before."""
     now = timezone.now()
     dispatch.scan(now=now)
-    dispatch.hand_out(send.delay)
+    dispatch.enqueue_due(send.delay)
     send_disabled_notices()
     note_beat("due_scan", now)
 

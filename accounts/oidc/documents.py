@@ -75,7 +75,7 @@ def document(url: str) -> Document:
     return _documents.setdefault(url, Document(url))
 
 
-def forget_documents() -> None:
+def clear_documents() -> None:
     """Read everything anew."""
     _documents.clear()
 

@@ -84,6 +84,6 @@ def remove_unopened_accounts(*, now: dt.datetime) -> int:
     return removed
 
 
-def forget_email_changes(*, now: dt.datetime) -> None:
+def delete_old_email_changes(*, now: dt.datetime) -> None:
     """Remove the changes that can be taken back no more."""
     EmailChange.unscoped.rows().filter(created_at__lte=now - dt.timedelta(days=TAKE_BACK_DAYS)).delete()

@@ -40,13 +40,13 @@ def remember_device(request: HttpRequest, response: HttpResponseBase, user: User
     set_cookie(response, COOKIE, mark, seconds=int(_KEPT.total_seconds()), path="/")
 
 
-def forget_devices(user: User) -> None:
+def delete_devices(user: User) -> None:
     """End the marks of all browsers, and what was counted of them."""
     KnownDevice.objects.owned_by(user).delete()
     BY_KNOWN_DEVICES.clear(str(user.pk))
 
 
-def forget_unused_devices(*, now: dt.datetime) -> None:
+def delete_unused_devices(*, now: dt.datetime) -> None:
     """Remove the marks that browsers have thrown away by now."""
     KnownDevice.unscoped.rows().filter(last_used_at__lt=now - _KEPT).delete()
 

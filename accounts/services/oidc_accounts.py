@@ -13,7 +13,7 @@ from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claims import shut_out_others
+from accounts.services.claims import revoke_access_of_others
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import register_account
 from contacts_project.kernel.api.fields import StrictCharField
@@ -66,7 +66,7 @@ def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.d
 def _claim(user: User, email: str, now: dt.datetime) -> User:
     """Make an account that nobody has claimed its address's owner's: nothing of who made it opens it any more."""
     with address_write(user) as stored:
-        shut_out_others(stored)
+        revoke_access_of_others(stored)
         stored.set_unusable_password()
         stored.email = stored.recovery_email
         prove_email(stored, email, claims=True, now=now)

@@ -90,7 +90,7 @@ def _end(keys: Iterable[str]) -> None:
         AccountSession.unscoped.rows().filter(session_key__in=keys).delete()
 
 
-def forget_dead_sessions(*, now: dt.datetime) -> int:
+def delete_expired_sessions(*, now: dt.datetime) -> int:
     """Remove the rows of sessions that have expired, here and in Django's store; how many."""
     gone, _ = Session.objects.filter(expire_date__lte=now).delete()
     alive = Session.objects.values("session_key")

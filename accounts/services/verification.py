@@ -8,7 +8,7 @@ from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claims import end_access, shut_out_others
+from accounts.services.claims import end_access, revoke_access_of_others
 from accounts.services.mail_orders import order_mail
 from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.errors import DomainError
@@ -64,7 +64,7 @@ def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
     with address_write(user):
         stored = read_token(token, Purpose.RESET)
         if not stored.is_claimed:
-            shut_out_others(stored)
+            revoke_access_of_others(stored)
             stored.email = stored.recovery_email
         end_access(stored)
         stored.password = hashed
@@ -85,7 +85,7 @@ def take_back_email(*, token: str, now: dt.datetime) -> User:
         stored, email = change.owner, change.old_email
         if User.objects.with_proven_email(email).exclude(pk=stored.pk).exists():
             raise AddressTakenError
-        shut_out_others(stored, since=change.created_at)
+        revoke_access_of_others(stored, since=change.created_at)
         if password_mark(stored.password) != change.password_mark:
             stored.set_unusable_password()
         stored.email = email

@@ -111,7 +111,7 @@ class _Import:
     def _divide(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
         if len(units) > 1:
             for item in chain.from_iterable(units):
-                item.unsettle()
+                item.reset()
             for unit in units:
                 self._store(section, [unit])
         else:
@@ -143,7 +143,7 @@ def _read(section: str, shape: "serializers.Serializer[Any]", index: int, raw: A
         item.source_id = _source_id(raw, seen)
         item.data = shape.run_validation(raw)
     except serializers.ValidationError as error:
-        item.settle(ERROR, None, validation_body(error.detail)["error"])
+        item.finish(ERROR, None, validation_body(error.detail)["error"])
     return item
 
 

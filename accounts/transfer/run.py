@@ -39,10 +39,10 @@ class Item:
     reason: str = ""
     left_out: list[str] = field(default_factory=list)
 
-    def settle(self, status: str, new_id: UUID | None, reason: str, ref: Any = None) -> None:
+    def finish(self, status: str, new_id: UUID | None, reason: str, ref: Any = None) -> None:
         self.status, self.new_id, self.reason, self.ref = status, new_id, reason, ref or new_id
 
-    def unsettle(self) -> None:
+    def reset(self) -> None:
         """What was known of it was taken back with its transaction; it is to be written again."""
         self.status, self.new_id, self.reason, self.ref, self.left_out = "", None, "", None, []
 
@@ -129,13 +129,13 @@ class ImportRun:
             model._default_manager.bulk_create(rows)
 
     def imported(self, item: Item, new_id: UUID, reason: str = "", *, ref: Any = None) -> None:
-        item.settle(IMPORTED, new_id, reason, ref)
+        item.finish(IMPORTED, new_id, reason, ref)
 
     def skipped(self, item: Item, new_id: UUID, *, ref: Any = None) -> None:
-        item.settle(SKIPPED, new_id, "It is there already.", ref)
+        item.finish(SKIPPED, new_id, "It is there already.", ref)
 
     def failed(self, item: Item, reason: str) -> None:
-        item.settle(ERROR, None, reason)
+        item.finish(ERROR, None, reason)
 
     def keep(self, items: list[Item]) -> None:
         """What these records stand for is certain now."""

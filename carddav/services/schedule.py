@@ -65,16 +65,16 @@ def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
     return start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
 
 
-def sweep(*, now: dt.datetime, hand_out: HandOut) -> None:
+def sweep(*, now: dt.datetime, enqueue_due: HandOut) -> None:
     """Start the runs that are due, hand out those whose task was lost, end those whose process was killed."""
     open_runs = Run.unscoped.rows().exclude(state=RunState.ENDED).select_related("connection")
     for run in open_runs:
         if run.state == RunState.QUEUED and run.started_at <= now - _LOST_AFTER:
-            hand_out(str(run.pk))
+            enqueue_due(str(run.pk))
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
-        hand_out(str(start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now).pk))
+        enqueue_due(str(start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now).pk))
 
 
 def purge_runs(*, now: dt.datetime) -> None:

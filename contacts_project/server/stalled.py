@@ -29,7 +29,7 @@ def make_room() -> None:
         longest[0].cut()
 
 
-def make_way(caller: object) -> None:
+def close_stalled_connection(caller: object) -> None:
     """Cut off that connection of the caller whose client has read nothing for longest, and for longer than a moment."""
     longest = next((found for found in stalled.items() if found[0].caller == caller), None)
     if longest and longest[1] <= time.monotonic() - SHORT_SECONDS:

@@ -12,7 +12,7 @@ from functools import partial
 
 from contacts_project.kernel.waiting import TooManyWaitError, step_aside
 from contacts_project.server.refusals import RefusedError
-from contacts_project.server.stalled import make_way
+from contacts_project.server.stalled import close_stalled_connection
 
 # Requests of one caller, and of those the ones for one path, that may be under way: from getting a thread until the
 # last byte of the answer is taken. Who asks a thousand times and never reads waits for himself. A caller may be many,
@@ -128,13 +128,13 @@ class ThreadQueue:
     def _hold_up(self, caller: object) -> None:
         """Have somebody cut off, if need be, for what waits although nobody else asks for it."""
         if not self.held_up:
-            asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._make_way)
+            asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._close_stalled_connections)
         self.held_up.add(caller)
 
-    def _make_way(self) -> None:
+    def _close_stalled_connections(self) -> None:
         held_up, self.held_up = self.held_up, set()
         for caller in held_up:
-            make_way(caller)
+            close_stalled_connection(caller)
         self._grant()
 
     def _to_the_end(self, kind: Kind) -> None:

@@ -34,7 +34,7 @@ class EndpointChannel(Channel):
             raise TargetMissingError(key)
         self.deliver_to(destination, notice)
 
-    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """Count the outcome; after it a destination may be off, and its owner waiting to be told."""
         rows = Destination.objects.owned_by(owner).of_type(self.type)
         # Locked where the database can; SQLite has one writer at a time in any case.

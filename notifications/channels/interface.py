@@ -91,7 +91,7 @@ class Channel:
             return Outcome(code=Code.UNKNOWN.value, is_ours=True)
         return Outcome()
 
-    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """A delivery ended: confirmed, or given up with the last outcome. Runs inside the ledger's transaction."""
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:

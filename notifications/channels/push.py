@@ -59,7 +59,7 @@ class PushChannel(Channel):
         except WebPushException as failure:
             _raise_outbound(failure)
 
-    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """Forget a device that is gone."""
         if outcome.is_gone:
             PushSubscription.objects.owned_by(owner).with_id(key).delete()

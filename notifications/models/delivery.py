@@ -32,7 +32,7 @@ class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  #
         return self.filter(next_try_at__lte=now)
 
     def by_the_clock(self) -> "DeliveryQuerySet":
-        """Those that are the worker's. What a run for a past moment (`--now`) planned is for such runs to try."""
+        """Those that are the worker's. What a run for a past time (`--now`) planned is for such runs to try."""
         return self.filter(planned_at__gt=F("created_at") - _BEHIND)
 
     def unqueued(self, clock: dt.datetime) -> "DeliveryQuerySet":

@@ -99,7 +99,7 @@ class Destination(FeedModel):
         self.old_secret, self.old_secret_until = self.secret, now + dt.timedelta(hours=OLD_SECRET_HOURS)
         self.secret = secret
 
-    def forget_failures(self) -> None:
+    def reset_failures(self) -> None:
         """A new URL or credential starts with a clean slate."""
         self.consecutive_failures = 0
         self.last_failure_at, self.last_failure_code = None, ""

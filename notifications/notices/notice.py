@@ -26,7 +26,7 @@ class Notice:
     """One thing to tell one account over one destination.
 
     `id` is the same over every try (webhook-id, push topic, ntfy sequence). `expires_at` is the end of the account's
-    day. `made_at` is when it was first due to be sent, `sent_at` the moment of this try, which a run for another moment
+    day. `made_at` is when it was first due to be sent, `sent_at` the moment of this try, which a run for another time
     (`--now`) sets. `content` is JSON, fixed when the delivery was made:
 
     - reminders: `personId`, `personName`, `date` (the occurrence, YYYY-MM-DD), `daysUntil`, `late`; those of important

@@ -90,7 +90,7 @@ def _batches(rows: Any) -> list[list[UUID]]:
 
 
 def _aim_dates(rows: list[ImportantDate], plan: AccountPlan) -> None:
-    """Set those whose next reminder lies after a past moment to what there was to make up for at that moment."""
+    """Set those whose next reminder lies after a past time to what there was to make up for at that moment."""
     since = plan.calendar.today(plan.now - catch_up_window())
     for row in rows:
         is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == "ONCE"

@@ -4,7 +4,7 @@ from accounts.models import User
 from notifications.models import Destination, PushSubscription
 
 
-def silence_channels(user: User) -> None:
+def disable_channels(user: User) -> None:
     """Nothing goes any more to where somebody else may have wanted it: destinations are off, devices forgotten."""
     Destination.objects.owned_by(user).update(enabled=False)
     PushSubscription.objects.owned_by(user).delete()

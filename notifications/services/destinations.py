@@ -115,7 +115,7 @@ def update_destination(*, destination: Destination, changes: Changes, now: dt.da
             row.point_to(new_url, server_url)
         _apply(row, changes, secret, now)
         if new_url or secret or changes.token is not None:
-            row.forget_failures()
+            row.reset_failures()
         row.save()
     return secret
 

@@ -61,7 +61,7 @@ def replan(*, owner_id: UUID, now: dt.datetime) -> None:
         return
 
 
-def hand_out(enqueue: Callable[[str], object]) -> int:
+def enqueue_due(enqueue: Callable[[str], object]) -> int:
     """Give `enqueue` the id of each delivery that is due and that no queue has; returns how many.
 
     The queue may lose them: after two leases they are handed out again.

@@ -16,7 +16,7 @@ def remembered_since(now: dt.datetime) -> dt.datetime:
 
 
 def remembered(now: dt.datetime) -> Q:
-    """The deliveries of the history. One made for a past moment (`--now`) counts from when it was made."""
+    """The deliveries of the history. One made for a past time (`--now`) counts from when it was made."""
     since = remembered_since(now)
     return Q(planned_at__gte=since) | Q(created_at__gte=since)
 

@@ -176,7 +176,7 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
             updated_at=timezone.now(),
         )
         if ended and outcome is not None:
-            channels()[delivery.channel].settle(delivery.target_key, outcome, owner=delivery.owner, now=now)
+            channels()[delivery.channel].record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
 
 
 def _ours(delivery: Delivery) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from people import field_table
-from people.fields.entries import SHAPES, settle
+from people.fields.entries import SHAPES, identify_entries
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 
@@ -54,13 +54,14 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None
     """
     wanted: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
     wanted["uid"] = card.uid or person.uid
-    wanted |= {column: settle(column, getattr(card, column), getattr(person, column)) for column in Person.DOCUMENTS}
+    for column in Person.DOCUMENTS:
+        wanted[column] = identify_entries(column, getattr(card, column), getattr(person, column))
     wanted["card_lines"] = _stored(card, person, wanted, dates)
     for column, value in wanted.items():
         setattr(person, column, value)
 
 
-def forget_lines(person: Person, column: str) -> None:
+def remove_lines(person: Person, column: str) -> None:
     """Drop the lines of entries that are gone from a multi-value field (not saved)."""
     ids = {entry["id"] for entry in getattr(person, column)}
     gone = [line for line in person.card_lines if line.get("fields") == [column] and line.get("id") not in ids]

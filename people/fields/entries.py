@@ -19,7 +19,7 @@ _VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for c
 GEOCODED = ("latitude", "longitude", "geocodeStatus")
 
 
-def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
+def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
     """The entries as they are stored: whole, each with an id, that of the stored entry that it is.
 
     That is the one of its id, else the one with the same value, else the only one left of its kind (open points,
@@ -29,15 +29,15 @@ def settle(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> lis
     keys = [_by(("id",)), _by(SHAPES[field]), _by(_VALUES[field])]
     found = match_entries(given, known, keys=keys, kind=_by(_KINDS[field]))
     places = {address_text(old): old for old in known} if field == "addresses" else {}
-    settled = []
+    identified = []
     for entry, place in zip(given, found, strict=True):
         key = str(new_id()) if place is None else known[place]["id"]
         whole = {"id": key, **{key: entry.get(key) for key in SHAPES[field]}}
         if field == "addresses":
             geocoded = entry if "geocodeStatus" in entry else places.get(address_text(entry), {})
             whole |= {key: geocoded.get(key) for key in GEOCODED}
-        settled.append(whole)
-    return settled
+        identified.append(whole)
+    return identified
 
 
 def _by(keys: Iterable[str]) -> Callable[[Entry], tuple[Any, ...]]:

@@ -75,7 +75,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
 
 def remove_dates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     """Remove dates for good, for the purge; no files hang on them."""
-    _forget_lines(owner_id, ids)
+    _remove_lines(owner_id, ids)
     ImportantDate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 
@@ -86,11 +86,11 @@ def remove_date(*, row: ImportantDate) -> None:
         _refresh(row)
         if row.deleted_at is None:
             raise NotDeletedError
-        _forget_lines(row.owner_id, [row.pk])
+        _remove_lines(row.owner_id, [row.pk])
         row.delete()
 
 
-def _forget_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
+def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     """Drop the lines of these dates from the cards of their people."""
     gone = {str(key) for key in ids}
     rows = Person.objects.owned_by(owner_id).filter(important_dates__in=ids).exclude(card_lines=[]).distinct()

@@ -10,8 +10,8 @@ from contacts_project.kernel.ownership.writing import AccountWrite
 from people import field_table
 from people.dates import schedule
 from people.extensions import extensions
-from people.fields.cards import forget_lines
-from people.fields.entries import settle
+from people.fields.cards import remove_lines
+from people.fields.entries import identify_entries
 from people.geocoding import note_addresses
 from people.lookup import KEY_COLUMNS, keys_of, replace_keys
 from people.models import Person
@@ -134,8 +134,8 @@ class PersonWriter:
             for column in data.keys() & _SCALARS:
                 setattr(person, column, data[column])
             for field in data.keys() & set(Person.DOCUMENTS):
-                setattr(person, field, settle(field, data[field], getattr(person, field)))
-                forget_lines(person, field)
+                setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
+                remove_lines(person, field)
             if kind := data.get("relationship_to_user"):
                 check_active(self.write, type(kind), {kind.pk}, "relationshipToUserId")
             reminding += person.contact_reminder_enabled and not was_reminding

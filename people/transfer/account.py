@@ -70,7 +70,7 @@ class AccountSection(Section):
             if photo := stored(run, item.data.get("photo")):
                 values["photo"] = photo
             changed = any(getattr(before, column) != value for column, value in values.items())
-            item.settle(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
+            item.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
             item.left_out = refusals(item)
             if not run.dry:
                 delete_files([before.photo] if photo else [])

@@ -17,7 +17,7 @@ from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
 from people.extensions import extensions
 from people.fields.custom_values import ValueRefusedError, read_value
-from people.fields.entries import settle
+from people.fields.entries import identify_entries
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_writer import PersonWriter
 from people.transfer.people_out import export_people
@@ -157,7 +157,7 @@ class _Batch:
         columns |= times_of(data, run.now)
         person = Person(pk=self.ids.free[item.source_id], owner=run.owner, **columns)
         for field in Person.DOCUMENTS:
-            setattr(person, field, settle(field, data.get(field, []), []))
+            setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
         person.photo = stored(run, data.get("photo"))
         schedule.complete_contact(person)

@@ -1,4 +1,4 @@
-"""What people put into the trash, and what else the daily purge has to forget."""
+"""What people put into the trash, and what else the daily purge removes."""
 
 from django.db.models import Q
 

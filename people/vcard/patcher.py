@@ -32,7 +32,7 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     said = read_lines(lines, [])
     now = replace(card, lines=_bound_lines(said, card))
     revision = revise(lines, said, now, LineBuilder(version, lines), full_name=full_name)
-    new = revision.settle_new()
+    new = revision.place_new_lines()
     is_renamed = any(getattr(said, field) != getattr(card, field) for field in NAMES)
     if not revision.changed and not is_renamed and all(line.name in FIRST for line in new):
         return text  # a UID or N that is missing is no reason to write

@@ -26,7 +26,7 @@ def card_lines(card: Card, version: str, *, full_name: str | None = None) -> lis
     lines = [parse_line(kept.text) for kept in card.lines]
     said = read_lines(lines, [], [bool(kept.fields) for kept in card.lines]) if lines else Card()
     revision = revise(lines, said, card, LineBuilder(version, lines), full_name=full_name)
-    rest = revision.settle_new()
+    rest = revision.place_new_lines()
     first = [line for line in rest if line.name in FIRST]
     standing = (line for place, own in enumerate(lines) for line in revision.changed.get(place, [own]))
     written = (*first, *standing, *(line for line in rest if line.name not in FIRST))

@@ -15,7 +15,7 @@ from relationships.models import Relationship, RelationshipQuerySet, Relationshi
 from relationships.services.type_names import NAME_LENGTH, free_name, taken_names, type_name
 
 
-def settle_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *, is_new: bool = False) -> None:
+def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *, is_new: bool = False) -> None:
     """Give `row` the inverse that the body `data` asks for, if any; relationships follow. Raises FieldError."""
     given: RelationshipType | None = data.get("inverse")
     label: str | None = data.get("inverse_label")

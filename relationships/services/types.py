@@ -11,7 +11,7 @@ from contacts_project.kernel.ownership.writing import account_write
 from people.models import Person
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipType
-from relationships.services.inverses import settle_inverse
+from relationships.services.inverses import set_inverse
 from relationships.services.type_names import check_name_free, free_name, taken_names
 
 
@@ -28,7 +28,7 @@ def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> Relat
         row = RelationshipType(owner=owner, name=data["name"], label=data["label"], created_at=now)
         row.color = data.get("color") or pick_color(row.name)
         row.save(force_insert=True)
-        settle_inverse(row, data, now, is_new=True)
+        set_inverse(row, data, now, is_new=True)
     return row
 
 
@@ -44,7 +44,7 @@ def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.dat
             row.color = data["color"] or pick_color(row.name)
         row.save(update_fields=["name", "label", "color", "updated_at"])
         _mark_inverses([row])
-        settle_inverse(row, data, now)
+        set_inverse(row, data, now)
     return row
 
 

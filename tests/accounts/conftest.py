@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.oidc.documents import forget_documents
+from accounts.oidc.documents import clear_documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
 from tests.builders import make_user, prove
@@ -21,7 +21,7 @@ def provider(settings: Any) -> Iterator[Provider]:
     with oidc_provider() as running:
         oidc_provider_use(running, settings)
         yield running
-        forget_documents()
+        clear_documents()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import AccountSession, User
-from accounts.services.sessions import forget_dead_sessions
+from accounts.services.sessions import delete_expired_sessions
 from tests.builders import PASSWORD
 from tests.client import Client, client_of
 
@@ -60,6 +60,6 @@ def test_expired_sessions_are_neither_listed_nor_kept(alice: User) -> None:
         clock.shift(dt.timedelta(days=15))
         assert client_of(alice).ok("GET", "/api/user/sessions") == {"sessions": []}
         assert AccountSession.unscoped.rows().count() == 1
-        assert forget_dead_sessions(now=timezone.now()) == 1
-        assert forget_dead_sessions(now=timezone.now()) == 0
+        assert delete_expired_sessions(now=timezone.now()) == 1
+        assert delete_expired_sessions(now=timezone.now()) == 0
         assert AccountSession.unscoped.rows().count() == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
-from people.fields.entries import settle
+from people.fields.entries import identify_entries
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.names import COLUMNS
 from people.services.person_writer import set_name_keys
@@ -61,7 +61,7 @@ def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:
     person = Person(owner=owner, name=GIVEN[n % len(GIVEN)], surname=f"{FAMILY[n % len(FAMILY)]} {n}")
     person.organization, person.notes = f"Company {n % 300}", f"Met at the conference of {n}."
     person.relationship_to_user = types[n % len(types)]
-    person.phone_numbers = settle(
+    person.phone_numbers = identify_entries(
         "phone_numbers",
         [
             {"type": "mobile", "number": f"+49 151 {n:08}"},
@@ -69,7 +69,7 @@ def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:
         ],
         [],
     )
-    person.emails = settle(
+    person.emails = identify_entries(
         "emails",
         [
             {"type": "home", "email": f"p{n}@example.org"},
@@ -78,7 +78,7 @@ def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:
         [],
     )
     address = {"type": "home", "streetLine1": f"Main Street {n}", "locality": "Berlin", "country": "Germany"}
-    person.addresses = settle("addresses", [address], [])
+    person.addresses = identify_entries("addresses", [address], [])
     set_name_keys(person)
     return person
 

@@ -26,7 +26,7 @@ class RecordingChannel(Channel):
     def __init__(self, *keys: str) -> None:
         self.on: dict[str, str | None] = dict.fromkeys(keys or ("one",))
         self.sent: list[Sent] = []
-        self.settled: list[tuple[str, Outcome]] = []
+        self.recorded: list[tuple[str, Outcome]] = []
         self.outcomes: list[Outcome] = []
         self.always: Outcome = OK
 
@@ -39,8 +39,8 @@ class RecordingChannel(Channel):
         self.sent.append(Sent(key, notice, outcome))
         return outcome
 
-    def settle(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        self.settled.append((key, outcome))
+    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+        self.recorded.append((key, outcome))
 
     @property
     def told(self) -> list[tuple[str, str]]:

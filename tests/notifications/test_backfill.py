@@ -24,7 +24,7 @@ def work(channel: RecordingChannel) -> int:
     before = len(channel.sent)
     dispatch.scan(now=timezone.now())
     handed: list[str] = []
-    dispatch.hand_out(handed.append)
+    dispatch.enqueue_due(handed.append)
     for delivery_id in handed:
         tasks.send(delivery_id)
     return len(channel.sent) - before

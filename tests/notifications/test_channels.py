@@ -118,7 +118,7 @@ def test_failure_is_an_outcome_with_a_code_of_the_contract(stage: Stage) -> None
     assert not outcome.is_ok
     assert outcome.code in CODES
     assert outcome == Outcome(code="refused")
-    stage.channel.settle(stage.target.key, outcome, owner=stage.owner, now=timezone.now())
+    stage.channel.record_outcome(stage.target.key, outcome, owner=stage.owner, now=timezone.now())
     assert stage.target.off is None
 
 
@@ -137,7 +137,7 @@ def test_target_that_is_no_more_ends_the_delivery(stage: Stage, mallory: User) -
     for key in ("nonsense", "01900000-0000-7000-8000-000000000000"):
         outcome = stage.channel.send(key, make_notice(stage.owner))
         assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
-        stage.channel.settle(key, outcome, owner=stage.owner, now=timezone.now())
+        stage.channel.record_outcome(key, outcome, owner=stage.owner, now=timezone.now())
     assert not stage.channel.send(stage.target.key, make_notice(mallory)).is_ok
     assert stage.delivered() == 0
 
@@ -151,5 +151,5 @@ def test_fault_of_ours_is_an_outcome_too(stage: Stage, monkeypatch: pytest.Monke
 
 
 def test_confirmed_delivery_settles(stage: Stage) -> None:
-    stage.channel.settle(stage.target.key, Outcome(), owner=stage.owner, now=timezone.now())
+    stage.channel.record_outcome(stage.target.key, Outcome(), owner=stage.owner, now=timezone.now())
     assert stage.target.off is None

@@ -26,18 +26,18 @@ def hook(api: Client, receiver: Recorder) -> str:
     return str(create(api, label="My\nhook", url=receiver.url)["endpoint"]["id"])
 
 
-def settle(owner: User, hook: str, *outcomes: Outcome, now: dt.datetime | None = None) -> dict[str, Any]:
+def record(owner: User, hook: str, *outcomes: Outcome, now: dt.datetime | None = None) -> dict[str, Any]:
     for outcome in outcomes:
-        channels()["webhook"].settle(hook, outcome, owner=owner, now=now or timezone.now())
+        channels()["webhook"].record_outcome(hook, outcome, owner=owner, now=now or timezone.now())
     row: dict[str, Any] = Destination.unscoped.rows().values().get()
     return row
 
 
 def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client) -> None:
     now = dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC)
-    row = settle(alice, hook, *[GIVEN_UP] * 9, now=now)
+    row = record(alice, hook, *[GIVEN_UP] * 9, now=now)
     assert (row["enabled"], row["consecutive_failures"], row["last_failure_at"]) == (True, 9, now)
-    row = settle(alice, hook, GIVEN_UP, now=now)
+    row = record(alice, hook, GIVEN_UP, now=now)
     assert (row["enabled"], row["auto_disabled_at"], row["last_failure_code"]) == (False, now, "timeout")
     (answer,) = api.ok("get", PATH)["endpoints"]
     assert answer["autoDisabledAt"] == "2026-05-04T09:00:00.000Z"
@@ -45,14 +45,14 @@ def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client
 
 
 def test_success_starts_the_count_anew(alice: User, hook: str) -> None:
-    row = settle(alice, hook, *[GIVEN_UP] * 9, Outcome(), *[GIVEN_UP] * 9)
+    row = record(alice, hook, *[GIVEN_UP] * 9, Outcome(), *[GIVEN_UP] * 9)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 9)
     assert row["last_success_at"] is not None
 
 
 @pytest.mark.parametrize("outcome", [Outcome(code="http_429"), Outcome(code="unknown", is_ours=True)])
 def test_rate_limiting_and_our_own_faults_never_count(alice: User, hook: str, outcome: Outcome) -> None:
-    row = settle(alice, hook, *[outcome] * 30)
+    row = record(alice, hook, *[outcome] * 30)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 0)
     assert row["last_failure_code"] == outcome.code
 
@@ -61,7 +61,7 @@ def test_one_410_switches_off(alice: User, hook: str, receiver: Recorder) -> Non
     receiver.reply = Reply(410)
     outcome = channels()["webhook"].send(hook, make_notice(alice))
     assert (outcome.code, outcome.is_final, outcome.is_gone) == ("http_4xx", True, True)
-    row = settle(alice, hook, outcome)
+    row = record(alice, hook, outcome)
     assert (row["enabled"], row["consecutive_failures"]) == (False, 1)
     assert row["auto_disabled_at"] is not None
 
@@ -70,14 +70,14 @@ def test_404_does_not(alice: User, hook: str, receiver: Recorder) -> None:
     receiver.reply = Reply(404)
     outcome = channels()["webhook"].send(hook, make_notice(alice))
     assert (outcome.is_final, outcome.is_gone) == (False, False)
-    assert settle(alice, hook, outcome)["enabled"] is True
+    assert record(alice, hook, outcome)["enabled"] is True
 
 
 def test_owner_is_told_once_by_mail(alice: User, hook: str, mailbox: Mailbox) -> None:
     alice.language = "de-DE"
     alice.email_reminders_enabled = False  # this is about the account, not a reminder
     alice.save()
-    settle(alice, hook, *[GIVEN_UP] * 12)
+    record(alice, hook, *[GIVEN_UP] * 12)
     assert send_disabled_notices() == 1
     assert send_disabled_notices() == 0
     (message,) = mailbox.messages
@@ -89,7 +89,7 @@ def test_owner_is_told_once_by_mail(alice: User, hook: str, mailbox: Mailbox) ->
 def test_mail_that_was_not_taken_is_sent_by_the_next_run(
     alice: User, hook: str, mailbox: Mailbox, settings: Any
 ) -> None:
-    settle(alice, hook, *[GIVEN_UP] * 10)
+    record(alice, hook, *[GIVEN_UP] * 10)
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, closed_port()
     assert send_disabled_notices() == 0
     settings.EMAIL_PORT = port
@@ -101,7 +101,7 @@ def test_no_mail_when_the_owner_switched_it_on_again_or_off_by_hand(api: Client,
     api.ok("put", f"{PATH}/{hook}", {"enabled": False})
     assert send_disabled_notices() == 0
     api.ok("put", f"{PATH}/{hook}", {"enabled": True})
-    settle(alice, hook, *[GIVEN_UP] * 10)
+    record(alice, hook, *[GIVEN_UP] * 10)
     api.ok("put", f"{PATH}/{hook}", {"enabled": True})
     assert send_disabled_notices() == 0
     assert mail.outbox == []
@@ -111,16 +111,16 @@ def test_failure_after_switching_off_by_hand_does_not_claim_to_have_done_it(
     api: Client, alice: User, hook: str
 ) -> None:
     api.ok("put", f"{PATH}/{hook}", {"enabled": False})
-    row = settle(alice, hook, *[GIVEN_UP] * 12)
+    row = record(alice, hook, *[GIVEN_UP] * 12)
     assert (row["enabled"], row["auto_disabled_at"]) == (False, None)
     assert [target.off for target in channels()["webhook"].targets(alice)] == ["disabled"]
 
 
 def test_destination_that_is_gone_settles_quietly(api: Client, alice: User, hook: str) -> None:
     api.ok("delete", f"{PATH}/{hook}")
-    channels()["webhook"].settle(hook, GIVEN_UP, owner=alice, now=timezone.now())
-    channels()["webhook"].settle("nonsense", GIVEN_UP, owner=alice, now=timezone.now())
+    channels()["webhook"].record_outcome(hook, GIVEN_UP, owner=alice, now=timezone.now())
+    channels()["webhook"].record_outcome("nonsense", GIVEN_UP, owner=alice, now=timezone.now())
 
 
 def test_another_accounts_outcome_counts_nothing(mallory: User, hook: str) -> None:
-    assert settle(mallory, hook, *[GIVEN_UP] * 10)["consecutive_failures"] == 0
+    assert record(mallory, hook, *[GIVEN_UP] * 10)["consecutive_failures"] == 0

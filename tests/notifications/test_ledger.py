@@ -64,7 +64,7 @@ def test_tries_come_at_their_times(date: ImportantDate, channel: RecordingChanne
         assert len(channel.sent) == tries
     row = Delivery.unscoped.get()
     assert (row.state, row.code, row.attempts) == ("failed", "http_5xx", 7)
-    assert channel.settled == [("one", DOWN)]
+    assert channel.recorded == [("one", DOWN)]
     run(minutes(800))
     assert len(channel.sent) == 7
 
@@ -78,7 +78,7 @@ def test_every_try_says_the_same(date: ImportantDate, channel: RecordingChannel)
         len({(sent.notice.id, str(sorted(sent.notice.content.items())), sent.notice.made_at) for sent in channel.sent})
         == 1
     )
-    assert channel.settled == [("one", OK)]
+    assert channel.recorded == [("one", OK)]
     assert Delivery.unscoped.get().state == "sent"
 
 
@@ -135,7 +135,7 @@ def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate,
     run(dt.timedelta(days=1))
     row = Delivery.unscoped.get()
     assert (len(channel.sent), row.state, row.code, row.attempts) == (1, "failed", "http_5xx", 1)
-    assert channel.settled == [("one", DOWN)]
+    assert channel.recorded == [("one", DOWN)]
 
 
 def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
@@ -161,7 +161,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
     sender.record(dead, DOWN, now=DUE)
     row.refresh_from_db()
     assert (row.state, row.code) == ("sent", "")
-    assert len(channel.settled) == 1
+    assert len(channel.recorded) == 1
 
 
 def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
@@ -199,10 +199,10 @@ def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
     clock.move_to(DUE)
     dispatch.scan(now=DUE)
     for _ in range(2):
-        dispatch.hand_out(handed.append)
+        dispatch.enqueue_due(handed.append)
     assert len(handed) == 1
     clock.shift(121)
-    dispatch.hand_out(handed.append)
+    dispatch.enqueue_due(handed.append)
     assert len(handed) == 2
     for delivery_id in handed:
         sender.send_delivery(delivery_id=UUID(delivery_id), now=DUE + minutes(3))
@@ -239,10 +239,10 @@ def test_what_a_claim_was_lost_of_is_handed_out_again(
     clock.move_to(DUE)
     dispatch.scan(now=DUE)
     sender.claim(delivery_id=Delivery.unscoped.get().pk, now=DUE)
-    dispatch.hand_out(handed.append)
+    dispatch.enqueue_due(handed.append)
     assert handed == []
     clock.shift(61)
-    dispatch.hand_out(handed.append)
+    dispatch.enqueue_due(handed.append)
     assert len(handed) == 1
 
 

@@ -109,12 +109,12 @@ def test_only_a_device_that_is_gone_is_removed(
     outcome = channel.send(key, make_notice(alice))
     assert (outcome.is_gone, outcome.is_final) == (is_gone, is_gone)
     assert outcome.code == ("http_5xx" if status == 503 else "http_4xx")
-    channel.settle(key, outcome, owner=alice, now=timezone.now())
+    channel.record_outcome(key, outcome, owner=alice, now=timezone.now())
     assert PushSubscription.unscoped.rows().exists() is not is_gone
 
 
 def test_success_settles_without_a_trace(alice: User, key: str) -> None:
-    channels()["push"].settle(key, Outcome(), owner=alice, now=timezone.now())
+    channels()["push"].record_outcome(key, Outcome(), owner=alice, now=timezone.now())
     assert PushSubscription.unscoped.rows().exists()
 
 

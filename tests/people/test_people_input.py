@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from people.fields.entries import settle
+from people.fields.entries import identify_entries
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import make_person
 from tests.client import Client
@@ -285,12 +285,12 @@ def test_entries_keep_their_ids_while_their_content_stays(api: Client) -> None:
 
 def test_an_address_keeps_its_place_while_its_text_stays() -> None:
     place = {"latitude": 52.5, "longitude": 13.4, "geocodeStatus": "found"}
-    [stored] = settle("addresses", [{"type": "home", "locality": "Berlin"}], [])
+    [stored] = identify_entries("addresses", [{"type": "home", "locality": "Berlin"}], [])
     stored |= place
-    [renamed] = settle("addresses", [{"type": "work", "locality": "Berlin"}], [stored])
+    [renamed] = identify_entries("addresses", [{"type": "work", "locality": "Berlin"}], [stored])
     assert {key: renamed[key] for key in place} == place
     assert renamed["id"] == stored["id"]
-    [moved] = settle("addresses", [{"type": "home", "locality": "Bonn"}], [stored])
+    [moved] = identify_entries("addresses", [{"type": "home", "locality": "Bonn"}], [stored])
     assert {moved[key] for key in place} == {None}
 
 

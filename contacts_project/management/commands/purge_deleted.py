@@ -1,4 +1,4 @@
-"""`manage.py purge_deleted`: the daily purge, now or as of another moment."""
+"""`manage.py purge_deleted`: the daily purge, now or as of another time."""
 
 from typing import Any
 

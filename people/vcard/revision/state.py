@@ -48,7 +48,7 @@ class Revision:
             if main and all(self.changed.get(place) == [] for place in main):
                 self.changed.update((place, []) for place in places)
 
-    def settle_new(self) -> list[ContentLine]:
+    def place_new_lines(self) -> list[ContentLine]:
         """Put each new line behind the last one of its property; returns those that there is none for."""
         last = {line.name: place for place, own in enumerate(self.lines) for line in self.changed.get(place, [own])}
         rest: list[ContentLine] = []

@@ -151,12 +151,12 @@ class Sync(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "stage"):
             return
-        self.settle()
+        self.identify_entries()
         self.compare()
         # What is left is of cards that nobody here wants, and of contacts that wait for a decision.
         assert self.expected <= self.numbers_here() | self.numbers_there()
 
-    def settle(self) -> None:
+    def identify_entries(self) -> None:
         runs = [self.stage.sync() for _ in range(2)]
         assert [run.code for run in runs] == ["", ""], [run.error for run in runs]
         self.stage.requests()
