@@ -1,12 +1,15 @@
 """The login, as Basic at once or as Digest where a server asks for it (RFC 7617, RFC 7616)."""
 
 import base64
+import re
 import threading
 from dataclasses import dataclass
 from typing import Any
 
 from requests.auth import HTTPDigestAuth
 from requests.utils import parse_dict_header
+
+_ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,9 @@ class _Digest:
             state = self._auth._thread_local  # the class is made for a session of requests
             state.chal = self._challenge
             state.last_nonce, state.nonce_count = self._challenge["nonce"], self._count - 1
-            return str(self._auth.build_digest_header(method, url))
+            # As urllib3 sends it: with the hexadecimal digits in capitals.
+            sent = _ESCAPED.sub(lambda match: match[0].upper(), url)
+            return str(self._auth.build_digest_header(method, sent))
 
 
 def _digest_parts(challenge: str) -> dict[str, str] | None:

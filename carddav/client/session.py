@@ -78,13 +78,13 @@ class DavSession:
             self._trusted.add(origin(url))
 
     def linked(self, base_url: str, href: str) -> str:
-        """Where an href of a principal or home leads, as far as the login may follow.
+        """Where an href of a principal, a home or a redirect leads, as far as the login may follow.
 
-        Another port of the same host in plain http is an address of the inside that leaked: the origin stays.
+        Another host or port in plain http is an address of the inside that leaked, behind a proxy say: its path counts,
+        on the host that is spoken to.
         """
         url = linked_url(base_url, href)
-        here, there = origin(base_url), origin(url)
-        if here[1] == there[1] and here != there and there[0] == "http":
+        if url.startswith("http://") and origin(url) != origin(base_url):
             return same_origin_url(base_url, url)
         return url
 
@@ -178,11 +178,9 @@ class DavSession:
         """The URL to go on with: never from https to http, never with the login to a host that nobody named."""
         target = self.linked(url, location)
         here, there = origin(url), origin(target)
-        if here == there or (here[1] == there[1] and there == ("https", here[1], 443)):
+        if here == there or there == ("https", here[1], 443):
             self.trust(target)
             return target
-        if there[0] != "https":
-            raise NotCardDavError("The server sends requests to another host without encryption.", status=status)
         if self.is_discovering:
             self.trust(target)
             return self._living(url, target)

@@ -50,6 +50,21 @@ def test_requests_share_a_connection_once_the_body_was_read() -> None:
     assert len(opened) == 1
 
 
+def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() -> None:
+    opened = []
+
+    def handle(connection: socket.socket) -> None:
+        opened.append(connection)
+        for body in (b"", b"no", b"x" * 100_000):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    with raw_server(handle) as port, open_session() as session:
+        for expected in (1, 1, 1, 2):  # the long one is not read to its end
+            session.open("PUT", f"http://127.0.0.1:{port}/", data=b"x").close()
+            assert len(opened) == expected
+
+
 def test_a_compressed_body_is_counted_as_it_is_unpacked() -> None:
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, gzip.compress(b"a" * LIMIT))

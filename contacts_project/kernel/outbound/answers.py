@@ -14,6 +14,8 @@ from contacts_project.kernel.outbound.sockets import CURRENT_CALL, Call
 from contacts_project.kernel.waiting import waiting
 
 CHUNK_BYTES = 64 * 1024
+# What is read of an answer that nobody reads, so that its connection can be used again.
+LEFT_BYTES = 16 * 1024
 
 
 class Answer:
@@ -53,8 +55,16 @@ class Answer:
         return b"".join(self.chunks(max_bytes))
 
     def close(self) -> None:
-        """Give the connection back, or close it where there is more to read."""
-        self._raw.close()
+        """Give the connection back: what is left of a short body is read for it. After a long one it is closed."""
+        token = CURRENT_CALL.set(self._call)
+        try:
+            with mapped_failures(self._call):
+                self._raw.read(LEFT_BYTES)  # to its end, the answer releases its connection by itself
+        except OutboundError:
+            pass  # nobody waits for it
+        finally:
+            CURRENT_CALL.reset(token)
+            self._raw.close()
 
     def __enter__(self) -> Self:
         return self

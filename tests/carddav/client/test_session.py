@@ -12,6 +12,7 @@ from carddav.client import (
     BusyError,
     DnsError,
     LoginRefusedError,
+    Missing,
     NobodyListensError,
     NotCardDavError,
     PolicyError,
@@ -48,6 +49,14 @@ def test_digest_where_a_server_asks_for_it(real: RealBook, proxy: Proxy, algorit
     schemes = [request.headers["authorization"].partition(" ")[0] for request in proxy.requests]
     # Basic once; then two requests a nonce, and a third that is told that it is stale.
     assert schemes == ["Basic"] + ["Digest"] * 7
+
+
+def test_digest_signs_the_path_as_it_is_sent(fake: FakeBook) -> None:
+    fake.proxy.add(digest_only(USER, PASSWORD))
+    fake.proxy.add(fail(404))
+    assert isinstance(fake.book.get("b%c3%bc.vcf"), Missing)
+    request = fake.proxy.requests[-1]
+    assert f'uri="{request.path}"' in request.headers["authorization"]
 
 
 @pytest.mark.parametrize(("challenge", "requests"), [('Basic realm="dav"', 1), ('Digest realm="dav", nonce="n"', 2)])
