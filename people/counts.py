@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.models import AccountCount
 
@@ -50,10 +51,15 @@ def count_of(owner_id: UUID, kind: str) -> int:
 
 def counts_by_key(owner_id: UUID, kind: str, keys: Iterable[str] | None = None) -> dict[str, int]:
     """How many rows by key, of `keys` or all; an id is spelled as the database spells it: see counts_by_id."""
-    rows = AccountCount.objects.filter(owner_id=owner_id, kind=kind)
-    if keys is not None:
-        rows = rows.filter(key__in=keys)
+    if keys is None:
+        return dict(_COUNTS.rows(owner_id=owner_id, kind=kind))
+    rows = AccountCount.objects.filter(owner_id=owner_id, kind=kind, key__in=keys)
     return dict(rows.values_list("key", "number"))
+
+
+_COUNTS = CompiledQuery(
+    lambda owner_id, kind: AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number")
+)
 
 
 def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:

@@ -1,5 +1,6 @@
 """The routes of people."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from orjson import Fragment
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -33,7 +35,7 @@ from people.extensions import extensions
 from people.models import Person
 from people.names import fold
 from people.photos.files import delete_files
-from people.projection import person_answers, project, project_all, search_records, whole_person
+from people.projection import person_answers, project, project_all, project_page, search_records, whole_person
 from people.services import people as service
 
 MAX_FOUND = 20
@@ -177,9 +179,13 @@ class PersonViewSet(TrashViewSet[Person]):
 
     def _page(self, people: Any, query: PeopleQuery) -> HttpResponseBase:
         total = people.count() if query.group_ids is not None else count_of(self.owner.pk, PEOPLE)
-        page = people[query.offset : query.offset + query.limit] if query.offset < total else people.none()
+        listed: Sequence[Fragment] = ()
+        if query.offset < total and query.group_ids is None:
+            listed = project_page(self.owner, limit=query.limit, offset=query.offset, details=query.details)
+        elif query.offset < total:
+            listed = project(self.owner, people[query.offset : query.offset + query.limit], details=query.details)
         answer = {
-            "people": project(self.owner, page, details=query.details),
+            "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),
         }
         return HttpResponse(dumps(answer), content_type="application/json")

@@ -67,7 +67,16 @@ def whole_person(owner: User, person_id: UUID) -> Fragment | None:
 def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
     """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
     columns = _WITH_LISTS if details else _COLUMNS
-    found = list(rows.values_list(*columns.values()))
+    return _projected(owner, columns, list(rows.values_list(*columns.values())))
+
+
+def project_page(owner: User, *, limit: int, offset: int, details: bool) -> list[Fragment]:
+    """The same for a page of all active people, in name order."""
+    columns, query = (_WITH_LISTS, _PAGE) if details else (_COLUMNS, _PAGE_WITHOUT_LISTS)
+    return _projected(owner, columns, query.page(limit, offset, owner_id=owner.pk))
+
+
+def _projected(owner: User, columns: Collection[str], found: list[Any]) -> list[Fragment]:
     types, groups = types_of(owner), groups_of(owner, [UUID(row[0]) for row in found])
     assemble = _assembler(owner, columns, types, groups, {})
     return [Fragment(assemble(row)) for row in found]
@@ -84,6 +93,12 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
     return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH))
 
 
+def _in_name_order(owner_id: UUID, columns: Mapping[str, Any]) -> Any:
+    return Person.objects.owned_by(owner_id).active().in_name_order().values_list(*columns.values())
+
+
+_PAGE = CompiledQuery(lambda owner_id: _in_name_order(owner_id, _WITH_LISTS))
+_PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id: _in_name_order(owner_id, _COLUMNS))
 _ANY = CompiledQuery(
     lambda owner_id, person_ids: (
         Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_WHOLE.values())

@@ -77,16 +77,26 @@ def groups_of(owner: User, ids: Ids) -> dict[str, Groups]:
         return {}
     shared: dict[str, Groups] = {}
     found = {}
-    memberships = Membership.objects.owned_by(owner)
-    if ids is not None:
-        memberships = memberships.filter(person_id__in=ids)
-    members = memberships.values("person_id").values_list(IdKey("person_id"), KeyList("group_id"))
+    few = ids is not None and len(ids) <= _FEW
+    members = _MEMBERS_OF.rows(owner_id=owner.pk, person_ids=list(ids or ())) if few else _members(owner.pk)
     for person, keys in members:
         if keys not in shared:
             own = set(keys.split(","))
             shared[keys] = _groups([group for key, group in groups.items() if key in own])
         found[person] = shared[keys]
     return found
+
+
+def _members(owner_id: UUID) -> Any:
+    """IdKey of each person who is in a group, and the IdKeys of the groups."""
+    return (
+        Membership.objects.owned_by(owner_id).values("person_id").values_list(IdKey("person_id"), KeyList("group_id"))
+    )
+
+
+_MEMBERS_OF = CompiledQuery(lambda owner_id, person_ids: _members(owner_id).filter(person_id__in=person_ids))
+# Beyond so many people those of all are read.
+_FEW = 500
 
 
 def _groups(groups: list[dict[str, str]]) -> Groups:

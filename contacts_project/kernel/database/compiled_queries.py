@@ -41,6 +41,10 @@ class CompiledQuery:
         """
         return self._fetched(parameters)[1]
 
+    def page(self, limit: int, offset: int, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+        """As rows(), at most `limit` of them from the row `offset` on; the queryset is ordered and not sliced."""
+        return self._fetched(parameters, (limit, offset))[1]
+
     def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
         """The rows as models, with what select_related() names; none for an empty list among the parameters."""
         statement, rows = self._fetched(parameters)
@@ -52,7 +56,7 @@ class CompiledQuery:
         return found[0] if found else None
 
     def _fetched(
-        self, parameters: dict[str, Parameter | Sequence[Parameter]]
+        self, parameters: dict[str, Parameter | Sequence[Parameter]], window: tuple[int, ...] = ()
     ) -> "tuple[_Statement | None, list[tuple[Any, ...]]]":
         values: list[Parameter] = []
         shape: list[Any] = [connection.vendor]
@@ -73,8 +77,9 @@ class CompiledQuery:
                 self._statements.clear()
             statement = self._statements[key] = self._compile(shape[1:])
         filled = [_stored(values[part.number]) if isinstance(part, _Place) else part for part in statement.parameters]
+        sql = f"{statement.sql} LIMIT %s OFFSET %s" if window else statement.sql
         with connection.cursor() as cursor:
-            cursor.execute(statement.sql, filled)
+            cursor.execute(sql, [*filled, *window])
             return statement, list(cursor.fetchall())
 
     def _compile(self, shape: list[Any]) -> "_Statement":
