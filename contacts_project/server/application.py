@@ -14,6 +14,7 @@ from contacts_project.server import answers
 from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
+from contacts_project.server.memory import Release
 from contacts_project.server.refusals import RefusedError, refusal
 from contacts_project.server.spool import Spool
 from contacts_project.server.stalled import make_room
@@ -35,6 +36,7 @@ class Application:
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
         self.stopping = asyncio.Event()
+        self.release = Release()
 
     def stop(self) -> None:
         """End the streams that are open, and those that would begin."""
@@ -57,6 +59,7 @@ class Application:
         except ClientGoneError:
             return
         finally:
+            self.release.note(body.spool.size + answer.spool.size)
             body.spool.close()
             answer.spool.close()
 

@@ -1,0 +1,102 @@
+"""What clients see: 8 connections that are kept, two web processes, an account of 10,000 people.
+
+The floor is the smallest answer of the same run, GET /api/version: what the server, Django and the line in the log
+take. Eight clients share the machine with the server, and their own time is in the figures.
+"""
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from tests.bench.frame import Figure, Stage
+from tests.bench.instance import Client, Instance, fill, served
+
+CLIENTS, SECONDS = 8, 4
+Request = Callable[[Client, int], object]
+
+
+def over_http(stage: Stage) -> list[Figure]:
+    """Median of the clients' times, and requests a second."""
+    with served(stage.database) as instance:
+        fill(instance)
+        smallest, _ = _measured(instance, lambda client, _: client.ask("GET", "/api/version"))
+        figures = []
+        for name, request in _requests(instance):
+            median, rate = _measured(instance, request)
+            figures.append(
+                Figure(f"HTTP: {name}", median, None, smallest, f"{rate:,.0f} requests a second, {CLIENTS} clients")
+            )
+        return figures
+
+
+def _measured(instance: Instance, request: Request) -> tuple[float, float]:
+    """(median in seconds, requests a second) of 8 clients who ask without a pause."""
+    spans: list[float] = []
+    numbers = count()
+    start = time.perf_counter()
+
+    def work(client: Client) -> None:
+        while (begun := time.perf_counter()) < start + SECONDS:
+            request(client, next(numbers))
+            spans.append(time.perf_counter() - begun)
+
+    threads = [threading.Thread(target=work, args=(instance.client(),)) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return statistics.median(spans), len(spans) / (time.perf_counter() - start)
+
+
+def _requests(instance: Instance) -> Iterator[tuple[str, Request]]:
+    """Each asks about other people in turn; those who are merged are not asked about afterwards."""
+    people, step = instance.people[:5_000], 37
+    couples = iter(zip(instance.people[5_000::2], instance.people[5_001::2], strict=False))
+    numbers = count()
+    person = {
+        "name": "Zelda",
+        "phoneNumbers": [{"type": "mobile", "number": "+44 20 7946 0000"}],
+        "emails": [{"type": "home", "email": "zelda@example.org"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1965-12-10"}],
+    }
+
+    def of_one(tail: str = "") -> Request:
+        return lambda client, n: client.ask("GET", f"/api/people/{people[n * step % len(people)]}{tail}")
+
+    def relate(client: Client, n: int) -> object:
+        half = len(people) // 2
+        first, second = people[n % half], people[half + (n + n // half) % half]
+        body = {"personId": first, "relatedPersonId": second, "relationshipTypeId": instance.kind}
+        return client.ask("POST", "/api/relationships", body)
+
+    def merge(client: Client, _: int) -> object:
+        primary, secondary = next(couples)
+        return client.ask("POST", "/api/people/merge", {"primaryId": primary, "secondaryId": secondary})
+
+    yield "one person", of_one()
+    yield "page of 100", lambda client, n: client.ask("GET", f"/api/people?offset={n * step % 9_000}")
+    yield (
+        "page of 100, includeDetails=false",
+        lambda client, n: client.ask("GET", f"/api/people?includeDetails=false&offset={n * step % 9_000}"),
+    )
+    yield "search", lambda client, _: client.ask("GET", "/api/people/search?q=banban")
+    yield "graph of one", of_one("/graph")
+    yield "orphans of one", of_one("/orphans")
+    yield "duplicates of one", of_one("/duplicates")
+    yield (
+        "create",
+        lambda client, _: client.ask("POST", "/api/people", {**person, "surname": f"Quist {next(numbers)}"}),
+    )
+    yield (
+        "update",
+        lambda client, n: client.ask("PUT", f"/api/people/{people[n * step % len(people)]}", {"notes": f"No. {n}"}),
+    )
+    yield "relationship", relate
+    yield "merge", merge
+    yield "search index", lambda client, _: client.ask("GET", "/api/people/search-index")
+    yield "whole graph", lambda client, _: client.ask("GET", "/api/dashboard/graph")
+
+
+BENCHES = [("over HTTP", over_http)]
