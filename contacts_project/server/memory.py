@@ -1,7 +1,7 @@
 """Memory that large requests leave behind goes back to the system.
 
-The C library keeps what was freed for the next allocation, and Python's cycles wait for a full collection, which an idle
-process never comes to: after one list of 34 MB a process would hold hundreds of megabytes until it ends.
+The C library keeps what was freed for the next allocation, and Python's cycles wait for a full collection, which an
+idle process never comes to: after a minute of mixed load the processes held 2.5 times of what they had held.
 """
 
 import asyncio
