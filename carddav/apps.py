@@ -5,6 +5,6 @@ class CardDavConfig(AppConfig):
     name = "carddav"
 
     def ready(self) -> None:
-        from carddav.wiring import wire  # noqa: PLC0415 - needs loaded models
+        from carddav.registration import wire  # noqa: PLC0415 - needs loaded models
 
         wire()

@@ -1,4 +1,4 @@
-"""What the house rules out is ruled out by a test, not by a reader."""
+"""What the rules of the code forbid is refused by a test, not by a reader."""
 
 import re
 import tomllib
