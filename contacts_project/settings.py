@@ -155,6 +155,7 @@ if REDIS_URL:
 else:
     # The embedded service is one web process with threads: its memory is the shared cache.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    SILENCED_SYSTEM_CHECKS += ["django_ratelimit.E003", "django_ratelimit.W001"]
 
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

@@ -2,17 +2,17 @@
 
 Counted in rows of the database: every process sees the same count, it outlives a restart, and nobody's count makes
 room for another's. A row goes once nothing in it counts any more (`purge_budgets`). A `PassingBudget` is counted in the
-cache instead, about right.
+cache instead, by django-ratelimit: about right, since a cache may forget.
 """
 
 import datetime as dt
 import math
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django_ratelimit.core import get_usage
 
 from contacts_project.kernel.errors import RateLimitedError
 
@@ -76,7 +76,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class PassingBudget:
-    """`limit` draws in each `seconds` of the clock, for what costs little and should write nothing."""
+    """`limit` draws in each window of `seconds`, for what costs little and should write nothing."""
 
     name: str
     limit: int
@@ -84,15 +84,10 @@ class PassingBudget:
 
     def draw(self, subject: str) -> None:
         """Take one. Raises RateLimitedError."""
-        now = timezone.now().timestamp()
-        key = f"{_key(self.name, subject)}.{now // self.seconds:.0f}"
-        cache.add(key, 0, self.seconds)
-        try:
-            drawn = cache.incr(key)
-        except ValueError:  # it had to make room for others meanwhile
-            return
-        if drawn > self.limit:
-            raise RateLimitedError(math.ceil(self.seconds - now % self.seconds))
+        key, rate = _key(self.name, subject), f"{self.limit}/{self.seconds}s"
+        usage = get_usage(None, group=self.name, key=lambda *_: key, rate=rate, increment=True)
+        if usage and usage["should_limit"]:
+            raise RateLimitedError(usage["time_left"])
 
 
 def _key(name: str, subject: str) -> str:
