@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -21,6 +21,9 @@ from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 
 
+@extend_schema_field(
+    {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string", "format": "uuid"}}}
+)
 class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
     """Group ids by the id of a pending import; validated data holds the rows."""
 
