@@ -10,7 +10,7 @@ from accounts.services.deletion import delete_pending_files
 from accounts.services.known_devices import delete_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import delete_expired_sessions
-from contacts_project.kernel.api import budgets
+from contacts_project.kernel import budgets
 
 
 @shared_task

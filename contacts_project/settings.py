@@ -88,7 +88,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "contacts_project.kernel.api.middleware.RequestIdMiddleware",
     "contacts_project.kernel.api.middleware.AnswerHeadersMiddleware",
-    "contacts_project.kernel.api.compression.CompressionMiddleware",
+    "contacts_project.kernel.api.middleware.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",

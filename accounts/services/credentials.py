@@ -13,8 +13,8 @@ from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
-from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 
 BY_ADDRESS = Budget("login-address", 10, 15 * 60)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.cookies import set_cookie
 from accounts.models import KnownDevice, User
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.ownership.writing import account_lock
 
 # One for all of an account's, however many marks somebody has gathered.

@@ -13,7 +13,7 @@ from django.utils import translation
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountMail, MailKind, User
 from accounts.services.mail_texts import Letter, text_of
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from accounts.services.known_devices import remember_device
 from accounts.services.oidc_accounts import link_account
 from accounts.services.second_factor import spend_code
 from accounts.services.sessions import start_session
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 
 FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
 PENDING_COOKIE = "oidc_sign_in"

@@ -6,7 +6,7 @@ from accounts.models import EmailChange, MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import FieldError
 
 # Each sends a mail to an address that somebody typed.

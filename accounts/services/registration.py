@@ -13,8 +13,8 @@ from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
 from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_orders import order_mail
-from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.writing import account_write
 

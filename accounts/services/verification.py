@@ -10,7 +10,7 @@ from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, prove_email
 from accounts.services.claims import end_access, revoke_access_of_others
 from accounts.services.mail_orders import order_mail
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 
 # Guesses beside a link that proves an address: apart from those of sign-in and of sessions, which they are nothing to.

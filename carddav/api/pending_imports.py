@@ -14,7 +14,7 @@ from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.schema import envelope
-from contacts_project.kernel.api.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.importing.receipts import receipt
 

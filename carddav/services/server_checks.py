@@ -17,7 +17,7 @@ from carddav.client import (
     open_session,
 )
 from carddav.services.connections import check_server_url
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.waiting import waiting
 

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.models.user import Plan
-from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
 from contacts_project.kernel.ownership.writing import account_write

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
-from contacts_project.kernel.api.slots import IMPORTS
 from contacts_project.kernel.errors import FieldError, PlanLimitError
+from contacts_project.kernel.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.importing.receipts import receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards

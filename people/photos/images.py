@@ -8,8 +8,8 @@ import sys
 
 from django.conf import settings
 
-from contacts_project.kernel.api.slots import Slots
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.slots import Slots
 from people.photos import pixels
 from people.photos.pixels import PictureRefusedError
 

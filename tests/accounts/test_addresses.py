@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
-from contacts_project.kernel.api.budgets import Budget
+from contacts_project.kernel.budgets import Budget
 from tests.accounts.steps import NEW, Post, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of

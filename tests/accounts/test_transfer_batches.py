@@ -15,8 +15,8 @@ from accounts.models import User
 from accounts.transfer import importer
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
-from contacts_project.kernel.api.slots import IMPORTS
 from contacts_project.kernel.ownership import batches
+from contacts_project.kernel.slots import IMPORTS
 from people.lookup import replace_keys
 from people.models import Person
 from people.services.person_writer import set_name_keys

@@ -8,8 +8,8 @@ import time_machine
 from django.utils import timezone
 
 from accounts.tasks import purge_budgets
-from contacts_project.kernel.api import budgets
-from contacts_project.kernel.api.budgets import Budget, BudgetUse, PassingBudget
+from contacts_project.kernel import budgets
+from contacts_project.kernel.budgets import Budget, BudgetUse, PassingBudget
 from contacts_project.kernel.errors import RateLimitedError
 from tests.concurrency import at_once
 

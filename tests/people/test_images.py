@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from contacts_project.kernel.api.slots import Slots
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.slots import Slots
 from people.photos import images, pixels
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
 from tests.pictures import gif_header, opened, picture, png_header, webp_header

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
-from contacts_project.kernel.api.budgets import BudgetUse
+from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user

@@ -37,10 +37,10 @@ from accounts.services.oidc_sign_in import (
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
-from contacts_project.kernel.api.budgets import Budget, PassingBudget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.budgets import Budget, PassingBudget
 from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.waiting import waiting
 

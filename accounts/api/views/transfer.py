@@ -19,7 +19,7 @@ from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import MAX_VALUES, import_document
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser
-from contacts_project.kernel.api.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORTS
 
 
 class DocumentParser(JSONParser):

@@ -24,9 +24,9 @@ from accounts.services.verification import (
     take_back_email,
     verify_email,
 )
-from contacts_project.kernel.api.budgets import Budget
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.writing import AccountGoneError
 
