@@ -159,7 +159,7 @@ FIELDS: tuple[PersonField, ...] = (
         "relationshipToUserId",
         kind=Kind.REFERENCE,
         column="relationship_to_user",
-        model="relationships.RelationshipType",
+        model="people.RelationshipType",
     ),
     PersonField("relationshipToUser", kind=Kind.BESIDE),
     PersonField("groupIds", kind=Kind.BESIDE),

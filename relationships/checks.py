@@ -6,7 +6,8 @@ from django.core.checks import CheckMessage, Error, register
 from django.db import DatabaseError
 from django.db.models import F, Q
 
-from relationships.models import Relationship, RelationshipType
+from people.models import RelationshipType
+from relationships.models import Relationship
 
 _HINT = "No part of the service writes this: restore a backup, or write to the maintainers."
 

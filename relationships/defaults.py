@@ -5,8 +5,8 @@ from typing import Final
 from accounts.languages import CODES
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
+from people.models import RelationshipType
 from people.palette import pick_color
-from relationships.models import RelationshipType
 
 # Name, name of the inverse, labels in the order of settings.LANGUAGES.
 DEFAULT_TYPES: Final = (

@@ -11,9 +11,9 @@ from contacts_project.kernel.api.columns import TimeText
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json, timestamp
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.models import Person
+from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name
-from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
+from relationships.models import Relationship, RelationshipQuerySet
 
 # Up to so many ids are named in a query; for more, all of the account's rows are read and looked up in memory.
 FEW: Final = 500

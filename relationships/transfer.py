@@ -13,10 +13,10 @@ from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from contacts_project.kernel.api.ids import new_id
-from people.models import Person
+from people.models import Person, RelationshipType
 from relationships.api.serializers import TypeName
 from relationships.defaults import DEFAULT_TYPES
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from relationships.services.type_names import NAME_LENGTH
 from relationships.services.types import revive_types
 

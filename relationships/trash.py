@@ -3,8 +3,9 @@
 from typing import Any
 
 from accounts.models import User
+from people.models import RelationshipType
 from people.trash.registry import TrashKind, register_trash_kind
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from relationships.projection import relationship_answers, type_answers
 from relationships.services.relationships import remove_relationships
 from relationships.services.types import remove_types

@@ -20,7 +20,7 @@ from contacts_project.kernel.ownership.writing import account_write
 from people.extensions import PersonExtension, extensions
 from people.merging import belongings, card_lines, entries, scalars
 from people.merging.belongings import UndoConflictError
-from people.models import MergeRecord, Person
+from people.models import MergeRecord, Person, RelationshipType
 from people.services.people import mark_belongings
 from people.services.person_writer import PersonWriter
 from people.services.plan import check_plan, reminders_in_plan
@@ -125,15 +125,14 @@ def _active(owner: User, person_id: UUID, field: str) -> Person:
 
 def _check_type(chosen: Any) -> None:
     """Raise where the type was deleted since the body was read."""
-    if chosen and not type(chosen).objects.owned_by(chosen.owner_id).active().filter(pk=chosen.pk).exists():
+    if chosen and not RelationshipType.objects.owned_by(chosen.owner_id).active().filter(pk=chosen.pk).exists():
         raise FieldError("fieldOverrides.relationshipToUserId", UNKNOWN_ID)
 
 
 def _check_former_type(person: Person) -> None:
     """Raise where what the person was to the user has been removed for good since."""
-    model: Any = Person._meta.get_field("relationship_to_user").related_model
     key = person.relationship_to_user_id
-    if key and not model.objects.owned_by(person.owner_id).filter(pk=key).exists():
+    if key and not RelationshipType.objects.owned_by(person.owner_id).filter(pk=key).exists():
         raise UndoConflictError("This merge cannot be undone any more: a relationship type was removed since.")
 
 

@@ -9,6 +9,7 @@ from people.models.important_date import ImportantDate
 from people.models.lookup import LookupKey
 from people.models.merge_record import MergeRecord
 from people.models.person import Person
+from people.models.relationship_type import RelationshipType
 
 __all__ = [
     "AccountCount",
@@ -23,4 +24,5 @@ __all__ = [
     "Membership",
     "MergeRecord",
     "Person",
+    "RelationshipType",
 ]

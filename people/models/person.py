@@ -7,6 +7,7 @@ from django.db import models
 
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 from people import field_table
+from people.models.relationship_type import RelationshipType
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
@@ -71,9 +72,8 @@ class Person(TrashModel):
     locations = _documents()
     custom_fields = _documents()
 
-    # The type lives one app above: a string reference, so that no import points up.
     relationship_to_user = models.ForeignKey(
-        "relationships.RelationshipType", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        RelationshipType, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     contact_reminder_enabled = models.BooleanField(default=False)
     contact_reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)

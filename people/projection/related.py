@@ -18,7 +18,14 @@ from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.extensions import extensions
-from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Group,
+    ImportantDate,
+    Membership,
+    RelationshipType,
+)
 from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Truth
 
 Ids = Collection[UUID] | None
@@ -35,12 +42,11 @@ class Kind(NamedTuple):
     label: str
 
 
-def _types(owner_id: UUID) -> Any:
-    model: Any = Person._meta.get_field("relationship_to_user").related_model
-    return model.objects.owned_by(owner_id).active().values_list(IdKey("id"), "name", "label", "color")
-
-
-_TYPES = CompiledQuery(_types)
+_TYPES = CompiledQuery(
+    lambda owner_id: (
+        RelationshipType.objects.owned_by(owner_id).active().values_list(IdKey("id"), "name", "label", "color")
+    )
+)
 _GROUPS = CompiledQuery(
     lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdKey("id"), "name", "color")
 )

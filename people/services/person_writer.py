@@ -14,7 +14,7 @@ from people.fields.cards import remove_lines
 from people.fields.entries import identify_entries
 from people.geocoding import note_addresses
 from people.lookup import KEY_COLUMNS, keys_of, replace_keys
-from people.models import Person
+from people.models import Person, RelationshipType
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, search_key, sort_key
 from people.services.important_dates import replace_dates
@@ -137,7 +137,7 @@ class PersonWriter:
                 setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
                 remove_lines(person, field)
             if kind := data.get("relationship_to_user"):
-                check_active(self.write, type(kind), {kind.pk}, "relationshipToUserId")
+                check_active(self.write, RelationshipType, {kind.pk}, "relationshipToUserId")
             reminding += person.contact_reminder_enabled and not was_reminding
         if reminding:
             check_plan(self.owner, "reminders", reminding)

@@ -10,7 +10,7 @@ from relationships.services.type_names import NAME_LENGTH, type_name
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):
     relationshipTypeId = OwnedField(
-        "relationships.RelationshipType", source="relationship_type", required=False, allow_null=True
+        "people.RelationshipType", source="relationship_type", required=False, allow_null=True
     )
     notes = StrictCharField(max_length=1000, required=False, allow_null=True)
 
@@ -36,6 +36,6 @@ class RelationshipTypeSerializer(serializers.Serializer[Any]):
     name = TypeName(max_length=NAME_LENGTH)
     label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
     color = ColorField(required=False, allow_null=True)
-    inverseId = OwnedField("relationships.RelationshipType", source="inverse", required=False, allow_null=True)
+    inverseId = OwnedField("people.RelationshipType", source="inverse", required=False, allow_null=True)
     inverseLabel = StrictCharField(max_length=NAME_LENGTH, required=False, allow_null=True, source="inverse_label")
     symmetric = StrictBooleanField(required=False)

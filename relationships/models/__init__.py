@@ -1,6 +1,5 @@
-"""Relationships between people, and the types that an account defines."""
+"""Relationships between people. Their types stand in people, which the tie to the user is of."""
 
 from relationships.models.relationship import Relationship, RelationshipQuerySet
-from relationships.models.relationship_type import RelationshipType
 
-__all__ = ["Relationship", "RelationshipQuerySet", "RelationshipType"]
+__all__ = ["Relationship", "RelationshipQuerySet"]

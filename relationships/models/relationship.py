@@ -3,8 +3,7 @@
 from django.db import models
 
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
-from people.models import Person
-from relationships.models.relationship_type import RelationshipType
+from people.models import Person, RelationshipType
 
 
 class RelationshipQuerySet(TrashQuerySet["Relationship"]):

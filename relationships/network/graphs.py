@@ -8,9 +8,9 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.models import Group, Membership, Person
+from people.models import Group, Membership, Person, RelationshipType
 from people.names import NameParts, display_name
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from relationships.network.connectivity import USER
 from relationships.network.graph_builder import Edge, Graph, Node, draw_direct, draw_whole
 from relationships.projection import FEW, Named, named_people

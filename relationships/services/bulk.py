@@ -13,11 +13,10 @@ from accounts.models import User
 from contacts_project.kernel.api.ids import FreshId
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import account_write
-from people.models import Group, Membership, Person
+from people.models import Group, Membership, Person, RelationshipType
 from people.models.person import PersonQuerySet
 from people.services.people import delete_people
 from people.signals import announce_change
-from relationships.models import RelationshipType
 
 
 def delete_many(

@@ -9,9 +9,9 @@ from django.db.models import Exists, F, OuterRef
 
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from people.models import Person
+from people.models import Person, RelationshipType
 from people.palette import pick_color
-from relationships.models import Relationship, RelationshipQuerySet, RelationshipType
+from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.type_names import NAME_LENGTH, free_name, taken_names, type_name
 
 

@@ -4,7 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from contacts_project.kernel.errors import FieldError
-from relationships.models import RelationshipType
+from people.models import RelationshipType
 
 NAME_LENGTH: Final = 50
 

@@ -8,9 +8,9 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
-from people.models import Person
+from people.models import Person, RelationshipType
 from people.palette import pick_color
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from relationships.services.inverses import set_inverse
 from relationships.services.type_names import check_name_free, free_name, taken_names
 

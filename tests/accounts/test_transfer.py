@@ -11,8 +11,8 @@ from accounts.models import User
 from accounts.transfer.ids import derived_id
 from accounts.transfer.sections import left_out, sections
 from contacts_project.kernel.api.ids import new_id
-from people.models import LookupKey, Person
-from relationships.models import Relationship, RelationshipType
+from people.models import LookupKey, Person, RelationshipType
+from relationships.models import Relationship
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.pictures import picture, upload

@@ -18,10 +18,9 @@ from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.ownership import batches
 from contacts_project.kernel.slots import IMPORTS
 from people.lookup import replace_keys
-from people.models import Person
+from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
-from relationships.models import RelationshipType
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
 from tests.client import Client, client_of

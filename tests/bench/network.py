@@ -10,8 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from people.models import Group, Membership, Person
-from relationships.models import Relationship, RelationshipType
+from people.models import Group, Membership, Person, RelationshipType
+from relationships.models import Relationship
 from relationships.services.relationships import new_pair
 from tests.bench.frame import Figure, Stage, figure, floor, query_count
 from tests.builders import make_user

@@ -9,10 +9,18 @@ from typing import Any
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
 from people.fields.entries import identify_entries
-from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Group,
+    ImportantDate,
+    Membership,
+    Person,
+    RelationshipType,
+)
 from people.names import COLUMNS
 from people.services.person_writer import set_name_keys
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from tests.bench.frame import Figure, Stage, figure, floor
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of

@@ -18,8 +18,7 @@ import orjson
 
 from accounts.models import User
 from contacts_project.wsgi import application
-from people.models import Person
-from relationships.models import RelationshipType
+from people.models import Person, RelationshipType
 from tests.bench.frame import Figure, Stage, query_count
 from tests.bench.people import book
 from tests.builders import make_token

@@ -14,7 +14,15 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.storage import ASIDE
-from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Group,
+    ImportantDate,
+    Membership,
+    Person,
+    RelationshipType,
+)
 from people.tasks import purge_deleted as purge_task
 from people.trash import purge
 from people.trash.purge import purge_deleted
@@ -76,7 +84,7 @@ def test_what_hangs_on_a_person_goes_along(api: Client, alice: User, media: Path
 
 
 def test_relationships_and_types_end_too(api: Client, alice: User) -> None:
-    from relationships.models import Relationship, RelationshipType
+    from relationships.models import Relationship
 
     ada, bob = make_person(alice, name="Ada"), make_person(alice, name="Bob")
     body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}

@@ -4,8 +4,8 @@ from typing import Any
 
 from accounts.models import User
 from people.counts import wrong_counts
-from people.models import Person
-from relationships.models import Relationship, RelationshipType
+from people.models import Person, RelationshipType
+from relationships.models import Relationship
 
 
 def check_invariants(owner: User) -> None:

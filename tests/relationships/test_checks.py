@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from people.models import RelationshipType
 from relationships.checks import check_pairs
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from tests.client import Client
 from tests.relationships.steps import make_pair, make_people, relate, type_ids
 

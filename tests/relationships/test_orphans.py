@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from people.models import Person
-from relationships.models import RelationshipType
+from people.models import Person, RelationshipType
 from relationships.network.connectivity import USER
 from relationships.network.loader import find_orphans
 from relationships.services.relationships import create_relationship, delete_relationship

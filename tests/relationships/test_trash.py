@@ -5,8 +5,9 @@ import datetime as dt
 from django.utils import timezone
 
 from accounts.models import User
+from people.models import RelationshipType
 from people.trash.purge import purge_deleted
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 from tests.client import Client
 from tests.relationships.invariants import check_invariants
 from tests.relationships.steps import make_pair, make_people, relate, relationships, type_ids

@@ -5,9 +5,9 @@ from typing import Any
 
 from accounts.models import User
 from people.lookup import keys_of
-from people.models import Group, ImportantDate, LookupKey, Membership, Person
+from people.models import Group, ImportantDate, LookupKey, Membership, Person, RelationshipType
 from people.names import COLUMNS, NameParts, search_key, sort_key
-from relationships.models import Relationship, RelationshipType
+from relationships.models import Relationship
 
 _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 

@@ -11,8 +11,8 @@ from accounts.models import User
 from accounts.services.second_factor import has_second_factor
 from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
-from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from relationships.models import Relationship, RelationshipType
+from people.models import CustomFieldValue, ImportantDate, Membership, Person, RelationshipType
+from relationships.models import Relationship
 from tests.client import client_of
 from tests.routes.scene import Scene
 from tests.routes.table import ROUTES, Route

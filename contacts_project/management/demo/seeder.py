@@ -13,13 +13,12 @@ from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
 from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
-from people.models import CustomFieldTemplate, Group, Person
+from people.models import CustomFieldTemplate, Group, Person, RelationshipType
 from people.palette import pick_color
 from people.photos.files import make_photo, store_photo
 from people.services.custom_templates import create_template
 from people.services.group_lifecycle import create_group
 from people.services.people import create_person
-from relationships.models import RelationshipType
 from relationships.services.relationships import create_relationship
 
 BATCH = 50

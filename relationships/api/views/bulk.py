@@ -37,7 +37,7 @@ class BulkSerializer(serializers.Serializer[Any]):
     deleteOrphans = StrictBooleanField(source="delete_orphans", required=False)
     deleteFromCardDav = StrictBooleanField(source="delete_from_card_dav", required=False)
     groupIds = OwnedListField("people.Group", source="groups", required=False, allow_empty=False)
-    relationshipTypeId = OwnedField("relationships.RelationshipType", source="relationship_type", required=False)
+    relationshipTypeId = OwnedField("people.RelationshipType", source="relationship_type", required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("person_ids" in attrs) == attrs.get("select_all", False):

@@ -12,9 +12,9 @@ from rest_framework.serializers import BooleanField
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
+from people.models import RelationshipType
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import RelationshipTypeSerializer
-from relationships.models import RelationshipType
 from relationships.projection import type_answer, type_answers
 from relationships.services import types as services
 

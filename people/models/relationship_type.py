@@ -9,8 +9,9 @@ class RelationshipType(TrashModel):
     """What a person is to another. `inverse` is the type of the way back; of a symmetric type, itself.
 
     Two types name each other, or neither names the other: no two have the same inverse (unique), and the services of
-    this app, the only writers, set both ends together. A type is made with an inverse and may lose it, when that is
-    removed for good; until it is given another, no relationship can have it.
+    relationships, the only writers, set both ends together; they stand there because relationships follow what changes
+    in their type. A type is made with an inverse and may lose it, when that is removed for good; until it is given
+    another, no relationship can have it.
     """
 
     name = models.CharField(max_length=50)
@@ -24,6 +25,8 @@ class RelationshipType(TrashModel):
     objects = OwnedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
 
     class Meta:
+        # It was a table of the app above before people's tie to the user was a plain foreign key.
+        db_table = "relationships_relationshiptype"
         constraints = [
             models.UniqueConstraint(
                 fields=["owner", "name"],
