@@ -25,7 +25,7 @@ _HISTORY = dt.timedelta(days=90)
 HandOut = Callable[[str], object]
 
 
-def sync_due(*, now: dt.datetime, trigger: Trigger, sleep: Callable[[float], None] = time.sleep) -> Receipt:
+def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
     """Sync everybody who is due, one after the other; who is paused or not due is skipped."""
     receipt = Receipt()
     enabled = Connection.unscoped.rows().filter(sync_enabled=True)
@@ -33,7 +33,7 @@ def sync_due(*, now: dt.datetime, trigger: Trigger, sleep: Callable[[float], Non
     receipt.skipped = enabled.count() - len(due)
     for number, owner in enumerate(User.objects.in_bulk(due).values()):
         if number:
-            sleep(PAUSE_SECONDS)
+            time.sleep(PAUSE_SECONDS)
         _sync_one(owner, trigger, receipt)
     return receipt
 

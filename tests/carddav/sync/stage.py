@@ -1,7 +1,7 @@
 """A synced account over a book in memory."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, Mapping, Run
-from carddav.services import runs
+from carddav.services import discovery, exports, runs
 from carddav.sync.context import Context
 from people.models import Person
 from tests.builders import make_person
@@ -40,10 +40,18 @@ class Stage:
         context.parallel = 1
         yield
 
+    @contextmanager
+    def served(self) -> Iterator[None]:
+        """Everything that opens a book opens this one."""
+        with ExitStack() as stack:
+            for module in (runs, exports, discovery):
+                stack.enter_context(patch.object(module, "open_book", self.open_book))
+            yield
+
     def sync(self, **options: Any) -> Run:
         """A whole run."""
         run = runs.start_run(owner=self.owner, trigger="manual", now=timezone.now(), **options)
-        with patch.object(runs, "open_book", self.open_book):
+        with self.served():
             return runs.execute_run(run.pk)
 
     def requests(self) -> list[str]:

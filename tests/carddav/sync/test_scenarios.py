@@ -197,6 +197,7 @@ def test_429_with_retry_after(stage: Stage) -> None:
     assert run.code == "busy"
     assert Person.objects.owned_by(stage.owner).count() == 50
     connection = stage.reload()
+    assert connection.not_before is not None
     assert 290 < (connection.not_before - timezone.now()).total_seconds() <= 300
     stage.server.on_request = lambda what: None
     stage.requests()
@@ -326,7 +327,7 @@ def test_what_the_server_drops_stays_here(stage: Stage) -> None:
 def test_import_mode_auto_at_the_plan_limit(stage: Stage, settings: Any) -> None:
     settings.SAAS_MODE = True
     stage.owner.refresh_from_db()
-    limit = stage.owner.plan_limit("people")
+    limit = stage.owner.plan_limit("people") or 0
     for number in range(limit + 7):
         stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     run = stage.sync()

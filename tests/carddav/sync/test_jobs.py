@@ -1,0 +1,289 @@
+"""Import, export, discovery, cron, command and the lock, over a book in memory."""
+
+import datetime as dt
+from collections.abc import AsyncGenerator
+from io import StringIO
+from typing import Any
+from unittest.mock import patch
+
+import orjson
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.api.sync import progress
+from carddav.client import LoginRefusedError, Outcome
+from carddav.models import Connection, Mapping, PendingImport, Run
+from carddav.services import schedule
+from carddav.services.runs import start_run
+from carddav.services.working import working
+from carddav.sync.lock import LockedError, LockLostError, locked
+from people.models import Group, Membership, Person
+from tests.builders import make_user
+from tests.carddav.sync.memory_book import Killed
+from tests.carddav.sync.stage import Stage, counts, vcard
+from tests.client import Client
+
+CRON = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
+
+
+@pytest.fixture
+def stage(alice: User) -> Stage:
+    return Stage(alice, import_mode="manual")
+
+
+def events_of(run: Run) -> list[tuple[str, Any]]:
+    """All events of a run's stream."""
+
+    async def collect(stream: AsyncGenerator[bytes, None]) -> list[bytes]:
+        return [piece async for piece in stream]
+
+    async def here(function: Any, *args: Any) -> Any:
+        return await sync_to_async(function)(*args)  # in the thread that sees the test's transaction
+
+    with patch("carddav.api.sync.in_thread", here):
+        pieces = async_to_sync(collect)(progress(run.owner_id, run.pk))
+    found = []
+    for piece in pieces:
+        name, data = piece.decode().strip().split("\ndata: ")
+        found.append((name.removeprefix("event: "), orjson.loads(data)))
+    return found
+
+
+def test_discover_250_cards(stage: Stage) -> None:
+    for number in range(250):
+        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    with stage.served():
+        answer = stage.api.ok("POST", "/api/carddav/discover")
+    assert answer == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
+    assert stage.requests() == ["changes", *["multiget"] * 5]
+    assert stage.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
+    with stage.served():
+        assert stage.api.ok("POST", "/api/carddav/discover")["discovered"] == 0
+
+
+def test_discover_without_a_connection_is_404(api: Client) -> None:
+    for path in ("discover", "sync", "export-bulk"):
+        body: Any = {"personIds": []} if path == "export-bulk" else None
+        assert api.call("POST", f"/api/carddav/{path}", body).status_code == 404
+
+
+def test_import_with_groups(stage: Stage) -> None:
+    for name in ("Ada L", "Bob M", "Cy N"):
+        stage.server.edit(f"{name}.vcf", vcard(name, "TEL:1"))
+    stage.sync()
+    all_of, one_of = (
+        stage.api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("All", "One")
+    )
+    pending = stage.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    ids = {row["displayName"]: row["id"] for row in pending}
+    body = {
+        "importIds": [ids["Ada L"], ids["Bob M"]],
+        "globalGroupIds": [all_of],
+        "perContactGroups": {ids["Ada L"]: [one_of]},
+    }
+    answer = stage.api.ok("POST", "/api/carddav/import", body)
+    assert answer == {"success": True, "imported": 2, "skipped": 0, "errors": 0, "errorMessages": []}
+    assert stage.api.ok("GET", "/api/carddav/pending-count") == {"count": 1}
+    members = Membership.objects.owned_by(stage.owner).filter(group=all_of)
+    assert {row.person.name for row in members} == {"Ada", "Bob"}
+    assert Membership.objects.owned_by(stage.owner).get(group=one_of).person.name == "Ada"
+    stage.requests()
+    assert counts(stage.sync()) == {"updated_remotely": 2}  # the groups go up as CATEGORIES
+    assert counts(stage.sync()) == {}
+    assert stage.api.call("POST", "/api/carddav/import", {"importIds": []}).status_code == 400
+    assert stage.api.call("POST", "/api/carddav/import", {"importIds": [ids["Ada L"]]}).status_code == 400
+    wrong = {"importIds": [ids["Cy N"]], "perContactGroups": {ids["Cy N"]: [str(stage.owner.pk)]}}
+    assert stage.api.call("POST", "/api/carddav/import", wrong).status_code == 400
+
+
+def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: User) -> None:
+    api.generic("POST", "/api/vcard/upload", vcard("Ada L", "TEL:1").encode(), "text/vcard")
+    [row] = PendingImport.objects.owned_by(alice)
+    assert api.ok("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})["imported"] == 1
+    assert Person.objects.owned_by(alice).get().phone_numbers[0]["number"] == "1"
+    assert not Mapping.objects.owned_by(alice).exists()
+
+
+def test_export_bulk_of_120_with_one_bad(stage: Stage) -> None:
+    people = [stage.make_person(name=f"P{number}") for number in range(120)]
+    stage.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
+    body = {"personIds": [str(person.pk) for person in people]}
+    with stage.served():
+        answer = stage.api.ok("POST", "/api/carddav/export-bulk", body)
+        assert (answer["exported"], answer["skipped"], answer["errors"]) == (119, 0, 1)
+        assert len(stage.server.cards) == 119
+        stage.server.refuses = lambda text: None
+        again = stage.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (again["exported"], again["skipped"], again["errors"]) == (0, 119, 0)
+    stage.edit(people[7], name="Better")
+    assert counts(stage.sync()) == {"exported": 1}
+
+
+def test_without_auto_export_new_people_stay_here(alice: User) -> None:
+    stage = Stage(alice, auto_export_new=False)
+    stage.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
+    assert counts(stage.sync()) == {}
+    assert stage.server.cards == {}
+
+
+def test_two_posts_at_once_are_one_run(stage: Stage) -> None:
+    first = start_run(owner=stage.owner, trigger="manual", now=timezone.now())
+    second = start_run(owner=stage.owner, trigger="manual", now=timezone.now())
+    assert first == second
+    stage.server.edit("1.vcf", vcard("Ada L"))
+    stage.sync()
+    one, other = events_of(first), events_of(second)
+    assert one == other
+    assert one[-1][0] == "complete"
+    assert set(one[-1][1]) == {
+        "imported",
+        "exported",
+        "updatedLocally",
+        "updatedRemotely",
+        "conflicts",
+        "errors",
+        "errorMessages",
+        "pendingImports",
+    }
+    assert one[-1][1]["pendingImports"] == 1
+
+
+def test_a_failure_is_an_error_event_and_stands_in_the_history(stage: Stage) -> None:
+    def refuse(what: str) -> None:
+        raise LoginRefusedError(status=401)
+
+    stage.server.on_request = refuse
+    run = stage.sync()
+    [(name, data)] = events_of(run)
+    assert (name, data["code"]) == ("error", "auth")
+    [shown] = stage.api.ok("GET", "/api/carddav/runs")["runs"]
+    assert (shown["code"], shown["trigger"], shown["dryRun"]) == ("auth", "manual", False)
+
+
+def test_lock_holder_dies(stage: Stage) -> None:
+    stage.server.edit("1.vcf", vcard("Ada L"))
+    stage.server.faults[2] = "kill_before"
+    with pytest.raises(Killed):
+        stage.sync()
+    # A process that is killed releases nothing: as if it had been another one.
+    later = timezone.now() + dt.timedelta(seconds=60)
+    rows = Connection.objects.owned_by(stage.owner)
+    rows.update(claim="0199c1a0-0000-7000-8000-000000000000", holder="elsewhere", held_until=later)
+    with pytest.raises(LockedError):
+        stage.sync()
+    rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))
+    run = stage.sync()
+    assert (run.code, run.pending_imports) == ("", 1)
+    assert [row.code for row in Run.objects.owned_by(stage.owner).order_by("started_at")] == ["interrupted", ""]
+
+
+def test_who_lost_the_lock_writes_nothing(stage: Stage) -> None:
+    with working(stage.owner) as context:
+        Connection.objects.owned_by(stage.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
+        with pytest.raises(LockLostError), context.write():
+            pytest.fail("the lock is lost")
+
+
+def test_import_waits_for_nobody_for_ever(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.server.edit("1.vcf", vcard("Ada L"))
+    stage.sync()
+    row = PendingImport.objects.owned_by(stage.owner).get()
+    monkeypatch.setattr("carddav.services.working._PATIENCE_SECONDS", 0.0)
+    with locked(stage.connection):
+        response = stage.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
+    assert (response.status_code, response.json()["code"]) == (409, "busy")
+
+
+def test_cron(stage: Stage, mallory: User, settings: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.CRON_SECRET = "cron-secret"
+    paused = Stage(mallory, pause="auth")
+    late = Stage(make_user("late@example.org"), next_sync_at=timezone.now() + dt.timedelta(hours=1))
+    failing = Stage(make_user("failing@example.org"))
+    stages = {found.owner.pk: found for found in (stage, paused, late, failing)}
+
+    def refuse(what: str) -> None:
+        raise LoginRefusedError(status=401)
+
+    failing.server.on_request = refuse
+    monkeypatch.setattr("carddav.services.runs.open_book", lambda context: stages[context.owner.pk].open_book(context))
+    pauses: list[float] = []
+    monkeypatch.setattr("carddav.services.schedule.time.sleep", pauses.append)
+    answer = client.get("/api/cron/carddav-sync", **CRON).json()
+    assert (answer["total"], answer["synced"], answer["skipped"], answer["errors"]) == (4, 1, 2, 1)
+    assert answer["success"] is False
+    assert len(answer["errorMessages"]) == 1
+    assert len(stage.server.requests) == 1
+    assert paused.server.requests == late.server.requests == []
+    assert pauses == [0.2]
+
+
+@pytest.mark.parametrize("header", [{}, {"HTTP_AUTHORIZATION": "Bearer wrong"}, {"HTTP_AUTHORIZATION": "Basic x"}])
+def test_cron_with_a_wrong_secret(db: None, client: Any, settings: Any, header: dict[str, str]) -> None:
+    settings.CRON_SECRET = "cron-secret"
+    assert client.get("/api/cron/carddav-sync", **header).status_code == 401
+    settings.CRON_SECRET = ""
+    assert client.get("/api/cron/carddav-sync", HTTP_AUTHORIZATION="Bearer ").status_code == 401
+
+
+def test_the_command(stage: Stage) -> None:
+    stage.server.edit("1.vcf", vcard("Ada L"))
+    Connection.objects.owned_by(stage.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
+    out = StringIO()
+    with stage.served():
+        call_command("sync_carddav", stdout=out)
+        assert out.getvalue() == "0 synced, 1 skipped, 0 failed\n"
+        call_command("sync_carddav", user="ALICE@example.org", stdout=out)
+    assert PendingImport.objects.owned_by(stage.owner).count() == 1
+    with pytest.raises(CommandError, match="There is no account"):
+        call_command("sync_carddav", user="nobody@example.org")
+
+
+def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(stage: Stage) -> None:
+    handed: list[str] = []
+    schedule.sweep(now=timezone.now(), hand_out=handed.append)
+    [run] = Run.objects.owned_by(stage.owner)
+    assert (handed, run.trigger, run.state) == ([str(run.pk)], "automatic", "queued")
+    Run.objects.owned_by(stage.owner).update(state="running")
+    Connection.objects.owned_by(stage.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
+    schedule.sweep(now=timezone.now(), hand_out=handed.append)
+    run.refresh_from_db()
+    assert (run.state, run.code, len(handed)) == ("ended", "interrupted", 1)
+
+
+def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(stage: Stage) -> None:
+    stage.sync()
+    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is None
+    stage.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
+    Connection.objects.owned_by(stage.owner).update(sync_enabled=False)
+    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is None
+    Connection.objects.owned_by(stage.owner).update(sync_enabled=True)
+    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is not None
+
+
+def test_what_a_bulk_deletion_says_of_the_server(stage: Stage) -> None:
+    stage.server.edit("1.vcf", vcard("Ada L"))
+    stage.connection.import_mode = "auto"
+    stage.connection.save()
+    stage.sync()
+    other = stage.make_person(name="Bob")
+    path = "/api/people/bulk/orphans"
+    assert stage.api.ok("POST", path, {"personIds": [str(stage.person().pk)]})["hasCardDavSync"] is True
+    assert stage.api.ok("POST", path, {"personIds": [str(other.pk)]})["hasCardDavSync"] is False
+
+
+def test_a_stranger_resolves_nothing(stage: Stage, stranger: Client) -> None:
+    hrefs = [stage.server.edit("1.vcf", vcard("Ada L"))]
+    stage.connection.import_mode = "auto"
+    stage.connection.save()
+    stage.sync()
+    stage.server.remove(hrefs[0])
+    stage.sync()
+    [conflict] = stage.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    path = f"/api/carddav/conflicts/{conflict['id']}/resolve"
+    assert stranger.call("POST", path, {"resolution": "keep_local"}).status_code == 404
+    assert stage.api.call("POST", path, {"resolution": "both"}).status_code == 400
+    assert stage.api.call("POST", path, {"resolution": "merged", "values": {"name": "X"}}).status_code == 400
+    assert Group.objects.owned_by(stage.owner).count() == 0
