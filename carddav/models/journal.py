@@ -27,7 +27,7 @@ class JournalEntry(OwnedModel):
     """One write to the server. While it is prepared its outcome is not known: the next run asks the server first.
 
     `body` is what is sent (none once it is done), `body_hash` its SHA-256, `fields` the fields of the person in it, and
-    `local_rev` the person's revision: base_local and local_rev of the mapping once the write is known to be done.
+    `local_rev` the account's revision: base_local and local_rev of the mapping once the write is known to be done.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)

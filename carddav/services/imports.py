@@ -11,7 +11,7 @@ from carddav.client import Card as FetchedCard
 from carddav.models import Connection, Mapping, PendingImport
 from carddav.services.receipts import Receipt
 from carddav.services.working import working
-from carddav.sync.contacts import merge_contact
+from carddav.sync.contacts import UNSENT, merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
 from carddav.sync.incoming import Linker, NewCard, import_card, link_card, room_in_plan
@@ -93,7 +93,9 @@ def _import_found(context: Context, row: PendingImport, groups: Collection[Group
         if room_in_plan(context) == 0:
             check_plan(context.owner, "people")
         person = import_card(context, write, new)
-        _put_into(groups, person, now)
+        if groups:
+            _put_into(groups, person, now)
+            Mapping.objects.owned_by(context.owner).filter(person=person).update(local_rev=UNSENT)
     return True
 
 

@@ -17,7 +17,7 @@ from carddav.sync.pictures import Picture, picture_of
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people.vcard import Card, read_card
 
-#: The revision of a person that no person has: something of it is still to be sent.
+#: Below every revision of an account: something of the person is still to be sent.
 UNSENT = -1
 
 
@@ -121,7 +121,7 @@ def _merge(
     if mapping.status != MappingStatus.QUARANTINED or not verdict.is_unsent:
         state = MappingStatus.CONFLICT if verdict.merged.conflicts else MappingStatus.CLEAN
         mapping.status, mapping.error, mapping.body_hash = state, "", ""
-    mapping.local_rev = UNSENT if verdict.is_unsent else side.person.revision
+    mapping.local_rev = UNSENT if verdict.is_unsent else write.revision
     mapping.save()
 
 

@@ -27,9 +27,12 @@ class Draft:
 
 
 def draft_of(
-    context: Context, mapping: Mapping, side: LocalSide, photo: bytes | None, *, with_photo: bool
+    context: Context, mapping: Mapping, side: LocalSide, photo: bytes | None, revision: int, *, with_photo: bool
 ) -> Draft | None:
-    """None where the card says it all already, which is noted. Raises NeedsMergeError, VCardError. Inside the write."""
+    """None where the card says it all already, which is noted with the account's `revision`. Inside the write.
+
+    Raises NeedsMergeError, VCardError.
+    """
     form = context.connection.name_format
     full_name = side.full_name(form)
     base_local = {**side.fields, "fn": full_name}
@@ -57,7 +60,7 @@ def draft_of(
     plain = patched() if changed or verdict.is_renamed else mapping.remote_raw
     if plain != mapping.remote_raw:
         return Draft(patched, text_hash(plain), base_local)
-    mapping.base_local, mapping.local_rev = base_local, side.person.revision
+    mapping.base_local, mapping.local_rev = base_local, revision
     mapping.base_remote = {field: mapping.base_remote.get(field) if field in held else remote[field] for field in EMPTY}
     mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
     mapping.save()

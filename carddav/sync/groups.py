@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from carddav.models import Mapping, OtherCard, OtherKind
+from carddav.sync.contacts import UNSENT
 from carddav.sync.context import Context
 from people.importing.batch import uid_spellings
 from people.importing.card_groups import GroupPlan
-from people.models import Person
 from people.services.groups import put_members
 
 
@@ -34,19 +34,17 @@ def _join(context: Context, card: OtherCard, waiting: list[str]) -> None:
             context.tally.messages.append(f"Your plan has no room for the group {card.name}.")
             return
         put_members(plan.make(card.name), list(found), write.now)
-        _take_into_bases(context, list(found), card.name)
+        _take_into_bases(context, list(found), card.name, write.revision)
         card.joined = [*card.joined, *found.values()]
         card.save()
 
 
-def _take_into_bases(context: Context, person_ids: list[UUID], name: str) -> None:
+def _take_into_bases(context: Context, person_ids: list[UUID], name: str, revision: int) -> None:
     """The server says it by its group card already: it is no edit of ours that would go into the members' cards."""
-    revisions = dict(Person.objects.owned_by(context.owner).filter(pk__in=person_ids).values_list("pk", "revision"))
-    for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids).select_related("person"):
+    for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
         known = {group.casefold() for group in mapping.base_local.get("groups", ())}
         if name.casefold() not in known:
             mapping.base_local["groups"] = [*mapping.base_local.get("groups", ()), name]
-        mapping.save(update_fields=["base_local", "updated_at"])
-        if mapping.local_rev >= 0:
-            rows = Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk)
-            rows.update(local_rev=revisions[mapping.person_id])
+        if mapping.local_rev != UNSENT:
+            mapping.local_rev = revision
+        mapping.save(update_fields=["base_local", "local_rev", "updated_at"])

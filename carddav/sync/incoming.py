@@ -335,7 +335,7 @@ def import_card(context: Context, write: AccountWrite, new: NewCard) -> Person:
         remote_raw=new.fetched.text,
         base_remote=remote_fields(new.card),
         base_local={**side.fields, "fn": side.full_name(context.connection.name_format)},
-        local_rev=side.person.revision,
+        local_rev=write.revision,
     )
     context.note_change(side.person, RunAction.CREATED, {})
     context.tally.imported += 1

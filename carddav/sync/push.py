@@ -30,6 +30,7 @@ from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.settling import finish_read_back, finish_write
 from carddav.sync.tombstones import queue_again
 from carddav.sync.unsent import unsent_mappings
+from contacts_project.kernel.ownership.writing import AccountWrite
 from people.photos.files import photo_hash, read_photo
 from people.vcard import VCardError, read_card
 
@@ -126,7 +127,9 @@ def _prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry
         if is_resting(side) or side.fields["photo"] != (photo_hash(name) if name else None):
             return None
         try:
-            draft = draft_of(context, mapping, side, photo, with_photo=mapping.pk not in state.without_photo)
+            draft = draft_of(
+                context, mapping, side, photo, write.revision, with_photo=mapping.pk not in state.without_photo
+            )
         except VCardError as error:
             quarantine(context, mapping, "", f"its card cannot be read: {error}")
             return None
@@ -136,10 +139,10 @@ def _prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry
         if state.is_read_only or (is_new and state.is_full):
             state.left_out += 1
             return None
-        return _intent(context, mapping, side, draft, draft.text(revision_time(write.now)))
+        return _intent(context, write, mapping, side, draft)
 
 
-def _intent(context: Context, mapping: Mapping, side: LocalSide, draft: Draft, text: str) -> JournalEntry:
+def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: LocalSide, draft: Draft) -> JournalEntry:
     is_new = not mapping.remote_raw
     href = context.book.new_href(f"{uuid4()}.vcf") if is_new else mapping.href
     return JournalEntry.objects.create(
@@ -152,10 +155,10 @@ def _intent(context: Context, mapping: Mapping, side: LocalSide, draft: Draft, t
         href_key=href_key(href, context.book.url),
         uid=side.person.uid if is_new else mapping.uid,
         if_match=None if is_new else mapping.etag,
-        body=text,
+        body=draft.text(revision_time(write.now)),
         body_hash=draft.hash,
         fields=draft.base_local,
-        local_rev=side.person.revision,
+        local_rev=write.revision,
     )
 
 

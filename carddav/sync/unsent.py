@@ -2,17 +2,25 @@
 
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from carddav.models import Connection, Mapping, MappingStatus, Tombstone, TombstoneState
+from people.models import ImportantDate, Membership
 from people.models.person import Person, PersonQuerySet
 
 
 def unsent_mappings(connection: Connection) -> Any:
-    """The mappings whose person differs from what was agreed on, or may do so."""
+    """The mappings whose person differs from what was agreed on, or may do so: the person, a date or the name of a
+    group was written after the account's revision at which both sides agreed."""
     rows = Mapping.objects.owned_by(connection.owner_id).filter(connection=connection)
     rows = rows.filter(person__deleted_at=None, person__card_dav_sync_enabled=True).exclude(status=MappingStatus.HELD)
-    return rows.filter(~Q(person__revision=F("local_rev")) | Q(status=MappingStatus.DIRTY))
+    owner = connection.owner_id
+    dates = ImportantDate.objects.owned_by(owner).filter(person=OuterRef("person"), revision__gt=OuterRef("local_rev"))
+    groups = Membership.objects.owned_by(owner).filter(
+        person=OuterRef("person"), group__revision__gt=OuterRef("local_rev")
+    )
+    is_edited = Q(person__revision__gt=F("local_rev")) | Exists(dates) | Exists(groups)
+    return rows.filter(Q(status=MappingStatus.DIRTY) | is_edited)
 
 
 def new_people(connection: Connection) -> PersonQuerySet:
