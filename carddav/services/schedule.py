@@ -74,7 +74,9 @@ def sweep(*, now: dt.datetime, enqueue_due: HandOut) -> None:
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
-        enqueue_due(str(start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now).pk))
+        run = start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+        if run.state == RunState.QUEUED:
+            enqueue_due(str(run.pk))
 
 
 def purge_runs(*, now: dt.datetime) -> None:

@@ -243,12 +243,12 @@ def test_the_command(stage: Stage) -> None:
 
 def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(stage: Stage) -> None:
     handed: list[str] = []
-    schedule.sweep(now=timezone.now(), hand_out=handed.append)
+    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
     [run] = Run.objects.owned_by(stage.owner)
     assert (handed, run.trigger, run.state) == ([str(run.pk)], "automatic", "queued")
     Run.objects.owned_by(stage.owner).update(state="running")
     Connection.objects.owned_by(stage.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
-    schedule.sweep(now=timezone.now(), hand_out=handed.append)
+    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
     run.refresh_from_db()
     assert (run.state, run.code, len(handed)) == ("ended", "interrupted", 1)
 
