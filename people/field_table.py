@@ -10,6 +10,8 @@ import re
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
 
+from people.vocabularies import Unit
+
 MAX_ENTRIES = 100
 """Entries of a multi-value field, and important dates of a person."""
 
@@ -171,10 +173,10 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "contactReminderIntervalUnit",
         kind=Kind.CHOICE,
-        choices=("DAYS", "WEEKS", "MONTHS", "YEARS"),
+        choices=tuple(Unit.values),
         merge=Merge.REMINDER,
         plans_contact=True,
-        reminder_default="MONTHS",
+        reminder_default=Unit.MONTHS.value,
     ),
     PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY),
     PersonField("photo", 200, read_only=True, index_name="photo"),

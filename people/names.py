@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from accounts.vocabularies import NameDisplayFormat, NameOrder
 from people import field_table
 
-WESTERN, EASTERN = "WESTERN", "EASTERN"
-FULL, NICKNAME_PREFERRED, SHORT = "FULL", "NICKNAME_PREFERRED", "SHORT"
+WESTERN, EASTERN = NameOrder.values
+FULL, NICKNAME_PREFERRED, SHORT = NameDisplayFormat.values
 
 
 class NameParts(NamedTuple):

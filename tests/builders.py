@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
+from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.writing import account_write
 from people.lookup import keys_of, replace_keys
 from people.models import Person
@@ -31,7 +32,7 @@ def prove(user: User) -> User:
     return user
 
 
-def make_token(user: User, scope: str = ApiToken.READ_WRITE) -> str:
+def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
     """A bearer token of `user`."""
     token = new_token()
     ApiToken.objects.create(owner=user, name="test", prefix=token[:12], digest=token_digest(token), scope=scope)

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from accounts.models import ApiToken, User
 from accounts.models.api_token import is_well_formed, token_digest
 from accounts.services.sessions import note_session_use
+from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.write_lock import unless_locked
 
@@ -95,7 +96,7 @@ class OwnData(permissions.BasePermission):
         token = request.auth
         if (
             isinstance(token, ApiToken)
-            and token.scope == ApiToken.READ
+            and token.scope == TokenScope.READ
             and request.method not in permissions.SAFE_METHODS
         ):
             raise ReadOnlyTokenError

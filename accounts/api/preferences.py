@@ -10,12 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.serializers import user as shape
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.schema import envelope
 
@@ -51,15 +51,15 @@ class Preference:
 
 
 PREFERENCES = [
-    Preference("theme", "Theme", [choice("theme", "theme", shape.THEMES)]),
-    Preference("date-format", "DateFormat", [choice("dateFormat", "date_format", shape.DATE_FORMATS)]),
-    Preference("name-order", "NameOrder", [choice("nameOrder", "name_order", shape.NAME_ORDERS)]),
+    Preference("theme", "Theme", [choice("theme", "theme", Theme.values)]),
+    Preference("date-format", "DateFormat", [choice("dateFormat", "date_format", DateFormat.values)]),
+    Preference("name-order", "NameOrder", [choice("nameOrder", "name_order", NameOrder.values)]),
     Preference(
         "name-display-format",
         "NameDisplayFormat",
-        [choice("nameDisplayFormat", "name_display_format", shape.NAME_DISPLAY_FORMATS)],
+        [choice("nameDisplayFormat", "name_display_format", NameDisplayFormat.values)],
     ),
-    Preference("graph-display", "GraphDisplay", [choice("graphMode", "graph_mode", shape.GRAPH_MODES)]),
+    Preference("graph-display", "GraphDisplay", [choice("graphMode", "graph_mode", GraphMode.values)]),
     Preference(
         "geocoding",
         "Geocoding",
@@ -98,7 +98,7 @@ PREFERENCES = [
         "ReminderHour",
         [Value("hour", "reminder_hour", "reminderHour", StrictIntegerField, {"min_value": 0, "max_value": 23})],
     ),
-    Preference("leap-day-rule", "LeapDayRule", [choice("leapDayRule", "leap_day_rule", shape.LEAP_DAY_RULES)]),
+    Preference("leap-day-rule", "LeapDayRule", [choice("leapDayRule", "leap_day_rule", LeapDayRule.values)]),
     Preference("language", "Language", [choice("language", "language", CODES)], flat=True),
 ]
 

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 
 
@@ -35,4 +36,7 @@ class AccountMail(Leased):
     objects = LeaseQuerySet["AccountMail"].as_manager()
 
     class Meta:
+        constraints = [
+            one_of(MailKind, "kind", name="account_mail_kind_known"),
+        ]
         indexes = [models.Index(fields=["next_try_at"], name="account_mail_next_try")]

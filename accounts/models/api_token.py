@@ -7,6 +7,8 @@ import zlib
 
 from django.db import models
 
+from accounts.vocabularies import TokenScope
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -15,13 +17,10 @@ _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 class ApiToken(OwnedModel):
     """A bearer credential of one account."""
 
-    READ = "READ"
-    READ_WRITE = "READ_WRITE"
-
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=12)
     digest = models.CharField(max_length=64, unique=True)
-    scope = models.CharField(max_length=10, default=READ_WRITE)
+    scope = models.CharField(max_length=10, choices=TokenScope.choices, default=TokenScope.READ_WRITE)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -29,6 +28,9 @@ class ApiToken(OwnedModel):
     objects = OwnedManager["ApiToken", OwnedQuerySet["ApiToken"]](OwnedQuerySet)
 
     class Meta:
+        constraints = [
+            one_of(TokenScope, "scope", name="api_token_scope_known"),
+        ]
         indexes = [models.Index(fields=["owner", "created_at"], name="api_token_owner")]
 
 

@@ -12,7 +12,9 @@ from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.lifecycle import start_account
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership import revisions
 from contacts_project.kernel.ownership.writing import account_write
 
@@ -119,17 +121,19 @@ class User(AbstractBaseUser, PermissionsMixin):
     nickname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001 - as above
 
-    theme = models.CharField(max_length=10, default="LIGHT")
-    date_format = models.CharField(max_length=3, default="YMD")
-    name_order = models.CharField(max_length=10, default="WESTERN")
-    name_display_format = models.CharField(max_length=20, default="FULL")
-    graph_mode = models.CharField(max_length=20, default="individuals")
+    theme = models.CharField(max_length=10, choices=Theme.choices, default=Theme.LIGHT)
+    date_format = models.CharField(max_length=3, choices=DateFormat.choices, default=DateFormat.YMD)
+    name_order = models.CharField(max_length=10, choices=NameOrder.choices, default=NameOrder.WESTERN)
+    name_display_format = models.CharField(
+        max_length=20, choices=NameDisplayFormat.choices, default=NameDisplayFormat.FULL
+    )
+    graph_mode = models.CharField(max_length=20, choices=GraphMode.choices, default=GraphMode.INDIVIDUALS)
     language = models.CharField(max_length=10, default="en")
     geocoding_enabled = models.BooleanField(default=False)
 
     time_zone = models.CharField(max_length=64, default="UTC")
     reminder_hour = models.PositiveSmallIntegerField(default=9)
-    leap_day_rule = models.CharField(max_length=5, default="FEB28")
+    leap_day_rule = models.CharField(max_length=5, choices=LeapDayRule.choices, default=LeapDayRule.FEB28)
     default_reminder_lead_days = models.PositiveSmallIntegerField(default=0)
     email_reminders_enabled = models.BooleanField(default=True)
     weekly_digest_enabled = models.BooleanField(default=False)
@@ -151,6 +155,13 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints = [
+            one_of(Theme, "theme", name="user_theme_known"),
+            one_of(DateFormat, "date_format", name="user_date_format_known"),
+            one_of(NameOrder, "name_order", name="user_name_order_known"),
+            one_of(NameDisplayFormat, "name_display_format", name="user_name_display_format_known"),
+            one_of(GraphMode, "graph_mode", name="user_graph_mode_known"),
+            one_of(LeapDayRule, "leap_day_rule", name="user_leap_day_rule_known"),
+            one_of(Plan, "plan", name="user_plan_known"),
             models.UniqueConstraint(Lower("proven_email"), name="user_proven_email_unique"),
             models.CheckConstraint(
                 condition=models.Q(claimed_at__isnull=True) | models.Q(proven_email__isnull=False),

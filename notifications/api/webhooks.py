@@ -11,7 +11,7 @@ from contacts_project.kernel.api.schema import envelope
 from notifications.notices.notice import NoticeKind
 from people.api.important_dates import TYPES
 from people.api.upcoming import UpcomingEventSerializer
-from people.dates.recurrence import Unit
+from people.vocabularies import Unit
 
 
 class _PersonData(serializers.Serializer[Any]):

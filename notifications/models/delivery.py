@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import F, Q
 
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from notifications.notices.notice import NoticeKind
@@ -80,6 +81,8 @@ class Delivery(Leased, OwnedModel):
     class Meta:
         verbose_name_plural = "deliveries"
         constraints = [
+            one_of(NoticeKind, "kind", name="delivery_kind_known"),
+            one_of(DeliveryState, "state", name="delivery_state_known"),
             models.UniqueConstraint(
                 fields=["source_id", "occurrence_on", "kind", "channel", "target_key"], name="delivery_once"
             ),

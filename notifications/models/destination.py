@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import FeedModel, FeedQuerySet, OwnedManager, UnscopedManager
 
 MAX_URL_LENGTH = 500
@@ -69,7 +70,10 @@ class Destination(FeedModel):
     objects = OwnedManager["Destination", DestinationQuerySet](DestinationQuerySet)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "url_key"], name="destination_url_once")]
+        constraints = [
+            one_of(DestinationType, "type", name="destination_type_known"),
+            models.UniqueConstraint(fields=["owner", "url_key"], name="destination_url_once"),
+        ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="destination_feed"),
             models.Index(fields=["id"], name="destination_notice_due", condition=models.Q(disable_notice_due=True)),

@@ -20,6 +20,7 @@ from notifications.services.digests import digest_at
 from notifications.services.planner import UNREAD, collect_contacts, collect_dates, with_person
 from people.dates import schedule
 from people.models import ImportantDate, Person
+from people.vocabularies import ReminderType
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ def _aim_dates(rows: list[ImportantDate], plan: AccountPlan) -> None:
     """Set those whose next reminder lies after a past time to what there was to make up for at that moment."""
     since = plan.calendar.today(plan.now - catch_up_window())
     for row in rows:
-        is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == "ONCE"
+        is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == ReminderType.ONCE
         if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
             schedule.aim_date(row, plan.calendar, since)
 

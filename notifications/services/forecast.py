@@ -12,12 +12,13 @@ from notifications.models import DigestSchedule
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DAYS as DIGEST_DAYS
 from people.dates import schedule
-from people.dates.recurrence import Kind, Reminder, ReminderRule, turns
+from people.dates.recurrence import Reminder, ReminderRule, turns
 from people.dates.upcoming import event_rule, name_of, upcoming_events
 from people.models import ImportantDate, Person
+from people.vocabularies import ReminderKind
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
-_KINDS = {Kind.DAY: NoticeKind.IMPORTANT_DATE, Kind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
+_KINDS = {ReminderKind.DAY: NoticeKind.IMPORTANT_DATE, ReminderKind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
 _OF_DOCUMENTS = tuple(f"person__{column}" for column in Person.DOCUMENTS)
 
 

@@ -15,14 +15,15 @@ from contacts_project.kernel.ownership.writing import AccountGoneError, account_
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
-from people.dates.recurrence import Kind, Reminder, turns
+from people.dates.recurrence import Reminder, turns
 from people.dates.upcoming import name_of
 from people.models import ImportantDate, Person
+from people.vocabularies import ReminderKind
 
 log = logging.getLogger(__name__)
 
 _ROWS = 1000
-_KINDS = {Kind.DAY: NoticeKind.IMPORTANT_DATE, Kind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
+_KINDS = {ReminderKind.DAY: NoticeKind.IMPORTANT_DATE, ReminderKind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
 UNREAD = ("notes", *Person.DOCUMENTS)
 
 

@@ -24,13 +24,13 @@ from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from people.dates.recurrence import Unit
 from people.models import ImportantDate, Person
 from people.models.important_date import YEAR_UNKNOWN
 from people.projection.important_dates import important_date_answer
 from people.services import important_dates as service
+from people.vocabularies import DateType, ReminderType, Unit
 
-TYPES = ["BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]
+TYPES = list(DateType.values)
 
 
 class AnyDay(serializers.Field[dt.date, Any, str, Any]):
@@ -64,12 +64,12 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     date = AnyDay()
     yearUnknown = StrictBooleanField(source="year_unknown", required=False)
     reminderEnabled = StrictBooleanField(source="reminder_enabled", required=False)
-    reminderType = StrictChoiceField(["ONCE", "RECURRING"], source="reminder_type", required=False, allow_null=True)
+    reminderType = StrictChoiceField(ReminderType.values, source="reminder_type", required=False, allow_null=True)
     reminderInterval = StrictIntegerField(
         min_value=1, max_value=99, source="reminder_interval", required=False, allow_null=True
     )
     reminderIntervalUnit = StrictChoiceField(
-        [unit.value for unit in Unit], source="reminder_interval_unit", required=False, allow_null=True
+        Unit.values, source="reminder_interval_unit", required=False, allow_null=True
     )
     reminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
@@ -115,9 +115,9 @@ def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
     if not attrs["reminder_enabled"]:
         kind = interval = unit = lead = None
     else:
-        kind, lead = attrs.get("reminder_type") or "RECURRING", attrs.get("reminder_lead_days")
+        kind, lead = attrs.get("reminder_type") or ReminderType.RECURRING.value, attrs.get("reminder_lead_days")
         interval, unit = attrs.get("reminder_interval") or 1, attrs.get("reminder_interval_unit") or Unit.YEARS.value
-        if kind == "ONCE":
+        if kind == ReminderType.ONCE:
             interval = unit = None
     return {
         "reminder_type": kind,

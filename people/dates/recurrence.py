@@ -1,4 +1,4 @@
-"""When a date comes round: calendar rules without a clock, a database or a framework.
+"""When a date comes round: calendar rules without a clock or a database.
 
 An occurrence is counted from the date itself, never from the occurrence before it (RFC 5545 would call the
 date DTSTART and skip what a month lacks; people want their 31st kept, so it moves to the month's last day).
@@ -8,24 +8,11 @@ Every answer costs a handful of steps however far the date lies back.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
 from itertools import count
 from zoneinfo import ZoneInfo
 
-
-class Unit(StrEnum):
-    DAYS = "DAYS"
-    WEEKS = "WEEKS"
-    MONTHS = "MONTHS"
-    YEARS = "YEARS"
-
-
-class LeapDayRule(StrEnum):
-    """Where 29 February goes in a common year."""
-
-    FEB28 = "FEB28"
-    MAR1 = "MAR1"
-
+from accounts.vocabularies import LeapDayRule
+from people.vocabularies import ReminderKind, Unit
 
 _DAYS = {Unit.DAYS: 1, Unit.WEEKS: 7}
 _MONTHS = {Unit.MONTHS: 1, Unit.YEARS: 12}
@@ -131,19 +118,12 @@ def once_from(month_day: date, start: date, leap_day: LeapDayRule) -> Recurrence
     return Recurrence(yearly.on_or_after(start) or date.max, unit=None)
 
 
-class Kind(StrEnum):
-    """Which of an occurrence's two reminders."""
-
-    LEAD = "lead"
-    DAY = "day"
-
-
 @dataclass(frozen=True, slots=True)
 class Reminder:
     """One thing to send: for `occurrence`, on `day`."""
 
     occurrence: date
-    kind: Kind
+    kind: ReminderKind
     day: date
 
 
@@ -174,7 +154,7 @@ class ReminderRule:
 
     def following(self, reminder: Reminder) -> Reminder | None:
         """The next in the chain."""
-        if reminder.kind is Kind.LEAD:
+        if reminder.kind is ReminderKind.LEAD:
             return self._on_the_day(reminder.occurrence)
         occurrence = self.recurrence.after(reminder.occurrence)
         return None if occurrence is None else self._opening(occurrence)
@@ -190,14 +170,14 @@ class ReminderRule:
         """Whether the reminder is still one of this rule's."""
         if self.recurrence.on_or_after(reminder.occurrence) != reminder.occurrence:
             return False
-        return reminder.kind is Kind.DAY or self._opening(reminder.occurrence) == reminder
+        return reminder.kind is ReminderKind.DAY or self._opening(reminder.occurrence) == reminder
 
     def _opening(self, occurrence: date) -> Reminder:
         lead = self.recurrence.lead_day(occurrence, self.lead_days)
-        return self._on_the_day(occurrence) if lead is None else Reminder(occurrence, Kind.LEAD, lead)
+        return self._on_the_day(occurrence) if lead is None else Reminder(occurrence, ReminderKind.LEAD, lead)
 
     def _on_the_day(self, occurrence: date) -> Reminder:
-        return Reminder(occurrence, Kind.DAY, occurrence)
+        return Reminder(occurrence, ReminderKind.DAY, occurrence)
 
 
 def contact_recurrence(contacted: date, interval: int, unit: Unit, leap_day: LeapDayRule) -> Recurrence:

@@ -10,20 +10,19 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from accounts.models import User
+from accounts.vocabularies import LeapDayRule
 from people import field_table
 from people.dates.recurrence import (
-    Kind,
-    LeapDayRule,
     Recurrence,
     Reminder,
     ReminderRule,
-    Unit,
     contact_recurrence,
     fire_at,
     local_day,
     once_from,
 )
 from people.models import ImportantDate, Person
+from people.vocabularies import ReminderKind, ReminderType, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
     if not row.reminder_enabled:
         return None
     lead = clock.lead_days if row.reminder_lead_days is None else row.reminder_lead_days
-    if row.reminder_type != "ONCE":
+    if row.reminder_type != ReminderType.ONCE:
         unit = Unit(row.reminder_interval_unit or Unit.YEARS)
         return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, clock.leap_day), lead)
     if row.year_unknown and row.next_occurrence_on:
@@ -88,7 +87,7 @@ def plan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
     are due at once.
     """
     today = clock.today(now)
-    if row.reminder_enabled and row.reminder_type == "ONCE" and row.year_unknown:
+    if row.reminder_enabled and row.reminder_type == ReminderType.ONCE and row.year_unknown:
         row.next_occurrence_on = once_from(row.date, today, clock.leap_day).anchor
     rule = date_rule(row, clock)
     _set_date(row, rule.first_from(today) if rule else None, clock, now)
@@ -112,7 +111,7 @@ def move_date_on(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
 
 def aim_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
     """Set the row to its first reminder on `since` or later, past or not, as if that day were still ahead."""
-    if row.reminder_type == "ONCE" and row.year_unknown:
+    if row.reminder_type == ReminderType.ONCE and row.year_unknown:
         row.next_occurrence_on = once_from(row.date, since, clock.leap_day).anchor
     rule = date_rule(row, clock)
     _set_date(row, rule.scheduled_from(since) if rule else None, clock, None)
@@ -122,7 +121,7 @@ def reminder_of(row: ImportantDate) -> Reminder | None:
     """What the row is waiting to send; its day is that of the occurrence."""
     if row.next_occurrence_on is None or not row.next_kind:
         return None
-    return Reminder(row.next_occurrence_on, Kind(row.next_kind), row.next_occurrence_on)
+    return Reminder(row.next_occurrence_on, ReminderKind(row.next_kind), row.next_occurrence_on)
 
 
 def _set_date(row: ImportantDate, reminder: Reminder | None, clock: Calendar, earliest: dt.datetime | None) -> None:

@@ -4,9 +4,9 @@ import re
 from typing import Any, Protocol
 
 from contacts_project.kernel.api.fields import check_text
+from people.vocabularies import TemplateType
 
-TEXT, NUMBER, BOOLEAN, SELECT = "TEXT", "NUMBER", "BOOLEAN", "SELECT"
-TYPES = [TEXT, NUMBER, BOOLEAN, SELECT]
+TYPES = list(TemplateType.values)
 MAX_LENGTH = 2000
 
 # What a double holds exactly, and what both databases give back as it went in.
@@ -40,7 +40,7 @@ def read_value(template: Typed, value: Any) -> Value | None:
             raise ValueRefusedError(f"At most {MAX_LENGTH} characters, this has {len(value)}.")
     if value is None or value == "":
         return None
-    return _READERS[template.type](template, value)
+    return _READERS[TemplateType(template.type)](template, value)
 
 
 def _read_text(template: Typed, value: Any) -> str:
@@ -73,4 +73,9 @@ def _read_option(template: Typed, value: Any) -> str:
     return value
 
 
-_READERS = {TEXT: _read_text, NUMBER: _read_number, BOOLEAN: _read_boolean, SELECT: _read_option}
+_READERS = {
+    TemplateType.TEXT: _read_text,
+    TemplateType.NUMBER: _read_number,
+    TemplateType.BOOLEAN: _read_boolean,
+    TemplateType.SELECT: _read_option,
+}

@@ -14,6 +14,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.writing import account_lock, account_write
 from people.models import GeocodedAddress, Person
 from people.signals import addresses_noted
+from people.vocabularies import GeocodeState
 
 _PARTS = ("streetLine1", "streetLine2", "postalCode", "locality", "region", "country")
 _BATCH = 500
@@ -89,7 +90,7 @@ def _rows(owner_id: UUID, texts: Mapping[str, str]) -> dict[str, GeocodedAddress
     missing = texts.keys() - {row.key for row in rows}
     if missing:
         enabled = User.objects.filter(pk=owner_id, geocoding_enabled=True).exists()
-        state = GeocodedAddress.PENDING if enabled else GeocodedAddress.SKIPPED
+        state = GeocodeState.PENDING if enabled else GeocodeState.SKIPPED
         now = timezone.now()
         rows += GeocodedAddress.objects.bulk_create(
             [_new_row(owner_id, key, text, state, now) for key, text in texts.items() if key in missing],

@@ -23,6 +23,7 @@ from people.geocoding import pace
 from people.geocoding.addresses import copy_results, drop_unused
 from people.geocoding.nominatim import Place, find_place
 from people.models import GeocodedAddress
+from people.vocabularies import GeocodeState
 
 BATCH = 10
 LEASE = dt.timedelta(minutes=2)
@@ -78,7 +79,7 @@ def geocode_exclusively(run: Run) -> dict[str, int]:
 def follow_preferences() -> None:
     """Queue what was skipped where geocoding is enabled now, skip what waits where it is not."""
     rows = GeocodedAddress.unscoped
-    for enabled, state in ((True, GeocodedAddress.SKIPPED), (False, GeocodedAddress.PENDING)):
+    for enabled, state in ((True, GeocodeState.SKIPPED), (False, GeocodeState.PENDING)):
         waiting = rows.filter(state=state, owner__geocoding_enabled=enabled)
         for owner_id in waiting.order_by("owner_id").values_list("owner_id", flat=True).distinct():
             try:
@@ -92,18 +93,18 @@ def _follow_preference(owner_id: UUID) -> None:
     with account_write(owner_id):
         rows = GeocodedAddress.objects.owned_by(owner_id)
         if User.objects.filter(pk=owner_id, geocoding_enabled=True).exists():
-            skipped = rows.filter(state=GeocodedAddress.SKIPPED)
-            skipped.update(state=GeocodedAddress.PENDING, attempts=0, next_try_at=now, is_copied=False)
+            skipped = rows.filter(state=GeocodeState.SKIPPED)
+            skipped.update(state=GeocodeState.PENDING, attempts=0, next_try_at=now, is_copied=False)
         else:
-            pending = rows.filter(state=GeocodedAddress.PENDING)
-            pending.release(state=GeocodedAddress.SKIPPED, is_copied=False)
+            pending = rows.filter(state=GeocodeState.PENDING)
+            pending.release(state=GeocodeState.SKIPPED, is_copied=False)
         copy_results(owner_id)
 
 
 def _due(now: dt.datetime) -> Any:
     rows = GeocodedAddress.unscoped.rows().free(now)
     return rows.filter(
-        state=GeocodedAddress.PENDING,
+        state=GeocodeState.PENDING,
         next_try_at__lte=now,
         owner__geocoding_enabled=True,
         owner__is_active=True,
@@ -137,7 +138,7 @@ def _wait_for_request_slot(run: Run) -> bool:
 def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
     """Make the lookup ours, if nobody else has and the account still wants it: the last look before the request."""
     wants = User.objects.filter(pk=OuterRef("owner_id"), geocoding_enabled=True, is_active=True)
-    due = GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodedAddress.PENDING)
+    due = GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING)
     # Its next try is the one that was seen: whoever has tried it since has put it off.
     unchanged = due.filter(Exists(wants), next_try_at=row.next_try_at)
     row.claim = unchanged.take(LEASE, clock=now, attempts=F("attempts") + 1)
@@ -156,7 +157,7 @@ def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
 
 
 def _record(run: Run, row: GeocodedAddress, place: Place | None) -> None:
-    state = GeocodedAddress.DONE if place else GeocodedAddress.FAILED
+    state = GeocodeState.DONE if place else GeocodeState.FAILED
     run.counts[state] += _ours(row).release(
         state=state,
         latitude=place.latitude if place else None,
@@ -167,7 +168,7 @@ def _record(run: Run, row: GeocodedAddress, place: Place | None) -> None:
 
 def _put_off(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
     if row.attempts >= len(RETRIES):
-        run.counts["failed"] += _ours(row).release(state=GeocodedAddress.FAILED, is_copied=False)
+        run.counts["failed"] += _ours(row).release(state=GeocodeState.FAILED, is_copied=False)
         return
     wait = max(RETRIES[row.attempts], dt.timedelta(seconds=min(error.retry_after or 0, 86_400)))
     run.counts["later"] += _ours(row).release(next_try_at=run.now() + wait)
@@ -175,7 +176,7 @@ def _put_off(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
 
 def _ours(row: GeocodedAddress) -> Any:
     """The row, unless the account has disabled geocoding meanwhile: then the answer is not wanted any more."""
-    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodedAddress.PENDING).under(row.claim)
+    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING).under(row.claim)
 
 
 def _uncopied_owners() -> list[UUID]:

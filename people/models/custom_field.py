@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,
@@ -11,6 +12,7 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
 )
 from people.models.person import Person
+from people.vocabularies import TemplateType
 
 
 class CustomFieldTemplate(TrashModel):
@@ -18,7 +20,7 @@ class CustomFieldTemplate(TrashModel):
 
     name = models.CharField(max_length=60)
     slug = models.CharField(max_length=80)
-    type = models.CharField(max_length=7)
+    type = models.CharField(max_length=7, choices=TemplateType.choices)
     options = models.JSONField(default=list, blank=True)
     position = models.PositiveIntegerField(default=0)
 
@@ -28,7 +30,10 @@ class CustomFieldTemplate(TrashModel):
     objects = OwnedManager["CustomFieldTemplate", TrashQuerySet["CustomFieldTemplate"]](TrashQuerySet)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "slug"], name="template_slug_unique")]
+        constraints = [
+            one_of(TemplateType, "type", name="template_type_known"),
+            models.UniqueConstraint(fields=["owner", "slug"], name="template_slug_unique"),
+        ]
         indexes = [models.Index(fields=["owner", "revision", "id"], name="template_feed")]
 
 

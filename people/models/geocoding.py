@@ -2,8 +2,10 @@
 
 from django.db import models
 
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from people.vocabularies import GeocodeState
 
 
 class GeocodedAddressQuerySet(LeaseQuerySet["GeocodedAddress"], OwnedQuerySet["GeocodedAddress"]):  # type: ignore[override]  # as_manager
@@ -18,11 +20,9 @@ class GeocodedAddress(Leased, OwnedModel):
     `next_try_at`, for the run that takes it.
     """
 
-    PENDING, SKIPPED, DONE, FAILED = "pending", "skipped", "done", "failed"
-
     key = models.CharField(max_length=64)
     text = models.TextField()
-    state = models.CharField(max_length=7)
+    state = models.CharField(max_length=7, choices=GeocodeState.choices)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField()
     latitude = models.FloatField(null=True, blank=True)
@@ -33,7 +33,10 @@ class GeocodedAddress(Leased, OwnedModel):
     objects = OwnedManager["GeocodedAddress", GeocodedAddressQuerySet](GeocodedAddressQuerySet)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="geocoded_address_once")]
+        constraints = [
+            one_of(GeocodeState, "state", name="geocoded_address_state_known"),
+            models.UniqueConstraint(fields=["owner", "key"], name="geocoded_address_once"),
+        ]
         indexes = [
             models.Index(fields=["next_try_at"], name="geocoded_address_due", condition=models.Q(state="pending")),
             models.Index(fields=["owner"], name="geocoded_address_copying", condition=models.Q(is_copied=False)),

@@ -5,8 +5,10 @@ from typing import Any
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 from people.models.person import Person
+from people.vocabularies import DateType, ReminderKind, ReminderType, Unit
 
 YEAR_UNKNOWN = 1604
 """The year stored where only month and day are known: a leap year, so that 29 February fits."""
@@ -32,7 +34,7 @@ class ImportantDate(TrashModel):
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="important_dates")
-    type = models.CharField(max_length=11, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    type = models.CharField(max_length=11, choices=DateType.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     title = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above
     date = models.DateField()
     month_day = models.GeneratedField(
@@ -40,13 +42,13 @@ class ImportantDate(TrashModel):
     )
     year_unknown = models.BooleanField(default=False)
     reminder_enabled = models.BooleanField(default=False)
-    reminder_type = models.CharField(max_length=9, null=True, blank=True)  # noqa: DJ001 - as above
+    reminder_type = models.CharField(max_length=9, choices=ReminderType.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
-    reminder_interval_unit = models.CharField(max_length=6, null=True, blank=True)  # noqa: DJ001 - as above
+    reminder_interval_unit = models.CharField(max_length=6, choices=Unit.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     reminder_lead_days = models.PositiveSmallIntegerField(null=True, blank=True)
     next_due_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_occurrence_on = models.DateField(null=True, blank=True, editable=False)
-    next_kind = models.CharField(max_length=4, default="", blank=True, editable=False)
+    next_kind = models.CharField(max_length=4, choices=ReminderKind.choices, default="", blank=True, editable=False)
 
     FEED_TYPE = "importantDate"
     QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind"})
@@ -56,6 +58,10 @@ class ImportantDate(TrashModel):
 
     class Meta:
         constraints = [
+            one_of(DateType, "type", name="important_date_type_known"),
+            one_of(ReminderType, "reminder_type", name="important_date_reminder_type_known"),
+            one_of(Unit, "reminder_interval_unit", name="important_date_reminder_interval_unit_known"),
+            one_of(ReminderKind, "next_kind", name="important_date_next_kind_known", blank=True),
             models.UniqueConstraint(
                 fields=["person", "type"],
                 name="important_date_type_once",

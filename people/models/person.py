@@ -5,9 +5,11 @@ from uuid import UUID
 
 from django.db import models
 
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
 from people import field_table
 from people.models.relationship_type import RelationshipType
+from people.vocabularies import Unit
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
@@ -77,7 +79,7 @@ class Person(TrashModel):
     )
     contact_reminder_enabled = models.BooleanField(default=False)
     contact_reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
-    contact_reminder_interval_unit = models.CharField(max_length=6, null=True, blank=True)  # noqa: DJ001
+    contact_reminder_interval_unit = models.CharField(max_length=6, choices=Unit.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     contact_due_at = models.DateTimeField(null=True, blank=True, editable=False)
     contact_due_on = models.DateField(null=True, blank=True, editable=False)
 
@@ -103,6 +105,9 @@ class Person(TrashModel):
         return bool(self.uid == uid_of(self.pk))
 
     class Meta:
+        constraints = [
+            one_of(Unit, "contact_reminder_interval_unit", name="person_contact_reminder_interval_unit_known"),
+        ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="person_feed"),
             models.Index(

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from accounts.models import User
 from people.geocoding.addresses import address_text
-from people.models import GeocodedAddress, Membership, Person
+from people.models import Membership, Person
 from people.names import COLUMNS, NameParts, display_name
+from people.vocabularies import GeocodeState
 
 
 def map_answer(owner: User) -> dict[str, Any]:
@@ -25,11 +26,11 @@ def map_answer(owner: User) -> dict[str, Any]:
         }
         markers += [{**place, **person, "groupIds": groups[key]} for place in _places(addresses, locations)]
     # Enabling queues in the background what was skipped: until then it is on its way all the same.
-    waiting = states[GeocodedAddress.PENDING] + states[GeocodedAddress.SKIPPED]
+    waiting = states[GeocodeState.PENDING] + states[GeocodeState.SKIPPED]
     return {
         "markers": markers,
         "pendingCount": waiting if owner.geocoding_enabled else 0,
-        "failedCount": states[GeocodedAddress.FAILED],
+        "failedCount": states[GeocodeState.FAILED],
         "geocodingEnabled": owner.geocoding_enabled,
     }
 

@@ -12,10 +12,10 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.ownership.writing import account_write
-from people.fields.custom_values import SELECT
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.names import fold
 from people.services.plan import check_plan
+from people.vocabularies import TemplateType
 
 SLUG_LENGTH = 80
 
@@ -40,7 +40,7 @@ def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> C
     """
     with account_write(template.owner_id):
         template = _rows(template).active().find(template.pk)
-        if template.type == SELECT and data.get("options"):
+        if template.type == TemplateType.SELECT and data.get("options"):
             _change_values(template, data["options"])
         _write(template, data)
     return template
@@ -105,7 +105,7 @@ def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, st
 def _write(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
     for field in data.keys() & {"name", "position"}:
         setattr(template, field, data[field])
-    if template.type == SELECT:
+    if template.type == TemplateType.SELECT:
         if (options := data.get("options")) is not None:
             template.options = options
         if not template.options:

@@ -6,13 +6,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.api.serializers import user as shape
 from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRun, Item
 from accounts.transfer.sections import Section
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -28,16 +28,16 @@ class AccountShape(serializers.Serializer[Any]):
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
     photo = Picture()
-    theme = StrictChoiceField(shape.THEMES, required=False)
-    dateFormat = StrictChoiceField(shape.DATE_FORMATS, required=False, source="date_format")
-    nameOrder = StrictChoiceField(shape.NAME_ORDERS, required=False, source="name_order")
-    nameDisplayFormat = StrictChoiceField(shape.NAME_DISPLAY_FORMATS, required=False, source="name_display_format")
-    graphMode = StrictChoiceField(shape.GRAPH_MODES, required=False, source="graph_mode")
+    theme = StrictChoiceField(Theme.values, required=False)
+    dateFormat = StrictChoiceField(DateFormat.values, required=False, source="date_format")
+    nameOrder = StrictChoiceField(NameOrder.values, required=False, source="name_order")
+    nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, required=False, source="name_display_format")
+    graphMode = StrictChoiceField(GraphMode.values, required=False, source="graph_mode")
     language = StrictChoiceField(CODES, required=False)
     geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
     timezone = TimeZone(required=False, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, required=False, source="reminder_hour")
-    leapDayRule = StrictChoiceField(shape.LEAP_DAY_RULES, required=False, source="leap_day_rule")
+    leapDayRule = StrictChoiceField(LeapDayRule.values, required=False, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, required=False, source="default_reminder_lead_days"
     )

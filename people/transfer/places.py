@@ -12,8 +12,9 @@ from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
 from people.geocoding.addresses import address_key
 from people.models import GeocodedAddress
+from people.vocabularies import GeocodeState
 
-_STATES = [GeocodedAddress.PENDING, GeocodedAddress.SKIPPED, GeocodedAddress.DONE, GeocodedAddress.FAILED]
+_STATES = list(GeocodeState.values)
 
 
 class PlaceShape(Times):
@@ -23,7 +24,7 @@ class PlaceShape(Times):
     longitude = StrictFloatField(min_value=-180, max_value=180, required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["state"] == GeocodedAddress.DONE and None in (attrs.get("latitude"), attrs.get("longitude")):
+        if attrs["state"] == GeocodeState.DONE and None in (attrs.get("latitude"), attrs.get("longitude")):
             raise serializers.ValidationError({"geocodeStatus": ["A place that was found has both coordinates."]})
         return attrs
 

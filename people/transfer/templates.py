@@ -11,9 +11,10 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
 from people.api.custom_templates import OptionsField
-from people.fields.custom_values import SELECT, TYPES
+from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.transfer.plan_allowance import PlanAllowance
+from people.vocabularies import TemplateType
 
 
 class TemplateShape(Times):
@@ -25,7 +26,7 @@ class TemplateShape(Times):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         options = attrs.get("options") or []
-        if (attrs["type"] == SELECT) != bool(options):
+        if (attrs["type"] == TemplateType.SELECT) != bool(options):
             raise serializers.ValidationError({"options": ["Options belong to SELECT, which needs one at least."]})
         return {**attrs, "options": options}
 

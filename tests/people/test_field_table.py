@@ -7,11 +7,11 @@ import pytest
 from django.db import models
 
 from people import field_table
-from people.dates.recurrence import Unit
 from people.field_table import Kind, PersonField
 from people.models import Person
 from people.names import COLUMNS
 from people.vcard import Card
+from people.vocabularies import Unit
 
 COLUMN_TYPES: dict[Kind, type[models.Field]] = {
     Kind.TEXT: models.CharField,

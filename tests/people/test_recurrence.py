@@ -8,18 +8,17 @@ from dateutil.relativedelta import relativedelta
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from accounts.vocabularies import LeapDayRule
 from people.dates.recurrence import (
-    Kind,
-    LeapDayRule,
     Recurrence,
     Reminder,
     ReminderRule,
-    Unit,
     contact_recurrence,
     once_from,
     shift_months,
     turns,
 )
+from people.vocabularies import ReminderKind, Unit
 
 FEB28, MAR1 = LeapDayRule.FEB28, LeapDayRule.MAR1
 SPAN = (date(1604, 1, 1), date(2104, 12, 31))
@@ -174,8 +173,8 @@ def test_reminders_in_a_range_agree_with_looking_at_every_occurrence(
     for occurrence in slow(recurrence, end + timedelta(366)):
         notice = occurrence - timedelta(lead)
         if lead and (previous is None or notice > previous):
-            expected.append(Reminder(occurrence, Kind.LEAD, notice))
-        expected.append(Reminder(occurrence, Kind.DAY, occurrence))
+            expected.append(Reminder(occurrence, ReminderKind.LEAD, notice))
+        expected.append(Reminder(occurrence, ReminderKind.DAY, occurrence))
         previous = occurrence
     found = list(ReminderRule(recurrence, lead).between(start, end))
     assert found == [reminder for reminder in expected if start <= reminder.day <= end]
@@ -192,7 +191,7 @@ def test_first_from_differs_only_by_the_notice_that_has_passed(recurrence: Recur
     assert rule.has(first)
     assert rule.has(scheduled)
     if first != scheduled:
-        assert (first.kind, scheduled.kind) == (Kind.LEAD, Kind.DAY)
+        assert (first.kind, scheduled.kind) == (ReminderKind.LEAD, ReminderKind.DAY)
         assert first.day < day < first.occurrence == scheduled.occurrence
         assert rule.following(first) == scheduled
 
@@ -222,7 +221,7 @@ def test_the_first_occurrence_may_have_any_notice() -> None:
 def test_a_rule_that_changed_has_its_old_reminders_no_more() -> None:
     old = ReminderRule(Recurrence(date(2020, 5, 4)), 7)
     reminder = old.first_from(date(2026, 5, 1))
-    assert reminder == Reminder(date(2026, 5, 4), Kind.LEAD, date(2026, 4, 27))
+    assert reminder == Reminder(date(2026, 5, 4), ReminderKind.LEAD, date(2026, 4, 27))
     assert old.has(reminder)
     assert not ReminderRule(Recurrence(date(2020, 5, 4)), 3).has(reminder)
     assert not ReminderRule(Recurrence(date(2020, 5, 5)), 7).has(reminder)

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
+from accounts.models import User
+from accounts.vocabularies import TokenScope
 from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import note_beat
@@ -151,7 +152,7 @@ def test_read_only_token(route: Route, scene: Scene) -> None:
     if route.is_open or route.own_credential:
         pytest.skip("needs no token")
     client = client_of(None)
-    client.bearer = make_token(scene.owner, ApiToken.READ)
+    client.bearer = make_token(scene.owner, TokenScope.READ)
     with CaptureQueriesContext(connection) as queries:
         response = send(client, route, scene.ids)
         b"".join(response)

@@ -6,9 +6,10 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models import ApiToken
+from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
 
-SCOPES = [ApiToken.READ, ApiToken.READ_WRITE]
+SCOPES = list(TokenScope.values)
 
 
 class ApiTokenSerializer(serializers.Serializer[ApiToken]):
@@ -32,7 +33,7 @@ class NewApiTokenSerializer(ApiTokenSerializer):
 
 class ApiTokenBodySerializer(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100)
-    scope = StrictChoiceField(SCOPES, required=False, default=ApiToken.READ_WRITE)
+    scope = StrictChoiceField(SCOPES, required=False, default=TokenScope.READ_WRITE.value)
     expiresAt = StrictDateTimeField(source="expires_at", required=False, allow_null=True)
 
     def validate_expiresAt(self, value: Any) -> Any:  # noqa: N802 - DRF builds the name from the field's

@@ -7,6 +7,7 @@ from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -14,13 +15,6 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
-
-THEMES = ["LIGHT", "DARK"]
-DATE_FORMATS = ["MDY", "DMY", "YMD"]
-NAME_ORDERS = ["WESTERN", "EASTERN"]
-NAME_DISPLAY_FORMATS = ["FULL", "NICKNAME_PREFERRED", "SHORT"]
-GRAPH_MODES = ["individuals", "bubbles"]
-LEAP_DAY_RULES = ["FEB28", "MAR1"]
 
 
 class UserSerializer(serializers.Serializer[User]):
@@ -33,16 +27,16 @@ class UserSerializer(serializers.Serializer[User]):
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
     photo = StrictCharField(max_length=200, required=False, allow_null=True)
-    theme = StrictChoiceField(THEMES)
-    dateFormat = StrictChoiceField(DATE_FORMATS, source="date_format")
-    nameOrder = StrictChoiceField(NAME_ORDERS, source="name_order")
-    nameDisplayFormat = StrictChoiceField(NAME_DISPLAY_FORMATS, source="name_display_format")
-    graphMode = StrictChoiceField(GRAPH_MODES, source="graph_mode")
+    theme = StrictChoiceField(Theme.values)
+    dateFormat = StrictChoiceField(DateFormat.values, source="date_format")
+    nameOrder = StrictChoiceField(NameOrder.values, source="name_order")
+    nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, source="name_display_format")
+    graphMode = StrictChoiceField(GraphMode.values, source="graph_mode")
     language = StrictChoiceField(CODES)
     geocodingEnabled = StrictBooleanField(source="geocoding_enabled")
     timezone = TimeZone(required=False, allow_null=True, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, source="reminder_hour")
-    leapDayRule = StrictChoiceField(LEAP_DAY_RULES, source="leap_day_rule")
+    leapDayRule = StrictChoiceField(LeapDayRule.values, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(min_value=0, max_value=365, source="default_reminder_lead_days")
     emailRemindersEnabled = StrictBooleanField(source="email_reminders_enabled")
     weeklyDigestEnabled = StrictBooleanField(source="weekly_digest_enabled")

@@ -1,0 +1,42 @@
+"""The words of an account's preferences and tokens; serializers, columns and readers take them from here."""
+
+from django.db.models import TextChoices
+
+
+class Theme(TextChoices):
+    LIGHT = "LIGHT"
+    DARK = "DARK"
+
+
+class DateFormat(TextChoices):
+    MDY = "MDY"
+    DMY = "DMY"
+    YMD = "YMD"
+
+
+class NameOrder(TextChoices):
+    WESTERN = "WESTERN"
+    EASTERN = "EASTERN"
+
+
+class NameDisplayFormat(TextChoices):
+    FULL = "FULL"
+    NICKNAME_PREFERRED = "NICKNAME_PREFERRED"
+    SHORT = "SHORT"
+
+
+class GraphMode(TextChoices):
+    INDIVIDUALS = "individuals"
+    BUBBLES = "bubbles"
+
+
+class LeapDayRule(TextChoices):
+    """Where 29 February goes in a common year."""
+
+    FEB28 = "FEB28"
+    MAR1 = "MAR1"
+
+
+class TokenScope(TextChoices):
+    READ = "READ"
+    READ_WRITE = "READ_WRITE"
