@@ -148,6 +148,18 @@ def test_a_foreign_id_answers_like_an_unknown_one(route: Route, scene: Scene, ma
 
 
 @every_route
+def test_what_is_no_id_answers_like_an_unknown_one(route: Route, scene: Scene) -> None:
+    if not re.search(r"\{\w+\}", route.path):
+        pytest.skip("no id in its path")
+    unknown, malformed = (
+        scene.client.call(route.method, re.sub(r"\{\w+\}", text, route.path)) for text in (UNKNOWN, "no-id")
+    )
+    assert unknown.status_code == (403 if route.session_only else 404)
+    assert (malformed.status_code, malformed.content) == (unknown.status_code, unknown.content)
+    assert Client().call(route.method, re.sub(r"\{\w+\}", "no-id", route.path)).status_code in {401, 403}
+
+
+@every_route
 def test_read_only_token(route: Route, scene: Scene) -> None:
     if route.is_open or route.own_credential:
         pytest.skip("needs no token")
