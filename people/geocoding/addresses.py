@@ -29,16 +29,15 @@ def address_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def note_addresses(owner: Any, people: Iterable[Person]) -> None:
+def note_addresses(owner_id: UUID, people: Iterable[Person], *, is_geocoding: bool | None) -> None:
     """Put what is known of their places into the people's address entries, and what is not on the geocoder's list.
 
-    `owner` is a user or the id of one. Inside account_write, before the people are saved. An address that is new
-    waits (pending) where the account has geocoding enabled, else it is skipped.
+    Inside account_write, before the people are saved. An address that is new waits (pending) where the account has
+    geocoding enabled (`is_geocoding`; None: not known), else it is skipped.
     """
-    owner_id = getattr(owner, "pk", owner)
     entries = [(entry, address_text(entry)) for person in people for entry in person.addresses]
     texts = {address_key(text): text for _, text in entries if text}
-    rows = _rows(owner_id, texts) if texts else {}
+    rows = _rows(owner_id, texts, is_geocoding=is_geocoding) if texts else {}
     for entry, text in entries:
         _fill(entry, rows.get(text))
 
@@ -84,12 +83,14 @@ def people_with_addresses(owner_id: UUID) -> Iterable[Person]:
     return rows.only("id", "addresses").iterator(chunk_size=_BATCH)
 
 
-def _rows(owner_id: UUID, texts: Mapping[str, str]) -> dict[str, GeocodedAddress]:
+def _rows(owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None) -> dict[str, GeocodedAddress]:
     """The rows of the texts, by text; those that are missing are made."""
     rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
     missing = texts.keys() - {row.key for row in rows}
     if missing:
-        enabled = User.objects.filter(pk=owner_id, geocoding_enabled=True).exists()
+        enabled = is_geocoding
+        if enabled is None:
+            enabled = User.objects.filter(pk=owner_id, geocoding_enabled=True).exists()
         state = GeocodeState.PENDING if enabled else GeocodeState.SKIPPED
         now = timezone.now()
         rows += GeocodedAddress.objects.bulk_create(

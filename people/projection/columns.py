@@ -10,17 +10,6 @@ from contacts_project.kernel.api.ids import IdKey
 from people.field_table import Kind, PersonField
 
 
-class JsonText(Func):
-    """A JSON document as text, also where rows of several tables come as one."""
-
-    arity = 1
-    output_field = TextField()
-    template = "%(expressions)s"
-
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
-
-
 class KeyList(Aggregate):
     """The IdKeys of a group of rows, with commas between."""
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import Raw, TimeText
+from contacts_project.kernel.api.columns import JsonText, Raw, TimeText
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
@@ -26,7 +26,7 @@ from people.models import (
     Membership,
     RelationshipType,
 )
-from people.projection.columns import JsonObject, JsonText, KeyList, MidnightText, Truth
+from people.projection.columns import JsonObject, KeyList, MidnightText, Truth
 
 Ids = Collection[UUID] | None
 """Ids of the people meant; None means everyone's."""

@@ -1,39 +1,72 @@
 """Memberships and custom values of people, replaced as sets: a constant number of statements, however many people."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import TextField, Value
+
+from contacts_project.kernel.api.columns import JsonText
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person
 
 _TOGETHER = 100
+_GROUP, _VALUE = "group", "value"
+
+Groups = Iterable[tuple[Person, Iterable[Group]]]
+Values = Iterable[tuple[Person, Iterable[Mapping[str, Any]]]]
+Stored = Mapping[tuple[UUID, UUID], tuple[UUID, Any]]
+"""Rows by person and group or template: the id of each, and its value."""
 
 
-def replace_groups(
-    write: AccountWrite, people: Iterable[tuple[Person, Iterable[Group]]], stored: Collection[UUID]
-) -> None:
-    """Make the groups those of each person; `stored` are the people that may be in some already.
+def replace_rows(write: AccountWrite, *, groups: Groups, values: Values, stored: Collection[UUID]) -> None:
+    """Make the groups those of each person, and `{template, value}` its values, None standing for no value.
 
-    Memberships of groups in the trash stay for their restore.
+    `stored` are the people that may have some already. What is of a group or template in the trash stays for its
+    restore. Raises FieldError.
     """
-    wanted = {person.pk: {group.pk for group in groups} for person, groups in people}
-    if not wanted:
-        return
-    present: dict[UUID, set[UUID]] = defaultdict(set)
-    stale = []
-    if known := [key for key in wanted if key in stored]:
-        rows = Membership.objects.owned_by(write.owner_id).filter(person__in=known, group__deleted_at=None)
-        for key, person_id, group_id in rows.values_list("pk", "person_id", "group_id"):
-            present[person_id].add(group_id)
-            if group_id not in wanted[person_id]:
-                stale.append(key)
+    members = {person.pk: {group.pk for group in of} for person, of in groups}
+    wanted = {
+        person.pk: {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
+        for person, entries in values
+    }
+    rows = _stored(write, [key for key in members if key in stored], [key for key in wanted if key in stored])
+    _replace_groups(write, members, rows[_GROUP])
+    _replace_values(write, wanted, rows[_VALUE])
+
+
+def _stored(write: AccountWrite, members: list[UUID], valued: list[UUID]) -> dict[str, Stored]:
+    """What people have of groups and templates that are active, in one statement."""
+    null = Value("null", output_field=TextField())
+    queries: list[Any] = []
+    if members:
+        of_groups = Membership.objects.owned_by(write.owner_id).filter(person__in=members, group__deleted_at=None)
+        queries.append(of_groups.values_list(_text(_GROUP), "pk", "person_id", "group_id", null))
+    if valued:
+        of_values = CustomFieldValue.objects.owned_by(write.owner_id)
+        of_values = of_values.filter(person__in=valued, template__deleted_at=None)
+        queries.append(of_values.values_list(_text(_VALUE), "pk", "person_id", "template_id", JsonText("value")))
+    found: dict[str, dict[tuple[UUID, UUID], tuple[UUID, Any]]] = {_GROUP: {}, _VALUE: {}}
+    if queries:
+        rows = queries[0].union(*queries[1:], all=True) if queries[1:] else queries[0]
+        for kind, key, person_id, of, value in rows:
+            found[kind][person_id, of] = (key, json.loads(value))
+    return dict(found)
+
+
+def _text(value: str) -> Value:
+    return Value(value, output_field=TextField())
+
+
+def _replace_groups(write: AccountWrite, wanted: Mapping[UUID, set[UUID]], stored: Stored) -> None:
+    stale = [key for (person_id, group_id), (key, _) in stored.items() if group_id not in wanted[person_id]]
     if stale:
         Membership.objects.owned_by(write.owner_id).filter(pk__in=stale).delete()
-    new = [(person_id, key) for person_id, keys in wanted.items() for key in sorted(keys - present[person_id])]
+    pairs = [(person_id, key) for person_id, keys in wanted.items() for key in sorted(keys)]
+    new = [pair for pair in pairs if pair not in stored]
     if new:
         check_active(write, Group, {key for _, key in new}, "groupIds")
         Membership.objects.bulk_create(
@@ -41,41 +74,33 @@ def replace_groups(
         )
 
 
-def replace_values(
-    write: AccountWrite, people: Iterable[tuple[Person, Iterable[Mapping[str, Any]]]], stored: Collection[UUID]
-) -> None:
-    """Make `{template, value}` the values of each person, None standing for no value; `stored` as in replace_groups.
-
-    Those of templates in the trash stay for their restore.
-    """
-    wanted = {
-        person.pk: {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
-        for person, entries in people
-    }
+def _replace_values(write: AccountWrite, wanted: Mapping[UUID, Mapping[UUID, Any]], stored: Stored) -> None:
     for values in wanted.values():
         _check_values(write, values)
-    stale, changed = [], []
-    new = {(person_id, key): value for person_id, values in wanted.items() for key, value in values.items()}
-    if known := [key for key in wanted if key in stored]:
-        for row in CustomFieldValue.objects.owned_by(write.owner_id).filter(
-            person__in=known, template__deleted_at=None
-        ):
-            value = new.pop((row.person_id, row.template_id), None)
-            if value is None:
-                stale.append(row.pk)
-            elif row.value != value or type(row.value) is not type(value):
-                row.value, row.updated_at = value, write.now
-                changed.append(row)
+    stale = [key for (person_id, template_id), (key, _) in stored.items() if template_id not in wanted[person_id]]
+    new: list[CustomFieldValue] = []
+    changed: list[CustomFieldValue] = []
+    for person_id, template_id, value in _flat(wanted):
+        row = CustomFieldValue(owner_id=write.owner_id, person_id=person_id, template_id=template_id, value=value)
+        found = stored.get((person_id, template_id))
+        if found is None:
+            new.append(row)
+        elif found[1] != value or type(found[1]) is not type(value):
+            row.pk, row.updated_at = found[0], write.now
+            changed.append(row)
     if stale:
         CustomFieldValue.objects.owned_by(write.owner_id).filter(pk__in=stale).delete()
     if new:
-        CustomFieldValue.objects.bulk_create(
-            CustomFieldValue(owner_id=write.owner_id, person_id=person_id, template_id=key, value=value)
-            for (person_id, key), value in new.items()
-        )
+        CustomFieldValue.objects.bulk_create(new)
     if changed:
         rows = CustomFieldValue.objects.owned_by(write.owner_id)
         rows.bulk_update(changed, ["value", "updated_at"], batch_size=_TOGETHER)
+
+
+def _flat(wanted: Mapping[UUID, Mapping[UUID, Any]]) -> Iterator[tuple[UUID, UUID, Any]]:
+    for person_id, values in wanted.items():
+        for template_id, value in values.items():
+            yield person_id, template_id, value
 
 
 def _check_values(write: AccountWrite, wanted: Mapping[UUID, Any]) -> None:

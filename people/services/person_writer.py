@@ -18,7 +18,7 @@ from people.models import Person, RelationshipType
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, search_key, sort_key
 from people.services.important_dates import replace_dates
-from people.services.person_rows import check_active, replace_groups, replace_values
+from people.services.person_rows import check_active, replace_rows
 from people.services.plan import check_plan
 from people.signals import announce_change
 
@@ -87,8 +87,8 @@ class PersonWriter:
         self._set_columns(pairs)
         stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
         self.flush()
-        replace_groups(self.write, _named(pairs, "groups"), stored)
-        replace_values(self.write, _named(pairs, "custom_field_values"), stored)
+        groups, values = _named(pairs, "groups"), _named(pairs, "custom_field_values")
+        replace_rows(self.write, groups=groups, values=values, stored=stored)
         if dates := _named(pairs, "important_dates"):
             replace_dates(owner=self.owner, people=dates, stored=stored, clock=self.clock, now=self.now)
         for person, data in created:
@@ -108,10 +108,10 @@ class PersonWriter:
         """
         changes, self._changes = list(self._changes.values()), {}
         columns = {change.person.pk: change.columns() for change in changes}
-        # Out of the trash an address may have to be looked up again.
-        moved = [change.person for change in changes if columns[change.person.pk] & {"addresses", "deleted_at"}]
-        note_addresses(self.owner.pk, moved)
-        for person in moved:
+        placed = [change.person for change in changes if _is_to_be_placed(change, columns[change.person.pk])]
+        is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None
+        note_addresses(self.owner.pk, placed, is_geocoding=is_geocoding)
+        for person in placed:
             columns[person.pk].add("addresses")
         for change in changes:
             self._complete(change.person, columns[change.person.pk])
@@ -171,6 +171,13 @@ class PersonWriter:
             return
         changed = set().union(*(columns[person.pk] for person in stored))
         Person.objects.owned_by(self.owner).bulk_update(stored, sorted(changed), batch_size=_TOGETHER)
+
+
+def _is_to_be_placed(change: _Change, columns: set[str]) -> bool:
+    """Whether an address is new to the geocoder's list; out of the trash it may be no longer in there."""
+    if "deleted_at" in columns:
+        return change.is_new or not change.person.is_deleted
+    return "addresses" in columns and any(entry["geocodeStatus"] is None for entry in change.person.addresses)
 
 
 def _named(pairs: Iterable[tuple[Person, Mapping[str, Any]]], name: str) -> list[tuple[Person, Any]]:

@@ -39,3 +39,14 @@ class Raw(Func):
     arity = 1
     output_field = TextField()
     template = "%(expressions)s"
+
+
+class JsonText(Func):
+    """A JSON document as text, also where rows of several tables come as one."""
+
+    arity = 1
+    output_field = TextField()
+    template = "%(expressions)s"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
