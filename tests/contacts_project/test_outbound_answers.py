@@ -61,7 +61,7 @@ def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() ->
 
     with raw_server(handle) as port, open_session() as session:
         for expected in (1, 1, 1, 2):  # the long one is not read to its end
-            session.open("PUT", f"http://127.0.0.1:{port}/", data=b"x").close()
+            session.open("PUT", f"http://127.0.0.1:{port}/").close()
             assert len(opened) == expected
 
 
