@@ -10,6 +10,7 @@ from carddav.api.cron import CronViewSet
 from carddav.api.errors import FAILURES
 from carddav.api.pending_imports import PendingImportViewSet, UploadViewSet
 from carddav.api.sync import SyncViewSet
+from carddav.api.undo import UndoViewSet
 from contacts_project.kernel.api.errors import register_failures
 
 register_failures(FAILURES)
@@ -17,6 +18,7 @@ register_failures(FAILURES)
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("vcard/upload", UploadViewSet, basename="vcard-upload")
 router.register("carddav/conflicts", ConflictViewSet, basename="conflict")
+router.register("carddav/runs", UndoViewSet, basename="run")
 router.register("carddav", ConnectionViewSet, basename="carddav-connection")
 router.register("carddav", BackupViewSet, basename="carddav-backup")
 router.register("carddav", PendingImportViewSet, basename="pending-import")

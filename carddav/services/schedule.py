@@ -57,7 +57,8 @@ def sync_account(*, owner: User, trigger: Trigger) -> Run:
 
 def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
     """A run for what was edited here, where the account syncs by itself and there is something to be sent."""
-    connection = Connection.objects.owned_by(owner_id).filter(sync_enabled=True).exclude(pause=Pause.AUTH).first()
+    rows = Connection.objects.owned_by(owner_id).filter(sync_enabled=True, needs_confirmation=False)
+    connection = rows.exclude(pause=Pause.AUTH).first()
     if connection is None or not has_unsent(connection):
         return None
     if connection.not_before is not None and connection.not_before > now:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.models import User
-from carddav.models import Conflict, Connection, Mapping, PendingImport
+from carddav.models import Conflict, Connection, Mapping, PendingImport, Run
 from carddav.sync.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
@@ -40,6 +42,14 @@ def make_conflict(mapping: Mapping, field: str = "organization") -> Conflict:
     fields = [{"field": field, "base": None, "local": "Here", "remote": "There"}]
     return Conflict.objects.create(
         owner=mapping.owner, connection=mapping.connection, mapping=mapping, person=mapping.person, fields=fields
+    )
+
+
+def make_run(connection: Connection) -> Run:
+    """A run that ended well and changed nobody."""
+    now = timezone.now()
+    return Run.objects.create(
+        owner=connection.owner, connection=connection, trigger="manual", state="ended", started_at=now, ended_at=now
     )
 
 

@@ -10,7 +10,7 @@ from accounts.models import AccountSession, ApiToken, EmailChange, User
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.builders import make_person
-from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending
+from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
 from tests.pictures import picture, upload
 
@@ -52,6 +52,7 @@ def _carddav(scene: Scene) -> None:
     connection = make_connection(scene.owner, server_url="http://127.0.0.1/")
     mapping = make_mapping(connection, Person.objects.owned_by(scene.owner).get(pk=scene.ids["person"]))
     scene.ids["conflict"] = str(make_conflict(mapping).pk)
+    scene.ids["run"] = str(make_run(connection).pk)
     scene.ids["pending"] = str(make_pending(scene.owner).pk)
 
 

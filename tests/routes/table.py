@@ -199,6 +199,7 @@ ROUTES: list[Route] = [
     # CardDAV
     Route("POST", "/api/carddav/sync"),
     Route("GET", "/api/carddav/runs"),
+    Route("POST", "/api/carddav/runs/{run}/undo"),
     Route("POST", "/api/carddav/discover"),
     Route("POST", "/api/carddav/import", {"importIds": ["{pending}"]}, foreign_body=True),
     Route("POST", "/api/carddav/export-bulk", {"personIds": ["{friend}"]}, foreign_body=True),

@@ -1,0 +1,97 @@
+"""Taking back what a run did here. The server is not touched: what differs then goes up once a run is confirmed."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from accounts.models import User
+from carddav.models import Connection, Run, RunAction, RunChange, RunState, Tombstone, TombstoneReason
+from carddav.services.working import ConnectionBusyError, working
+from carddav.sync.people import load_sides, write_fields
+from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.ownership.writing import AccountWrite, account_write
+from people.models import Person
+from people.services.people import delete_people, restore_person
+
+EDITED = "Somebody has edited this person since."
+PHOTO = "The former photo is not kept."
+
+
+class AlreadyUndoneError(DomainError):
+    """Once is enough."""
+
+    message = "This run has been undone already."
+
+
+@dataclass(slots=True)
+class Undone:
+    """How many people are as they were before the run, and of whom not all is so, with the reason."""
+
+    restored: int = 0
+    kept: list[tuple[Person, str]] = field(default_factory=list)
+
+
+def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
+    """Put back the people whom the run changed, made or trashed, each in a transaction of its own.
+
+    Until somebody confirms one, runs are dry. Cut off half way, it goes on when it is asked for again. Raises
+    MissingError, AlreadyUndoneError, ConnectionBusyError while a run goes on.
+    """
+    rows = Run.objects.owned_by(owner).filter(pk=run_id)
+    run = rows.first()
+    if run is None:
+        raise MissingError
+    if run.state != RunState.ENDED:
+        raise ConnectionBusyError
+    with working(owner):
+        if not rows.filter(undone_at=None).exists():
+            raise AlreadyUndoneError
+        undone = Undone()
+        changes = RunChange.objects.owned_by(owner).filter(run=run)
+        if changes.exists():
+            Connection.objects.owned_by(owner).update(needs_confirmation=True)
+        for change_id in list(changes.order_by("-pk").values_list("pk", flat=True)):
+            _undo(owner, change_id, undone)
+        rows.update(undone_at=now)
+    return undone
+
+
+def _undo(owner: User, change_id: UUID, undone: Undone) -> None:
+    change = RunChange.objects.owned_by(owner).select_related("person").get(pk=change_id)
+    try:
+        with account_write(owner) as write:
+            person = Person.objects.owned_by(owner).get(pk=change.person_id)
+            if reason := _obstacle(change, person):
+                undone.kept.append((person, reason))
+                return
+            if not _put_back(owner, write, change, person):
+                undone.kept.append((person, PHOTO))
+                return
+            change.delete()
+            if "photo" in change.image:
+                undone.kept.append((person, PHOTO))
+            undone.restored += 1
+    except DomainError as error:  # the plan has no room for one more
+        undone.kept.append((change.person, error.message))
+
+
+def _obstacle(change: RunChange, person: Person) -> str:
+    """Why the person stays as it is; empty where nothing is in the way."""
+    if person.is_deleted != (change.action == RunAction.TRASHED):
+        return "This person has been restored since." if not person.is_deleted else "This person is in the trash."
+    return EDITED if person.revision != change.revision else ""
+
+
+def _put_back(owner: User, write: AccountWrite, change: RunChange, person: Person) -> bool:
+    """Whether there was something to put back."""
+    if change.action == RunAction.TRASHED:
+        restore_person(person=person, now=write.now)
+    elif change.action == RunAction.CREATED:
+        delete_people(owner=owner, person_ids=[person.pk], options={}, now=write.now)
+        Tombstone.objects.owned_by(owner).filter(person=person).update(reason=TombstoneReason.UNDONE)
+    else:
+        names = set(change.image) - {"photo"}
+        if not names:
+            return False
+        write_fields(owner, write, load_sides(owner, [person.pk])[person.pk], change.image, names, None)
+    return True
