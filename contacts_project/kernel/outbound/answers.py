@@ -30,10 +30,12 @@ class Answer:
         self.url = call.target.url
         self._raw = response.raw
         self._call = call
+        # urllib3 refuses to go on raw where it has begun to decompress.
+        self._is_decoding = False
 
     def chunks(self, max_bytes: int) -> Iterator[bytes]:
         """The body, decompressed; raises OutboundError `unexpected_response` once it is longer than `max_bytes`."""
-        size = 0
+        size, self._is_decoding = 0, True
         pieces = self._raw.stream(CHUNK_BYTES, decode_content=True)
         while True:
             # Set for each read alone: between them the caller does what it likes, other calls included.
@@ -59,7 +61,8 @@ class Answer:
         token = CURRENT_CALL.set(self._call)
         try:
             with mapped_failures(self._call):
-                self._raw.read(LEFT_BYTES)  # to its end, the answer releases its connection by itself
+                # To its end, the answer releases its connection by itself.
+                self._raw.read(LEFT_BYTES, decode_content=self._is_decoding)
         except OutboundError:
             pass  # nobody waits for it
         finally:
