@@ -1,6 +1,6 @@
 """One address book on a server, as the sync sees it: every oddity of servers ends here."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from carddav.client.writing import delete, put
 _GONE = {404, 410}
 _TOKEN_REFUSED = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
 _MOST_PAGES = 10_000
+_MOST_CARDS = 100_000
 # What may be listed beside cards: a folder, a page, somebody's calendar.
 _NO_CARDS = ("text/html", "text/calendar", "httpd/", "image/")
 
@@ -75,6 +76,7 @@ class Book:
                 elif self._is_card(response) and response.status not in _GONE:
                     entry = self._entry(response)
                     entries[entry.key] = entry
+                    _check_size(entries)
         if not names_itself and not entries:  # RFC 4918, section 9.1: a listing begins with what was asked for
             raise NotCardDavError("The server lists nothing at all, not even the address book.")
         return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
@@ -135,6 +137,7 @@ class Book:
         to, other = (removed, changed) if response.status in _GONE else (changed, removed)
         other.pop(entry.key, None)
         to[entry.key] = entry
+        _check_size(to)
 
     def _ctag(self) -> str:
         with self._multistatus("PROPFIND", requests.PROPFIND_CTAG) as responses:
@@ -173,3 +176,9 @@ class Book:
             if error.status in _GONE and _TOKEN_REFUSED not in error.conditions:
                 raise BookGoneError(status=error.status) from error
             raise
+
+
+def _check_size(entries: Sized) -> None:
+    """A server that lists without end is none that can be synced with."""
+    if len(entries) > _MOST_CARDS:
+        raise NotCardDavError(f"The address book lists more than {_MOST_CARDS:,} contacts.")

@@ -122,7 +122,7 @@ def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
         body = answer.read(MAX_BODY_BYTES)
     try:
         text = body.decode(charset or "utf-8")
-    except (LookupError, UnicodeDecodeError):
+    except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
     return Card(href, key, etag, text)
 

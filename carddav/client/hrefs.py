@@ -4,6 +4,8 @@ import hashlib
 import re
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from carddav.client.errors import NotCardDavError
+
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 _BROKEN_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _AS_IT_IS = "%/:=&?~+!$,;'@()*[]"
@@ -51,9 +53,12 @@ def linked_url(base_url: str, href: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port: whom a login is given to."""
-    split = urlsplit(url)
-    return split.scheme, split.hostname or "", split.port or {"https": 443}.get(split.scheme, 80)
+    """Scheme, host and port: whom a login is given to. Raises NotCardDavError for what is no URL."""
+    try:
+        split = urlsplit(url)
+        return split.scheme, split.hostname or "", split.port or {"https": 443}.get(split.scheme, 80)
+    except ValueError as error:
+        raise NotCardDavError("The server names an address that is no URL.") from error
 
 
 def same_origin_url(base_url: str, url: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from xml.etree.ElementTree import ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -14,6 +15,10 @@ from carddav.client.xml_text import clean_text
 DAV, CARD, CALENDARSERVER = "{DAV:}", "{urn:ietf:params:xml:ns:carddav}", "{http://calendarserver.org/ns/}"
 _STATUS = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})|\s*([0-9]{3})\b")
 _DEEPEST = 50
+# Of one response: elements and attributes, each of which takes a hundred times the memory that it takes in the answer.
+_MOST_NODES = 10_000
+# A single tag, and what is fed to the parser at once.
+_LONGEST_TAG, _PIECE = 1024 * 1024, 64 * 1024
 
 
 @dataclass(slots=True)
@@ -73,7 +78,7 @@ class Multistatus:
         parser = DefusedXMLParser(target=target, encoding="utf-8", forbid_dtd=True)
         try:
             for text in clean_text(self.chunks, self.charset):
-                parser.feed(text.encode())
+                target.feed(parser, text.encode())
                 yield from self._taken(target)
             parser.close()
         except (ParseError, DefusedXmlException, ValueError) as error:
@@ -99,24 +104,39 @@ class _Target:
         self.texts: list[list[str]] = []
         self.done: list[Node] = []
         self.root = ""
+        self.nodes = self.unheard = 0
+
+    def feed(self, parser: Any, data: bytes) -> None:
+        """Let the parser read. Raises ValueError where it is full of a tag that does not end."""
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            self.unheard += len(piece)
+            parser.feed(piece)
+            if self.unheard > _LONGEST_TAG:
+                raise ValueError("a tag without end")
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if len(self.stack) > _DEEPEST:
-            raise ValueError("too deep")
+        self.unheard = 0
+        self.nodes += 1 + len(attributes)
+        if len(self.stack) > _DEEPEST or self.nodes > _MOST_NODES:
+            raise ValueError("too deep, or too much")
         if not self.stack:
             self.root = tag
         self.stack.append(Node(tag, attributes))
         self.texts.append([])
 
     def data(self, text: str) -> None:
+        self.unheard = 0
         if len(self.stack) > 1:
             self.texts[-1].append(text)
 
     def end(self, tag: str) -> None:
+        self.unheard = 0
         node = self.stack.pop()
         node.text = "".join(self.texts.pop())
         if len(self.stack) == 1:
             self.done.append(node)
+            self.nodes = 0
         elif self.stack:
             self.stack[-1].children.append(node)
 
@@ -130,7 +150,7 @@ def error_conditions(body: bytes) -> frozenset[str]:
     parser = DefusedXMLParser(target=target, encoding="utf-8", forbid_dtd=True)
     try:
         for text in clean_text([body]):
-            parser.feed(text.encode())
+            target.feed(parser, text.encode())
         parser.close()
     except (ParseError, DefusedXmlException, ValueError):
         return frozenset()

@@ -30,7 +30,7 @@ def find_services(domain: str) -> list[Service]:
     records = sorted(_ask(name, "SRV"), key=lambda record: (record.priority, -record.weight))
     targets = [(str(record.target).rstrip("."), int(record.port)) for record in records]
     targets = [(host, port) for host, port in targets if host]  # a target of "." is a no
-    path = next((text[len("path=") :] for text in _texts(name) if text.startswith("path=")), "") if targets else ""
+    path = next((text[len("path=") :] for text in _texts(name) if text.startswith("path=/")), "") if targets else ""
     return [Service(f"https://{host}:{port}{path or '/'}", bool(path)) for host, port in targets]
 
 

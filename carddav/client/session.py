@@ -2,6 +2,7 @@
 
 import datetime as dt
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from contacts_project.kernel.outbound import (
     outbound_session,
     parse_retry_after,
 )
+from people.vcard.charsets import allowed_charset
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 ERROR_BYTES = 64 * 1024
@@ -43,6 +45,7 @@ _BUSY_READING = _BUSY | {502, 504}
 _WAITS = (1.0, 2.0, 4.0)
 _LONGEST_WAIT_HERE = 10
 _WRITES = {"PUT", "DELETE"}
+_NOT_IN_HEADERS = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class DavSession:
@@ -81,12 +84,11 @@ class DavSession:
         """Where an href of a principal, a home or a redirect leads, as far as the login may follow.
 
         Another host or port in plain http is an address of the inside that leaked, behind a proxy say: its path counts,
-        on the host that is spoken to.
+        on the host that is spoken to. Raises NotCardDavError for what is no URL.
         """
         url = linked_url(base_url, href)
-        if url.startswith("http://") and origin(url) != origin(base_url):
-            return same_origin_url(base_url, url)
-        return url
+        is_elsewhere = origin(url) != origin(base_url)
+        return same_origin_url(base_url, url) if is_elsewhere and url.startswith("http://") else url
 
     def send(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
@@ -169,9 +171,10 @@ class DavSession:
         seconds = None if self._give_up_at is None else self._give_up_at - time.monotonic()
         if seconds is not None and seconds <= 0:
             raise ServerTimeoutError
+        sent = {name: _header_value(value) for name, value in headers.items()}
         with _dav_errors():
             return self._outbound.open(
-                method, url, data=body, headers={"Accept-Encoding": "gzip", **headers}, seconds=seconds
+                method, url, data=body, headers={"Accept-Encoding": "gzip", **sent}, seconds=seconds
             )
 
     def _follow(self, url: str, location: str, status: int) -> str:
@@ -246,12 +249,22 @@ def is_html(answer: Answer) -> bool:
 
 
 def charset_of(answer: Answer) -> str | None:
-    """The charset of Content-Type, if it names one."""
+    """The charset of Content-Type, if it names one that cards are written in."""
     for part in (answer.headers.get("Content-Type") or "").split(";")[1:]:
         name, _, value = part.strip().partition("=")
         if name.lower() == "charset":
-            return value.strip("\"' ") or None
+            return allowed_charset(value.strip("\"' "))
     return None
+
+
+def _header_value(value: str) -> str:
+    """What a header can hold of an etag or a login: no line break, and other alphabets as the bytes of UTF-8."""
+    text = _NOT_IN_HEADERS.sub("", value).strip()
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode().decode("latin-1")
+    return text
 
 
 def _media_type(answer: Answer) -> str:

@@ -91,7 +91,10 @@ def _located(book: "Book", href: str, answer: Answer) -> str:
     location = answer.headers.get("Location")
     if not location:
         return href
-    path = urlsplit(linked_url(book.url, location)).path
+    try:
+        path = urlsplit(linked_url(book.url, location)).path
+    except ValueError:  # that is no URL
+        return href
     is_inside = book.key(path).startswith(book.key(book.url)) and not path.endswith("/")
     return path if is_inside and book.key(path) != book.key(href) else href
 

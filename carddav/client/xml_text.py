@@ -9,6 +9,8 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+from people.vcard.charsets import allowed_charset
+
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REFERENCES = re.compile(r"(?:&#(?:x[0-9A-Fa-f]{1,8}|[0-9]{1,10});)+")
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
@@ -45,11 +47,7 @@ def _encoding(first: bytes, charset: str | None) -> tuple[str, int]:
         if first.startswith(mark):
             return (name, len(mark)) if name == "utf-8" else (name, 0)
     declared = _DECLARED.match(first[:200].lstrip())
-    name = charset or (declared[1].decode() if declared else "utf-8")
-    try:
-        return codecs.lookup(name).name, 0
-    except LookupError:
-        return "utf-8", 0
+    return charset or allowed_charset(declared[1].decode() if declared else None) or "utf-8", 0
 
 
 def _clean(text: str) -> str:

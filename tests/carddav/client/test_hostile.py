@@ -1,0 +1,105 @@
+"""Answers that are made to break the client: each ends as a DavError, and none takes the process with it."""
+
+import gzip
+import tracemalloc
+
+import pytest
+
+from carddav.client import Book, DavError, MalformedAnswerError, NotCardDavError, Outcome, discover, open_session
+from carddav.client.login import Login
+from carddav.client.multistatus import Multistatus
+from tests.carddav.conftest import FakeBook, card
+from tests.carddav.faults import digest_only, fail, method
+from tests.carddav.proxy import Fault, Reply, Request, fault_proxy
+
+BROKEN_LINKS = ["http://[", "https://[::1", "https://host:99999/", "https://host:x/", "//[/", "http://a]b/"]
+
+
+def multistatus(*responses: str, namespace: str = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"') -> str:
+    return f"<multistatus {namespace}>{''.join(responses)}</multistatus>"
+
+
+def prop(href: str, *props: str) -> str:
+    return f"<response><href>{href}</href><propstat><prop>{''.join(props)}</prop></propstat></response>"
+
+
+@pytest.mark.parametrize("link", BROKEN_LINKS)
+def test_a_redirect_that_is_no_url(fake: FakeBook, link: str) -> None:
+    fake.proxy.add(fail(301, headers={"Location": link}))
+    with pytest.raises(DavError):
+        fake.book.list()
+
+
+@pytest.mark.parametrize("link", BROKEN_LINKS)
+def test_a_principal_that_is_no_url(fake: FakeBook, link: str) -> None:
+    props = f"<current-user-principal><href>{link}</href></current-user-principal>"
+    fake.proxy.add(fail(207, multistatus(prop("/", props))))
+    with pytest.raises(DavError):
+        discover(fake.session)
+
+
+@pytest.mark.parametrize("link", BROKEN_LINKS)
+def test_a_new_name_that_is_no_url(fake: FakeBook, link: str) -> None:
+    fake.proxy.add(fail(201, headers={"Location": link}))
+    written = fake.book.create("1.vcf", card())
+    assert (written.outcome, written.href) == (Outcome.DONE, "/ada/book/1.vcf")
+
+
+@pytest.mark.parametrize("name", ["zlib", "bz2", "base64", "hex", "rot13", "punycode", "idna", "undefined", "utf-7"])
+def test_a_charset_that_is_none(fake: FakeBook, name: str) -> None:
+    listing = multistatus(prop("/ada/book/"), prop("/ada/book/1.vcf", "<getetag>1</getetag>"))
+    fake.proxy.add(fail(207, listing, headers={"Content-Type": f"text/xml; charset={name}"}, when=method("PROPFIND")))
+    fake.proxy.add(fail(200, card(), headers={"Content-Type": f"text/vcard; charset={name}"}, when=method("GET")))
+    assert [entry.href for entry in fake.book.list().changed] == ["/ada/book/1.vcf"]
+    assert fake.book.get("1.vcf").text == card()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("etag", ['"a\nb"', '"a\r\nX-Evil: 1"', '"Łukasz"', '"\x7f"', '"ü"'])
+def test_an_etag_that_no_header_can_hold(fake: FakeBook, etag: str) -> None:
+    fake.proxy.add(fail(412))
+    assert fake.book.put("1.vcf", card(), etag).outcome is Outcome.CHANGED
+    assert all("x-evil" not in request.headers for request in fake.proxy.requests)
+
+
+@pytest.mark.parametrize("username", ["Łukasz", "a\nX-Evil: 1", 'a"b'])
+def test_a_user_name_that_no_header_can_hold(waits: list[float], username: str) -> None:
+    with fault_proxy() as proxy, open_session(Login(proxy.url, username, "Ł\n"), sleep=waits.append) as session:
+        proxy.add(digest_only("somebody", "else"))
+        with pytest.raises(DavError):
+            Book(session, f"{proxy.url}ada/book/").list()
+    assert all("x-evil" not in request.headers for request in proxy.requests)
+
+
+def test_a_small_answer_that_is_large_once_it_is_read(fake: FakeBook) -> None:
+    packed = gzip.compress(multistatus("<response>" + "<a/>" * 4_000_000 + "</response>").encode())
+    reply = Reply(207, {"Content-Type": "application/xml", "Content-Encoding": "gzip"}, packed)
+    fake.proxy.add(Fault(before=lambda request: reply))
+    tracemalloc.start()
+    try:
+        with pytest.raises(MalformedAnswerError):
+            fake.book.list()
+        assert tracemalloc.get_traced_memory()[1] < 100 * 1024 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+def test_one_tag_that_does_not_end() -> None:
+    attributes = (b"".join(b"a%d='' " % (100 * n + i) for i in range(100)) for n in range(10_000))
+    body = iter([b'<multistatus xmlns="DAV:"><response ', *attributes, b"/></multistatus>"])
+    with pytest.raises(MalformedAnswerError):
+        list(Multistatus(body))
+
+
+def test_a_book_without_end(fake: FakeBook) -> None:
+    """Each page says that there is another."""
+    count = iter(range(10**9))
+
+    def page(request: Request) -> Reply:
+        cards = "".join(f"<response><href>/ada/book/{next(count)}</href></response>" for _ in range(20_000))
+        own = "<response><href>/ada/book/</href><status>HTTP/1.1 507 x</status></response>"
+        return Reply(207, {}, multistatus(cards, own, f"<sync-token>{next(count)}</sync-token>").encode())
+
+    fake.proxy.add(Fault(before=page))
+    fake.book.caps = fake.book.caps.__class__(reports=("sync-collection",))
+    with pytest.raises(NotCardDavError):
+        fake.book.changes("", "")
