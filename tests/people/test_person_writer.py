@@ -1,0 +1,84 @@
+"""The one writer of people: many cost the statements of few, and each has its own."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.errors import PlanLimitError
+from contacts_project.kernel.ownership.writing import account_write
+from people.models import CustomFieldTemplate, Group, Person
+from people.services.person_writer import PersonWriter
+from people.signals import people_changed
+from tests.client import Client
+
+
+def body(number: int, group: Any, template: Any, day: dt.date) -> dict[str, Any]:
+    return {
+        "name": f"P{number}",
+        "emails": [{"type": "home", "email": f"p{number}-{day.year}@example.org"}],
+        "addresses": [{"type": "home", "locality": f"Town {number} {day.year}"}],
+        "groups": [group],
+        "custom_field_values": [{"template": template, "value": f"v{number} {day.year}"}],
+        "important_dates": [{"type": "BIRTHDAY", "date": day, "year_unknown": False, "reminder_enabled": False}],
+        "contact_reminder_enabled": True,
+    }
+
+
+def write(owner: User, bodies: list[tuple[Person, dict[str, Any]]]) -> int:
+    """Write them as one batch; the number of statements."""
+    fresh = User.objects.get(pk=owner.pk)
+    with CaptureQueriesContext(connection) as statements, account_write(fresh) as open_write:
+        PersonWriter(fresh, open_write, timezone.now()).bulk(bodies)
+    return len(statements)
+
+
+def test_many_cost_the_statements_of_few(api: Client, alice: User) -> None:
+    api.ok("post", "/api/groups", {"name": "G"}, status=201)
+    api.ok("post", "/api/custom-field-templates", {"name": "T", "type": "TEXT"}, status=201)
+    group, template = Group.objects.owned_by(alice).get(), CustomFieldTemplate.objects.owned_by(alice).get()
+    costs: dict[int, list[int]] = {}
+    for count in (3, 15):
+        people = [Person(owner=alice, created_at=timezone.now()) for _ in range(count)]
+        costs[count] = [
+            write(alice, [(person, body(n, group, template, dt.date(year, 2, 3))) for n, person in enumerate(people)])
+            for year in (1990, 1991)
+        ]
+        for number, person in enumerate(people):
+            shown = api.ok("get", f"/api/people/{person.pk}")["person"]
+            assert (shown["name"], shown["groupIds"]) == (f"P{number}", [str(group.pk)])
+            assert [entry["email"] for entry in shown["emails"]] == [f"p{number}-1991@example.org"]
+            assert [value["value"] for value in shown["customFieldValues"]] == [f"v{number} 1991"]
+            assert [day["date"][:10] for day in shown["importantDates"]] == ["1991-02-03"]
+            assert (shown["contactReminderInterval"], shown["contactReminderIntervalUnit"]) == (1, "MONTHS")
+    assert costs[15] == costs[3]
+
+
+def test_people_beyond_the_plan_are_refused_together(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(User, "plan_limit", lambda self, kind: 2 if kind == "people" else None)
+    bodies = [(Person(owner=alice, created_at=timezone.now()), {"name": f"P{n}"}) for n in range(3)]
+    with pytest.raises(PlanLimitError):
+        write(alice, bodies)
+    assert not Person.objects.owned_by(alice).exists()
+    write(alice, bodies[:2])
+    assert Person.objects.owned_by(alice).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_piece_of_news_tells_of_all(alice: User) -> None:
+    told: list[list[Any]] = []
+
+    def hear(person_ids: list[Any], **kwargs: Any) -> None:
+        told.append(person_ids)
+
+    people = [Person(owner=alice, created_at=timezone.now()) for _ in range(3)]
+    people_changed.connect(hear)
+    try:
+        write(alice, [(person, {"name": "P"}) for person in people])
+    finally:
+        people_changed.disconnect(hear)
+    assert told == [[person.pk for person in people]]
