@@ -14,8 +14,8 @@ from carddav.services.working import working
 from carddav.sync.contacts import UNSENT, merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
-from carddav.sync.incoming import Linker, NewCard, import_card, link_card, room_in_plan
-from carddav.sync.people import create_from_card
+from carddav.sync.incoming import Linker, NewCard, import_people, link_card, room_in_plan
+from carddav.sync.people import create_from_cards
 from carddav.sync.pictures import picture_of
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.writing import account_write
@@ -69,7 +69,7 @@ def _import_uploaded(owner: User, row: PendingImport, groups: Collection[Group],
         check_plan(owner, "people")
         jpeg = picture.jpeg
         card = without_photo(card, is_taken=jpeg is not None) if card.photo else card
-        side = create_from_card(owner, write, card, jpeg)
+        [side] = create_from_cards(owner, write, [(card, jpeg)])
         _put_into(groups, side.person, now)
     return True
 
@@ -92,7 +92,7 @@ def _import_found(context: Context, row: PendingImport, groups: Collection[Group
             return False
         if room_in_plan(context) == 0:
             check_plan(context.owner, "people")
-        person = import_card(context, write, new)
+        [person] = import_people(context, write, [new])
         if groups:
             _put_into(groups, person, now)
             Mapping.objects.owned_by(context.owner).filter(person=person).update(local_rev=UNSENT)

@@ -1,7 +1,7 @@
 """What all steps of one run share: whose it is, the book, the lock, the counts, and how far it is."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -113,3 +113,13 @@ class Context:
             change.image = {**image, **change.image}
             change.revision = person.revision
             change.save(update_fields=["image", "revision", "updated_at"])
+
+    def note_created(self, people: Sequence[Person]) -> None:
+        """Keep whom this run made. Inside the write."""
+        if self.run is not None:
+            RunChange.objects.bulk_create(
+                RunChange(
+                    owner=self.owner, run=self.run, person=person, action=RunAction.CREATED, revision=person.revision
+                )
+                for person in people
+            )

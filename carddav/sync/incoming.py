@@ -1,6 +1,6 @@
 """Cards that were fetched: merged with their person, or, where they are new, linked, imported or kept waiting."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -14,7 +14,6 @@ from carddav.models import (
     OtherCard,
     OtherKind,
     PendingImport,
-    RunAction,
     Todo,
     Tombstone,
     TombstoneState,
@@ -25,7 +24,7 @@ from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, remote_fields
 from carddav.sync.index import Index, Known
 from carddav.sync.merge import NEVER, Sides, merge
-from carddav.sync.people import LocalSide, create_from_card, load_sides
+from carddav.sync.people import LocalSide, create_from_cards, load_sides
 from carddav.sync.pictures import Picture, picture_of
 from carddav.sync.settling import finish_read_back
 from contacts_project.kernel.ownership.writing import AccountWrite
@@ -307,8 +306,7 @@ def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
     with context.write() as write:
         room = room_in_plan(context)
         fitting = batch if room is None else batch[:room]
-        for new in fitting:
-            import_card(context, write, new)
+        import_people(context, write, fitting)
         _forget_todo(context, [new.fetched.key for new in fitting])
     return batch[len(fitting) :]
 
@@ -319,27 +317,32 @@ def room_in_plan(context: Context) -> int | None:
     return None if limit is None else max(0, limit - Person.objects.owned_by(context.owner).active().count())
 
 
-def import_card(context: Context, write: AccountWrite, new: NewCard) -> Person:
-    """A person, and its mapping. Inside the write."""
-    jpeg = new.picture.jpeg if new.picture else None
-    card = without_photo(new.card, is_taken=jpeg is not None) if new.card.photo else new.card
-    side = create_from_card(context.owner, write, card, jpeg)
-    Mapping.objects.create(
-        owner=context.owner,
-        connection=context.connection,
-        person=side.person,
-        href=new.fetched.href,
-        href_key=new.fetched.key,
-        uid=new.card.uid,
-        etag=new.fetched.etag,
-        remote_raw=new.fetched.text,
-        base_remote=remote_fields(new.card),
-        base_local={**side.fields, "fn": side.full_name(context.connection.name_format)},
-        local_rev=write.revision,
+def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard]) -> list[Person]:
+    """People, and their mappings. Inside the write."""
+    cards = []
+    for new in batch:
+        jpeg = new.picture.jpeg if new.picture else None
+        cards.append((without_photo(new.card, is_taken=jpeg is not None) if new.card.photo else new.card, jpeg))
+    sides = create_from_cards(context.owner, write, cards)
+    Mapping.objects.bulk_create(
+        Mapping(
+            owner=context.owner,
+            connection=context.connection,
+            person=side.person,
+            href=new.fetched.href,
+            href_key=new.fetched.key,
+            uid=new.card.uid,
+            etag=new.fetched.etag,
+            remote_raw=new.fetched.text,
+            base_remote=remote_fields(new.card),
+            base_local={**side.fields, "fn": side.full_name(context.connection.name_format)},
+            local_rev=write.revision,
+        )
+        for new, side in zip(batch, sides, strict=True)
     )
-    context.note_change(side.person, RunAction.CREATED, {})
-    context.tally.imported += 1
-    return side.person
+    context.note_created([side.person for side in sides])
+    context.tally.imported += len(sides)
+    return [side.person for side in sides]
 
 
 def _forget_todo(context: Context, keys: list[str]) -> None:

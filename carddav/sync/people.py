@@ -1,7 +1,7 @@
 """The local side of contacts: people as field maps, and field maps written to people."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -16,6 +16,7 @@ from people.fields.cards import card_of, put_card
 from people.importing.card_groups import GroupPlan
 from people.matching import match_entries
 from people.models import ImportantDate, Membership, Person
+from people.models.group import group_key
 from people.photos.files import delete_files, store_photo
 from people.services.important_dates import FIELDS as DATE_FIELDS
 from people.services.person_writer import PersonWriter
@@ -86,30 +87,38 @@ def write_fields(
     return load_sides(owner, [person.pk])[person.pk]
 
 
-def create_from_card(owner: User, write: AccountWrite, card: Card, jpeg: bytes | None) -> LocalSide:
-    """Insert the person whom a card is about. The plan's limit was looked at by the caller."""
-    photo = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
-    person = Person(owner=owner, created_at=write.now, photo=photo)
-    data: dict[str, Any] = {column: getattr(card, attribute) for column, attribute in COLUMNS.items()}
-    data |= {column: [dict(entry) for entry in getattr(card, column)] for column in Person.DOCUMENTS}
-    data["name"] = card.name or "?"
-    data["groups"] = _groups(owner, list(card.categories))
-    data["important_dates"] = [
-        {
-            "type": day.type,
-            "title": day.title,
-            "date": day.date,
-            "year_unknown": day.year_unknown,
-            "reminder_enabled": False,
-        }
-        for day in card.important_dates
-    ]
-    PersonWriter(owner, write, write.now).put(person, data)
-    side = load_sides(owner, [person.pk])[person.pk]
-    if card.lines:
-        put_card(side.person, card, side.dates)
-        side.person.save(update_fields=["card_lines"])
-    return side
+def create_from_cards(owner: User, write: AccountWrite, cards: Sequence[tuple[Card, bytes | None]]) -> list[LocalSide]:
+    """Insert the people whom cards are about, each with its picture in the stored form, in a few statements for all.
+
+    The plan's limit of people was looked at by the caller; groups are made as far as the plan goes.
+    """
+    writer, plan = PersonWriter(owner, write, write.now), GroupPlan(owner)
+    plan.load(name for card, _ in cards for name in card.categories)
+    sides, dates = [], []
+    for card, jpeg in cards:
+        photo = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+        person = Person(owner=owner, created_at=write.now, photo=photo)
+        days = [
+            ImportantDate(
+                owner=owner,
+                person=person,
+                created_at=write.now,
+                type=day.type,
+                title=day.title,
+                date=day.date,
+                year_unknown=day.year_unknown,
+            )
+            for day in card.important_dates
+        ]
+        writer.edit(person)
+        put_card(person, card, days)
+        groups = [plan.groups[group_key(name)].name for name in card.categories if plan.allows(name)]
+        sides.append(_side(person, days, groups))
+        dates += days
+    writer.flush()
+    ImportantDate.objects.bulk_create(dates)
+    plan.write((side.person, side.card.categories) for side in sides)
+    return sides
 
 
 def _column(name: str, value: Any) -> Any:
