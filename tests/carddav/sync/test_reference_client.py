@@ -1,0 +1,80 @@
+"""vdirsyncer, the reference client, reads the book that we have synced, and agrees."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from accounts.models import User
+from people.vcard import read_cards
+from tests.carddav.conftest import USER, card
+from tests.carddav.proxy import Proxy
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.carddav.sync.real_stage import RealStage
+
+CONFIG = """
+[general]
+status_path = "{folder}/status"
+
+[pair contacts]
+a = "local"
+b = "remote"
+collections = null
+
+[storage local]
+type = "filesystem"
+path = "{folder}/cards"
+fileext = ".vcf"
+
+[storage remote]
+type = "carddav"
+url = "{url}"
+username = "{user}"
+password = "{password}"
+"""
+
+
+def vdirsyncer(folder: Path, *arguments: str) -> str:
+    program = Path(sys.executable).parent / "vdirsyncer"
+    environment = {**os.environ, "VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}
+    done = subprocess.run(
+        [program, *arguments], env=environment, capture_output=True, text=True, timeout=120, input="y\n", check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:
+    stage = RealStage(alice, server, proxy)
+    stage.put("grace.vcf", card("grace", "Grace", "ORG:Navy", "X-CUSTOM;A=b:kept"))
+    stage.create(name="Ada", surname="Lovelace", phoneNumbers=[{"type": "home", "number": "+44 1"}])
+    stage.sync()
+    stage.edit(stage.person("Grace"), nickname="Amazing")
+    stage.sync()
+
+    (tmp_path / "cards").mkdir()
+    url = server.url.rstrip("/") + stage.path
+    (tmp_path / "config").write_text(CONFIG.format(folder=tmp_path, url=url, user=USER, password=PASSWORD))
+    vdirsyncer(tmp_path, "discover")
+    vdirsyncer(tmp_path, "sync")
+    files = sorted((tmp_path / "cards").iterdir())
+    found = {}
+    for file in files:
+        [result] = read_cards(file.read_bytes())
+        assert result.card is not None
+        found[result.card.name] = result.card
+    assert sorted(found) == ["Ada", "Grace"]
+    assert (found["Ada"].surname, found["Ada"].phone_numbers[0]["number"]) == ("Lovelace", "+44 1")
+    assert (found["Grace"].nickname, found["Grace"].organization) == ("Amazing", "Navy")
+    assert any("X-CUSTOM;A=b:kept" in file.read_text() for file in files)
+
+    # What it writes is read here, and neither finds anything to do afterwards.
+    ada = next(file for file in files if "FN:Ada" in file.read_text())
+    ada.write_bytes(ada.read_bytes().replace(b"END:VCARD", b"NICKNAME:Countess\r\nEND:VCARD"))
+    vdirsyncer(tmp_path, "sync")
+    stage.sync()
+    assert stage.person("Ada").nickname == "Countess"
+    stage.quiet()
+    before = {file.name: file.read_bytes() for file in files}
+    vdirsyncer(tmp_path, "sync")
+    assert {file.name: file.read_bytes() for file in sorted((tmp_path / "cards").iterdir())} == before
