@@ -37,6 +37,6 @@ def sweep() -> None:
 
 
 @shared_task
-def purge_runs() -> None:
+def purge_history() -> None:
     """Each day: forget what is older than the history."""
-    schedule.purge_runs(now=timezone.now())
+    schedule.purge_history(now=timezone.now())

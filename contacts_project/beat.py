@@ -24,7 +24,7 @@ SCHEDULE = (
     Recurring("Ends of sessions and accounts", "accounts.tasks.sweep_accounts", minute="37", hour="3"),
     Recurring("End of budgets' counts", "accounts.tasks.purge_budgets", minute="7"),
     Recurring("Address books that are due", "carddav.tasks.sweep"),
-    Recurring("End of the address books' history", "carddav.tasks.purge_runs", minute="47", hour="3"),
+    Recurring("End of the address books' history", "carddav.tasks.purge_history", minute="47", hour="3"),
     Recurring("Due reminders and digests", "notifications.tasks.due_scan"),
     Recurring("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
     Recurring("Addresses for the geocoder", "people.tasks.geocode"),

@@ -10,7 +10,18 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from accounts.models import User
-from carddav.models import Connection, Pause, Run, RunState, Trigger
+from carddav.models import (
+    Conflict,
+    Connection,
+    JournalEntry,
+    JournalState,
+    Pause,
+    Run,
+    RunState,
+    Tombstone,
+    TombstoneState,
+    Trigger,
+)
 from carddav.services.receipts import Receipt
 from carddav.services.runs import end_interrupted, execute_run, start_run
 from carddav.sync.lock import LockedError
@@ -80,9 +91,16 @@ def sweep(*, now: dt.datetime, enqueue_due: HandOut) -> None:
             enqueue_due(str(run.pk))
 
 
-def purge_runs(*, now: dt.datetime) -> None:
-    """Forget runs that are older than the history."""
-    Run.unscoped.rows().filter(state=RunState.ENDED, started_at__lt=now - _HISTORY).delete()
+def purge_history(*, now: dt.datetime) -> None:
+    """Forget what is over and older than the history: runs, decided conflicts, writes, cards that are gone.
+
+    Whoever was deleted so long ago cannot be restored, so that nobody asks for the card again.
+    """
+    cutoff = now - _HISTORY
+    Run.unscoped.rows().filter(state=RunState.ENDED, started_at__lt=cutoff).delete()
+    Conflict.unscoped.rows().filter(resolved_at__lt=cutoff).delete()
+    JournalEntry.unscoped.rows().filter(state=JournalState.DONE, updated_at__lt=cutoff).delete()
+    Tombstone.unscoped.rows().filter(state=TombstoneState.GONE, updated_at__lt=cutoff).delete()
 
 
 def is_cron(secret: str) -> bool:
