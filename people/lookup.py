@@ -11,11 +11,15 @@ from uuid import UUID
 from django.db.models import Q
 
 from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
+from people.duplicates.words import forget_words
 from people.models import LookupKey
 from people.names import COLUMNS, NameParts
 
 __all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "phone_key", "replace_keys"]
 
+
+# An import, whose words are not asked for again.
+_MANY = 50
 
 KEY_COLUMNS = frozenset({"emails", "phone_numbers", *COLUMNS})
 """The columns of a person that its keys are made of."""
@@ -54,6 +58,8 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
         LookupKey.objects.bulk_create(
             LookupKey(owner_id=owner_id, person_id=person_id, kind=kind, key=key) for person_id, kind, key in new
         )
+    if len(changed) > _MANY:
+        forget_words()
 
 
 def _remove(owner_id: UUID, stale: Mapping[UUID, Keys]) -> None:

@@ -18,6 +18,7 @@ from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
 from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
 from people.duplicates.tokens import initial_class
+from people.duplicates.words import forget_words
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
 from people.models.important_date import YEAR_UNKNOWN
 from people.names import COLUMNS, NameParts, display_name
@@ -68,6 +69,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
         and pair not in dismissed
         and (score := similarity(one, other)) >= THRESHOLD
     ]
+    forget_words()
     return [
         FoundGroup(group.similarity, [_named(owner, *people[number]) for number in group.members])
         for group in group_matches(matches)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from people.duplicates.tokens import is_initial, spelling
+from people.duplicates.tokens import initial_class, is_initial, skeleton, spelling, words
 
 SAME = 1.0
 SPELT_ALIKE = 0.95
@@ -85,3 +85,9 @@ def _is_part(one: str, other: str) -> bool:
 def _ends_apart(one: str, other: str) -> bool:
     """Whether two words of one beginning differ in their last letter, a vowel in one of them."""
     return one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
+
+
+def forget_words() -> None:
+    """Empty the caches of words: once a whole account has passed they hold tens of megabytes, for nobody."""
+    for cached in (words, spelling, skeleton, initial_class, given_likeness, family_likeness):
+        cached.cache_clear()

@@ -13,7 +13,7 @@ from itertools import count
 from tests.bench.frame import Figure, Stage
 from tests.bench.instance import Client, Instance, fill, served
 
-CLIENTS, SECONDS = 8, 4
+CLIENTS, SECONDS = 8, 3
 Request = Callable[[Client, int], object]
 
 
