@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.ownership.writing import account_write
 from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person
@@ -45,7 +46,8 @@ def _make(size: int) -> User:
 def _insert(owner: User, people: list[Person]) -> None:
     for start in range(0, len(people), BATCH):
         batch = people[start : start + BATCH]
-        Person.objects.bulk_create(batch)
+        with account_write(owner):
+            Person.objects.bulk_create(batch)
         make_keys(owner, batch)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.ownership.writing import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services.relationships import new_pair
@@ -36,17 +37,18 @@ class Town:
             )
             for number in range(PEOPLE)
         ]
-        Person.objects.bulk_create(self.people, batch_size=2000)
-        Relationship.objects.bulk_create(self._ties(), batch_size=2000)
-        self.groups = [
-            Group.objects.create(owner=self.owner, name=f"Group {n}", name_key=f"group {n}", color="#336699")
-            for n in range(10)
-        ]
-        memberships = (
-            Membership(owner=self.owner, person=person, group=self.groups[number % 9])
-            for number, person in enumerate(self.people)
-        )
-        Membership.objects.bulk_create(memberships, batch_size=2000)
+        with account_write(self.owner):
+            Person.objects.bulk_create(self.people, batch_size=2000)
+            Relationship.objects.bulk_create(self._ties(), batch_size=2000)
+            self.groups = [
+                Group.objects.create(owner=self.owner, name=f"Group {n}", name_key=f"group {n}", color="#336699")
+                for n in range(10)
+            ]
+            memberships = (
+                Membership(owner=self.owner, person=person, group=self.groups[number % 9])
+                for number, person in enumerate(self.people)
+            )
+            Membership.objects.bulk_create(memberships, batch_size=2000)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         self.client: Client = client_of(self.owner)

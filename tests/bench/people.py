@@ -8,6 +8,7 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ownership.writing import account_write
 from people.fields.entries import identify_entries
 from people.models import (
     CustomFieldTemplate,
@@ -36,29 +37,32 @@ def book(stage: Stage) -> User:
 
     def make() -> User:
         owner = make_user("bench@example.org")
-        types = list(RelationshipType.objects.owned_by(owner))
-        groups = Group.objects.bulk_create(
-            Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
-        )
-        template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
-        people = [_person(owner, n, types) for n in range(PEOPLE)]
-        Person.objects.bulk_create(people, batch_size=500)
-        make_keys(owner, people)
-        wheel = cycle(groups)
-        Membership.objects.bulk_create(
-            (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)), batch_size=2000
-        )
-        ImportantDate.objects.bulk_create(
-            (
-                ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
-                for n, p in enumerate(people)
-            ),
-            batch_size=2000,
-        )
-        CustomFieldValue.objects.bulk_create(
-            (CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people), batch_size=2000
-        )
-        Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
+        with account_write(owner):
+            types = list(RelationshipType.objects.owned_by(owner))
+            groups = Group.objects.bulk_create(
+                Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
+            )
+            template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
+            people = [_person(owner, n, types) for n in range(PEOPLE)]
+            Person.objects.bulk_create(people, batch_size=500)
+            make_keys(owner, people)
+            wheel = cycle(groups)
+            Membership.objects.bulk_create(
+                (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)),
+                batch_size=2000,
+            )
+            ImportantDate.objects.bulk_create(
+                (
+                    ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
+                    for n, p in enumerate(people)
+                ),
+                batch_size=2000,
+            )
+            CustomFieldValue.objects.bulk_create(
+                (CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people),
+                batch_size=2000,
+            )
+            Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
         return owner
 
     made: User = stage.once(f"people-{PEOPLE}", make)
@@ -255,7 +259,8 @@ def writes(stage: Stage) -> list[Figure]:
         client.ok("put", f"/api/people/{made[0]}", change)
 
     figures.append(figure("people: update", update, times=20))
-    Person.objects.owned_by(owner).filter(pk__in=made).delete()
+    with account_write(owner):
+        Person.objects.owned_by(owner).filter(pk__in=made).delete()
     return figures
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.beat import seed_schedule
+from contacts_project.kernel.ownership.writing import account_write
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch, planner
 from people.models import ImportantDate, Person
@@ -41,25 +42,26 @@ def million(stage: Stage) -> list[Person]:
 
 
 def insert_dates(person: Person, count: int, due: dt.datetime) -> None:
-    ImportantDate.objects.bulk_create(
-        (
-            ImportantDate(
-                owner_id=person.owner_id,
-                person=person,
-                title="Met",
-                date=dt.date(1990, 1, 1) + dt.timedelta(n % 365),
-                reminder_enabled=True,
-                reminder_type="RECURRING",
-                reminder_interval=1,
-                reminder_interval_unit="YEARS",
-                next_due_at=due + dt.timedelta(minutes=n),
-                next_occurrence_on=due.date(),
-                next_kind="day",
-            )
-            for n in range(count)
-        ),
-        batch_size=2000,
-    )
+    with account_write(person.owner_id):
+        ImportantDate.objects.bulk_create(
+            (
+                ImportantDate(
+                    owner_id=person.owner_id,
+                    person=person,
+                    title="Met",
+                    date=dt.date(1990, 1, 1) + dt.timedelta(n % 365),
+                    reminder_enabled=True,
+                    reminder_type="RECURRING",
+                    reminder_interval=1,
+                    reminder_interval_unit="YEARS",
+                    next_due_at=due + dt.timedelta(minutes=n),
+                    next_occurrence_on=due.date(),
+                    next_kind="day",
+                )
+                for n in range(count)
+            ),
+            batch_size=2000,
+        )
 
 
 def make_due(people: list[Person]) -> None:
