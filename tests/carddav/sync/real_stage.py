@@ -5,6 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
+from carddav.client import Book, Login, open_session
 from carddav.models import Mapping, Run
 from carddav.services import runs
 from people.models import Person
@@ -63,3 +64,9 @@ class RealStage:
         """The text of the person's card on the server."""
         mapping = Mapping.objects.owned_by(self.owner).get(person=person)
         return self.server.get(USER, mapping.href.replace(self.proxy.url, "/")).decode()
+
+    def cards_there(self) -> int:
+        """How many cards the server lists."""
+        url = self.connection.server_url
+        with open_session(Login(url, USER, PASSWORD)) as session:
+            return len(Book(session, url).list().changed)

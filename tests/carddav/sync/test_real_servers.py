@@ -1,15 +1,32 @@
 """Scenarios of the sync on Radicale and Xandikos, through the proxy that counts requests and injects faults."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from accounts.models import User
 from carddav.models import Conflict, Mapping, PendingImport
 from people.models import Group, Person
 from tests.carddav.conftest import card
-from tests.carddav.proxy import Proxy
+from tests.carddav.faults import (
+    at,
+    change_header,
+    fail,
+    hide_half,
+    lose_reply,
+    lose_request,
+    method,
+    refuse,
+    rename_on_create,
+    reports,
+    sign_in_page,
+)
+from tests.carddav.proxy import Fault, Proxy, Reply
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.real_stage import RealStage
 from tests.carddav.sync.stage import counts
+from tests.pictures import picture
 
 
 @pytest.fixture
@@ -245,3 +262,104 @@ def test_year_less_birthdays_in_three_spellings(stage: RealStage) -> None:
 
 def _line(text: str, name: str) -> str:
     return next(line for line in text.splitlines() if line.startswith(name))
+
+
+@pytest.mark.parametrize("fault", [lose_reply, lose_request])
+def test_a_reply_that_is_lost_doubles_nothing(stage: RealStage, fault: Callable[..., Fault]) -> None:
+    stage.put("1.vcf", card("1", "Ada"))
+    stage.sync()
+    stage.edit(stage.person(), notes="mine")
+    stage.create(name="Bob")
+    stage.proxy.add(fault(when=method("PUT")))
+    stage.sync()
+    stage.proxy.heal()
+    stage.sync()
+    stage.quiet()
+    assert stage.cards_there() == 2
+    assert "NOTE:mine" in stage.text("1.vcf")
+    assert Person.objects.owned_by(stage.owner).count() == 2
+
+
+def test_half_of_a_listing_is_hidden(stage: RealStage) -> None:
+    for number in range(20):
+        stage.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    stage.sync()
+    type(stage.connection).objects.owned_by(stage.owner).update(last_reconcile_at=None)
+    stage.proxy.add(hide_half(when=reports("sync-collection")))
+    assert counts(stage.sync()) == {}
+    stage.proxy.heal()
+    assert Person.objects.owned_by(stage.owner).active().count() == 20
+    assert not Conflict.objects.owned_by(stage.owner).exists()
+
+
+def test_hrefs_renamed_on_create(stage: RealStage) -> None:
+    stage.sync()
+    stage.proxy.add(rename_on_create(when=method("PUT")))
+    stage.create(name="Bob")
+    assert counts(stage.sync()) == {"exported": 1}
+    stage.proxy.heal()
+    assert "/renamed-" in Mapping.objects.owned_by(stage.owner).get().href
+    stage.quiet()
+
+
+@pytest.mark.parametrize("status", [403, 409, 412])
+def test_a_refused_token(stage: RealStage, status: int) -> None:
+    for number in range(10):
+        stage.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    stage.sync()
+    stage.remove("3.vcf")
+    stage.proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection"), times=1))
+    assert counts(stage.sync()) == {"updated_locally": 1}
+    assert Person.objects.owned_by(stage.owner).active().count() == 9
+    stage.proxy.heal()
+    assert counts(stage.sync()) == {}
+
+
+def test_no_etag_after_put(stage: RealStage) -> None:
+    stage.put("1.vcf", card("1", "Ada"))
+    stage.sync()
+    stage.proxy.add(change_header("ETag", None, when=method("PUT")))
+    stage.edit(stage.person(), notes="mine")
+    assert counts(stage.sync()) == {"updated_remotely": 1}
+    stage.quiet()
+
+
+def test_a_page_of_html_is_no_empty_book(stage: RealStage) -> None:
+    stage.put("1.vcf", card("1", "Ada"))
+    stage.sync()
+    stage.proxy.add(sign_in_page(when=method("REPORT", "PROPFIND")))
+    assert stage.sync().code == "not_carddav"
+    assert Person.objects.owned_by(stage.owner).active().count() == 1
+
+
+def test_a_wrong_password_is_one_request(stage: RealStage) -> None:
+    stage.sync()
+    stage.proxy.add(fail(401, headers={"WWW-Authenticate": 'Basic realm="dav"'}))
+    assert stage.sync().code == "auth"
+    assert stage.proxy.count() == 1
+    assert stage.sync().code == "auth"
+    assert stage.proxy.count() == 0
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/a.jpg", "http://169.254.169.254/latest", "file:///etc/passwd"])
+def test_photo_by_url_on_a_private_host(stage: RealStage, url: str, settings: Any) -> None:
+    stage.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
+    assert counts(stage.sync()) == {"imported": 1}
+    assert stage.person().photo is None
+    stage.quiet()
+
+
+def test_photo_by_url_gets_no_login(stage: RealStage) -> None:
+    url = f"{stage.proxy.url}pictures/ada.jpg"
+    stage.proxy.add(
+        Fault(
+            before=lambda request: Reply(200, {"Content-Type": "image/jpeg"}, picture()), when=at("/pictures/ada.jpg")
+        )
+    )
+    stage.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
+    assert counts(stage.sync()) == {"imported": 1}
+    assert stage.person().photo
+    [asked] = [request for request in stage.proxy.requests if request.path == "/pictures/ada.jpg"]
+    assert "authorization" not in asked.headers
+    stage.proxy.heal()
+    stage.quiet()
