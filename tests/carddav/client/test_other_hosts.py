@@ -1,0 +1,95 @@
+"""The login over https: to hosts that discovery named, to no other."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carddav.client import Book, BookGoneError, NotCardDavError, discover, open_session
+from carddav.client.login import Login
+from tests.carddav.client.test_discovery import BOOK, HOME, PRINCIPAL, multistatus
+from tests.carddav.conftest import USER
+from tests.carddav.servers import PASSWORD
+from tests.loopback import PrivateCA, Received, Recorder, Reply, closed_port, recording_server
+
+
+@dataclass
+class Hosts:
+    """Two servers with certificates of their own: what the user typed, and another."""
+
+    here: Recorder
+    there: Recorder
+
+    @property
+    def elsewhere(self) -> str:
+        return f"https://localhost:{self.there.port}"
+
+    def logins_there(self) -> int:
+        return sum("authorization" in request.headers for request in self.there.received)
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, settings: Any) -> Iterator[Hosts]:
+    authority = PrivateCA(tmp_path)
+    settings.OUTBOUND_CA_FILE = authority.file
+    with ExitStack() as stack:
+        here, there = (
+            stack.enter_context(recording_server(authority.server_context(name))) for name in ("127.0.0.1", "localhost")
+        )
+        there.reply = account
+        yield Hosts(here, there)
+
+
+def account(request: Received) -> Reply:
+    """A whole account."""
+    answers = {
+        "/dav/": multistatus(("/dav/", PRINCIPAL)),
+        "/p/ada/": multistatus(("/p/ada/", HOME)),
+        "/h/ada/": multistatus(BOOK),
+    }
+    body = answers.get(request.path)
+    return Reply(207, {"Content-Type": "application/xml"}, body.encode()) if body else Reply(404)
+
+
+def test_a_redirect_of_discovery_names_the_host(hosts: Hosts) -> None:
+    hosts.here.reply = Reply(301, {"Location": f"{hosts.elsewhere}/dav/"})
+    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
+        found = discover(session)
+    assert found.book.url == f"{hosts.elsewhere}/h/ada/b/"
+    assert hosts.logins_there() == len(hosts.there.received)
+
+
+def test_a_home_on_another_host_is_named_too(hosts: Hosts) -> None:
+    home = HOME.replace("/h/ada/", f"{hosts.elsewhere}/h/ada/")
+    hosts.here.reply = Reply(207, {"Content-Type": "application/xml"}, multistatus(("/", home)).encode())
+    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
+        found = discover(session)
+    assert found.home_urls == (f"{hosts.elsewhere}/h/ada/",)
+    assert hosts.logins_there() == 1
+
+
+def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> None:
+    hosts.here.reply = Reply(302, {"Location": f"{hosts.elsewhere}/dav/"})
+    url = f"{hosts.here.url}/book/"
+    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD), named=[url]) as session:
+        with pytest.raises(NotCardDavError):
+            Book(session, url).list()
+        assert hosts.there.received == []
+
+
+def test_what_discovery_named_before_may_have_the_login(hosts: Hosts) -> None:
+    url = f"{hosts.elsewhere}/h/ada/b/"
+    login = Login(f"{hosts.here.url}/", USER, PASSWORD)
+    with open_session(login, named=[url]) as session, pytest.raises(BookGoneError):
+        Book(session, url).list()
+    assert hosts.logins_there() == 1
+
+
+def test_a_redirect_to_a_dead_port_of_the_host_is_looked_for_here(hosts: Hosts) -> None:
+    moved = Reply(301, {"Location": f"https://127.0.0.1:{closed_port()}/dav/"})
+    hosts.here.reply = lambda request: moved if "well-known" in request.path else account(request)
+    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
+        assert discover(session).book.url == f"{hosts.here.url}/h/ada/b/"
