@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
+from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
-from carddav.models import Tombstone, TombstoneState
 from carddav.sync.tombstones import put_tombstone, queue_again
 from people.extensions import PersonExtension
 from people.models import Person
@@ -18,8 +18,14 @@ class CardDavExtension(PersonExtension):
     def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
         state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
         rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
-        rows.filter(remote_raw="").delete()
+        sending = JournalEntry.objects.owned_by(owner_id).filter(mapping__in=rows, state=JournalState.PREPARED)
+        # A card that is being made this moment: nobody knows yet whether it is there.
+        made = {intent.mapping_id: intent for intent in sending.filter(op=JournalOp.CREATE)}
+        rows.filter(remote_raw="").exclude(pk__in=made).delete()
         for mapping in rows:
+            if intent := made.get(mapping.pk):
+                mapping.href, mapping.href_key, mapping.uid = intent.href, intent.href_key, intent.uid
+                mapping.remote_raw = intent.body
             put_tombstone(mapping, state)
 
     def restored(self, person: Person, now: dt.datetime) -> None:

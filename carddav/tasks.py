@@ -9,6 +9,7 @@ from django.utils import timezone
 from carddav.services import schedule
 from carddav.services.runs import execute_run
 from carddav.sync.lock import LockedError
+from contacts_project.kernel.errors import MissingError
 
 _TRY_AGAIN_SECONDS = 2
 _TRIES = 30
@@ -21,6 +22,8 @@ def run_sync(self: Any, run_id: str) -> None:
         execute_run(UUID(run_id))
     except LockedError:
         raise self.retry(countdown=_TRY_AGAIN_SECONDS) from None
+    except MissingError:
+        pass  # the connection was removed, and its runs with it
 
 
 @shared_task

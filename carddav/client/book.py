@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from carddav.client import requests
 from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, NotCardDavError, StatusError
+from carddav.client.etags import read_etag
 from carddav.client.fetching import fetch, get_card
-from carddav.client.hrefs import href_key, member_path
+from carddav.client.hrefs import LONGEST_URL, href_key, member_path
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
 from carddav.client.session import DavSession
 from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
@@ -148,7 +149,7 @@ class Book:
         return ""
 
     def _entry(self, response: Response) -> Entry:
-        return Entry(response.href, self.key(response.href), response.text_of(f"{DAV}getetag") or None)
+        return Entry(response.href, self.key(response.href), read_etag(response.text_of(f"{DAV}getetag")))
 
     def _is_self(self, response: Response) -> bool:
         return self.key(response.href).rstrip("/") == self._own_key
@@ -156,7 +157,7 @@ class Book:
     def _is_card(self, response: Response) -> bool:
         kind = response.text_of(f"{DAV}getcontenttype").lower()
         is_folder = response.href.endswith("/") or response.has_type(requests.IS_COLLECTION)
-        return bool(response.href) and not is_folder and not kind.startswith(_NO_CARDS)
+        return 0 < len(response.href) <= LONGEST_URL and not is_folder and not kind.startswith(_NO_CARDS)
 
     def _check_is_book(self, response: Response) -> None:
         if response.status in _GONE:  # a 207 that says so of the book itself

@@ -2,7 +2,15 @@
 
 import re
 
+LONGEST_ETAG = 500
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _COMPRESSED = re.compile(r"[-;](gzip|br|zstd|df)$")
+
+
+def read_etag(text: str | None) -> str | None:
+    """The etag of a header or a property; None where there is none, or one that is too long to be kept."""
+    etag = _CONTROLS.sub("", text or "").strip()
+    return etag if 0 < len(etag) <= LONGEST_ETAG else None
 
 
 def same_etag(one: str | None, other: str | None) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from carddav.client import requests
 from carddav.client.errors import MalformedAnswerError, NotCardDavError, StatusError
+from carddav.client.etags import read_etag
 from carddav.client.hrefs import member_path, member_url
 from carddav.client.multistatus import CARD, DAV, Response
 from carddav.client.session import MAX_BODY_BYTES, charset_of, is_html
@@ -118,13 +119,13 @@ def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
             return Unreadable(href, key, answer.status, f"The server answers with status {answer.status}.")
         if is_html(answer):
             raise NotCardDavError("The server answers with a page for a browser, not with a card.")
-        etag, charset = answer.headers.get("ETag"), charset_of(answer)
+        etag, charset = read_etag(answer.headers.get("ETag")), charset_of(answer)
         body = answer.read(MAX_BODY_BYTES)
     try:
         text = body.decode(charset or "utf-8")
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-    return Card(href, key, etag, text)
+    return Card(href, key, etag, text.replace("\0", ""))
 
 
 def _result(response: Response, href: str, key: str) -> Fetched | None:
@@ -132,7 +133,7 @@ def _result(response: Response, href: str, key: str) -> Fetched | None:
         return Missing(href, key)
     data = response.props.get(f"{CARD}address-data")
     if data is not None and data.text.strip():
-        return Card(href, key, response.text_of(f"{DAV}getetag") or None, data.text)
+        return Card(href, key, read_etag(response.text_of(f"{DAV}getetag")), data.text)
     if data is None and response.status and response.status >= 400:
         return Unreadable(href, key, response.status, f"The server answers with status {response.status}.")
     return None

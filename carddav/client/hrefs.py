@@ -11,6 +11,8 @@ _BROKEN_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _AS_IT_IS = "%/:=&?~+!$,;'@()*[]"
 _IN_SEGMENT = "~!$&'()*+,;=:@"
 _LONGEST_KEY = 200
+#: What is longer cannot be kept.
+LONGEST_URL = 2000
 
 
 def member_url(book_url: str, href: str) -> str:
@@ -54,6 +56,8 @@ def linked_url(base_url: str, href: str) -> str:
 
 def origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port: whom a login is given to. Raises NotCardDavError for what is no URL."""
+    if len(url) > LONGEST_URL:
+        raise NotCardDavError("The server names an address that is too long.")
     try:
         split = urlsplit(url)
         return split.scheme, split.hostname or "", split.port or {"https": 443}.get(split.scheme, 80)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from carddav.client.errors import BrokenOffError, ServerTimeoutError
-from carddav.client.etags import if_match_forms
-from carddav.client.hrefs import linked_url, member_url
+from carddav.client.etags import if_match_forms, read_etag
+from carddav.client.hrefs import LONGEST_URL, linked_url, member_url
 from carddav.client.session import conditions_of, is_html
 from carddav.client.shapes import Outcome, Written
 from contacts_project.kernel.outbound import Answer
@@ -62,7 +62,7 @@ def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: b
         return Written(Outcome.UNKNOWN, href, message=str(error))
     with answer:
         if answer.status in _DONE and not (answer.status == 200 and is_html(answer)):
-            etag = answer.headers.get("ETag") if method == "PUT" else None
+            etag = read_etag(answer.headers.get("ETag")) if method == "PUT" else None
             return Written(Outcome.DONE, _located(book, href, answer), etag, answer.status)
         conditions = conditions_of(answer)
         outcome = _outcome(book, answer.status, conditions)
@@ -95,7 +95,7 @@ def _located(book: "Book", href: str, answer: Answer) -> str:
         path = urlsplit(linked_url(book.url, location)).path
     except ValueError:  # that is no URL
         return href
-    is_inside = book.key(path).startswith(book.key(book.url)) and not path.endswith("/")
+    is_inside = book.key(path).startswith(book.key(book.url)) and not path.endswith("/") and len(path) <= LONGEST_URL
     return path if is_inside and book.key(path) != book.key(href) else href
 
 

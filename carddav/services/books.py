@@ -1,11 +1,45 @@
 """The open address book of a connection."""
 
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from carddav.client import Book, Capabilities, DavSession, Login, discover, open_session
-from carddav.models import Connection
+from django.utils import timezone
+
+from carddav.client import (
+    Book,
+    BusyError,
+    Capabilities,
+    DavError,
+    DavSession,
+    Login,
+    LoginRefusedError,
+    discover,
+    open_session,
+)
+from carddav.models import Connection, Pause
 from carddav.sync.context import Context
+
+PAUSED = "The server has refused the login. Nothing is asked again until the password is given anew."
+WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
+
+
+@contextmanager
+def asking(context: Context) -> Iterator[None]:
+    """Ask the server nothing where it refused the login, or wants to be left alone; what it refuses now is kept.
+
+    Raises DavError. A password that is tried again and again locks accounts.
+    """
+    connection = context.connection
+    if connection.pause == Pause.AUTH:
+        raise LoginRefusedError(PAUSED)
+    if connection.not_before is not None and connection.not_before > timezone.now():
+        raise BusyError(WAITING.format(until=connection.not_before))
+    try:
+        yield
+    except DavError as error:
+        _note_failure(context, error)
+        raise
 
 
 @contextmanager
@@ -33,3 +67,21 @@ def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     columns = ("principal_url", "home_urls", "book_url", "book_name", "caps")
     rows.update(**{column: getattr(connection, column) for column in columns})
+
+
+def _note_failure(context: Context, error: DavError) -> None:
+    now = timezone.now()
+    values: dict[str, object] = {
+        "last_error": str(error)[:1000],
+        "last_error_code": error.code,
+        "last_error_status": error.status,
+        "last_error_at": now,
+    }
+    if context.run is not None:
+        values["next_sync_at"] = now + dt.timedelta(seconds=context.connection.auto_sync_interval)
+    if isinstance(error, LoginRefusedError):
+        values["pause"] = Pause.AUTH
+    if error.retry_after:
+        wait = min(error.retry_after, 3600)
+        values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=wait)
+    Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)

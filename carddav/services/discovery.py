@@ -2,7 +2,7 @@
 
 from accounts.models import User
 from carddav.client import DavError
-from carddav.services.books import open_book
+from carddav.services.books import asking, open_book
 from carddav.services.receipts import Receipt
 from carddav.services.working import working
 from carddav.sync.run import find_new
@@ -16,7 +16,7 @@ def discover_contacts(*, owner: User) -> Receipt:
     receipt = Receipt()
     with working(owner) as context:
         try:
-            with open_book(context):
+            with asking(context), open_book(context):
                 find_new(context)
         except DavError as error:
             receipt.fail(str(error))

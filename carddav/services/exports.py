@@ -6,25 +6,31 @@ from uuid import UUID
 from accounts.models import User
 from carddav.client import DavError
 from carddav.models import Mapping
-from carddav.services.books import open_book
+from carddav.services.books import asking, open_book
 from carddav.services.receipts import Receipt
 from carddav.services.working import working
 from carddav.sync.push import push_all, recover
 from carddav.sync.run import queue_people
+from people.models import Person
 
 _BATCH = 50
 
 
 def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
-    """Write a card for each that has none; the others are skipped. Raises MissingError, ConnectionBusyError."""
+    """Write a card for each that has none and is to be synced; the others are skipped.
+
+    Raises MissingError, ConnectionBusyError.
+    """
     receipt = Receipt()
     with working(owner) as context:
         mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
         there = set(mapped.values_list("person_id", flat=True))
-        wanted = [key for key in person_ids if key not in there]
+        synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
+        may = set(synced.values_list("pk", flat=True)) - there
+        wanted = [key for key in person_ids if key in may]
         receipt.skipped = len(person_ids) - len(wanted)
         try:
-            with open_book(context):
+            with asking(context), open_book(context):
                 recover(context)
                 for start in range(0, len(wanted), _BATCH):
                     batch = wanted[start : start + _BATCH]

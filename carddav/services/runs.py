@@ -8,26 +8,34 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import BookMovedError, DavError, LoginRefusedError
-from carddav.models import Connection, Pause, PendingImport, Run, RunState
-from carddav.services.books import open_book
+from carddav.client import BookMovedError, DavError
+from carddav.models import Connection, PendingImport, Run, RunState
+from carddav.services.books import asking, open_book
+from carddav.services.working import connection_of
 from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.ownership.writing import AccountGoneError
 
 log = logging.getLogger(__name__)
 
-PAUSED = "The server has refused the login. Nothing is asked again until the password is given anew."
-WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
+_RESULT = (
+    "imported",
+    "exported",
+    "updated_locally",
+    "updated_remotely",
+    "conflicts",
+    "errors",
+    "error_messages",
+    "pending_imports",
+)
 INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
 
 
 def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool = False, now: dt.datetime) -> Run:
     """The run that is under way, or a new one, queued. Raises MissingError without a connection."""
-    connection = Connection.objects.owned_by(owner).first()
-    if connection is None:
-        raise MissingError
+    connection = connection_of(owner)
     if (running := _open_run(connection, now)) is not None:
         return running
     try:
@@ -41,6 +49,7 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
     except IntegrityError:  # somebody else was faster
         found = _open_run(connection, now)
         if found is None:
+            connection_of(owner)  # it may be gone meanwhile
             raise
         return found
 
@@ -64,16 +73,20 @@ def end_interrupted(run: Run, now: dt.datetime) -> bool:
 
 
 def execute_run(run_id: UUID) -> Run:
-    """Carry out a queued run; one that is ended stays so. Raises LockedError while something else has the server."""
-    run: Run = Run.unscoped.rows().select_related("owner", "connection").get(pk=run_id)
+    """Carry out a queued run; one that is ended stays so.
+
+    Raises LockedError while something else has the server, MissingError where the connection was removed.
+    """
+    run: Run | None = Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id).first()
+    if run is None:
+        raise MissingError
     if run.state == RunState.ENDED:
         return run
     with locked(run.connection) as lock:
         rows = Run.objects.owned_by(run.owner_id).filter(pk=run.pk).exclude(state=RunState.ENDED)
         if not rows.update(state=RunState.RUNNING, phase="connecting"):
             return run
-        connection = Connection.objects.owned_by(run.owner_id).get(pk=run.connection_id)
-        context = Context(run.owner, connection, lock, run=run, dry_run=run.dry_run)
+        context = Context(run.owner, connection_of(run.owner), lock, run=run, dry_run=run.dry_run)
         code, error = _carry_out(context)
         end_run(run, context.tally, code=code, error=error)
     return run
@@ -82,18 +95,14 @@ def execute_run(run_id: UUID) -> Run:
 def _carry_out(context: Context) -> tuple[str, str]:
     connection, now = context.connection, timezone.now()
     next_at = connection.next_sync_at
-    if connection.pause == Pause.AUTH:
-        return "auth", PAUSED
-    if connection.not_before is not None and connection.not_before > now:
-        return "busy", WAITING.format(until=connection.not_before)
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
-        context.tell("connecting", "Connecting to the server")
-        _sync(context)
+        with asking(context):
+            context.tell("connecting", "Connecting to the server")
+            _sync(context)
     except DavError as error:
-        _note_failure(context, error)
         return error.code, str(error)
-    except LockLostError:
+    except (LockLostError, AccountGoneError):
         return "interrupted", INTERRUPTED
     except Exception:
         log.exception("a sync failed", extra={"run": str(context.run and context.run.pk)})
@@ -124,25 +133,8 @@ def _note_success(context: Context, next_at: dt.datetime) -> None:
     rows.filter(next_sync_at=next_at).update(next_sync_at=now + interval)
 
 
-def _note_failure(context: Context, error: DavError) -> None:
-    now = timezone.now()
-    values: dict[str, object] = {
-        "last_error": str(error)[:1000],
-        "last_error_code": error.code,
-        "last_error_status": error.status,
-        "last_error_at": now,
-        "next_sync_at": now + dt.timedelta(seconds=context.connection.auto_sync_interval),
-    }
-    if isinstance(error, LoginRefusedError):
-        values["pause"] = Pause.AUTH
-    if error.retry_after:
-        wait = min(error.retry_after, 3600)
-        values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=wait)
-    Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
-
-
 def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
-    """Write what came of it; the last write of a run."""
+    """Write what came of it; the last write of a run. One whose connection was removed stays away."""
     run.imported, run.exported = tally.imported, tally.exported
     run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
     run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.told
@@ -151,4 +143,5 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
         run.pending_imports += tally.discovered
     run.code, run.error = code, error[:1000]
     run.state, run.ended_at = RunState.ENDED, timezone.now()
-    run.save()
+    columns = (*_RESULT, "code", "error", "state", "ended_at")
+    Run.objects.owned_by(run.owner_id).filter(pk=run.pk).update(**{name: getattr(run, name) for name in columns})

@@ -1,6 +1,7 @@
 """Runs that nobody asked for: due ones, edits, and what a killed worker left behind."""
 
 import datetime as dt
+import logging
 import time
 from collections.abc import Callable
 from uuid import UUID
@@ -26,6 +27,9 @@ from carddav.services.receipts import Receipt
 from carddav.services.runs import end_interrupted, execute_run, start_run
 from carddav.sync.lock import LockedError
 from carddav.sync.unsent import has_unsent
+from contacts_project.kernel.errors import MissingError
+
+log = logging.getLogger(__name__)
 
 #: Between two accounts of a cron run (open points, section 10; specification).
 PAUSE_SECONDS = 0.2
@@ -52,8 +56,12 @@ def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
 def _sync_one(owner: User, trigger: Trigger, receipt: Receipt) -> None:
     try:
         run = execute_run(start_run(owner=owner, trigger=trigger, now=timezone.now()).pk)
-    except LockedError:
-        receipt.skipped += 1  # it is being synced this moment
+    except (LockedError, MissingError):
+        receipt.skipped += 1  # it is being synced this moment, or was removed
+        return
+    except Exception:  # one account's fault is not to keep the others waiting
+        log.exception("a sync failed", extra={"owner": str(owner.pk)})
+        receipt.fail("A sync failed for a reason that is in the log.")
         return
     if run.code:
         receipt.fail(run.error)
@@ -86,7 +94,10 @@ def sweep(*, now: dt.datetime, enqueue_due: HandOut) -> None:
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
-        run = start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+        try:
+            run = start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+        except MissingError:  # removed meanwhile
+            continue
         if run.state == RunState.QUEUED:
             enqueue_due(str(run.pk))
 

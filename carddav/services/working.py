@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from accounts.models import User
 from carddav.models import Connection
 from carddav.sync.context import Context
-from carddav.sync.lock import LockedError, locked
+from carddav.sync.lock import LockedError, LockLostError, locked
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.waiting import waiting
 
@@ -32,15 +32,20 @@ def connection_of(owner: User) -> Connection:
 
 @contextmanager
 def working(owner: User) -> Iterator[Context]:
-    """Hold the connection's lock for a job that leaves no run. Raises MissingError, ConnectionBusyError."""
-    connection = connection_of(owner)
+    """Hold the connection's lock for a job that leaves no run.
+
+    Raises MissingError, also where the connection is removed meanwhile, and ConnectionBusyError, also where it becomes
+    another one.
+    """
     give_up_at = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
-            with locked(connection) as lock:
-                connection.refresh_from_db()
-                yield Context(owner, connection, lock)
+            with locked(connection_of(owner)) as lock:
+                yield Context(owner, connection_of(owner), lock)
                 return
+        except LockLostError:
+            connection_of(owner)
+            raise ConnectionBusyError from None
         except LockedError:
             if time.monotonic() >= give_up_at:
                 raise ConnectionBusyError from None

@@ -214,23 +214,21 @@ class Incoming:
 
     def _remember(self, failed: dict[str, Entry], done: Iterable[str]) -> None:
         context = self.context
-        if context.dry_run:
+        stale, new = list(done), [entry for key, entry in failed.items() if key not in self.index.todo]
+        if context.dry_run or not (stale or new):
             return
-        rows = Todo.objects.owned_by(context.owner).filter(connection=context.connection)
-        stale = list(done)
-        if stale:
-            rows.filter(href_key__in=stale).delete()
-        new = [entry for key, entry in failed.items() if key not in self.index.todo]
-        Todo.objects.bulk_create(
-            Todo(
-                owner=context.owner,
-                connection=context.connection,
-                href=entry.href,
-                href_key=entry.key,
-                etag=entry.etag,
+        with context.write():
+            _forget_todo(context, stale)
+            Todo.objects.bulk_create(
+                Todo(
+                    owner=context.owner,
+                    connection=context.connection,
+                    href=entry.href,
+                    href_key=entry.key,
+                    etag=entry.etag,
+                )
+                for entry in new
             )
-            for entry in new
-        )
 
 
 class Linker:

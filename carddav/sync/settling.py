@@ -14,6 +14,7 @@ from carddav.models import (
     MappingStatus,
     PendingImport,
     Todo,
+    Tombstone,
 )
 from carddav.sync.cards import rebased
 from carddav.sync.contacts import mapping_of, merge_contact
@@ -44,6 +45,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
         mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
         mapping.error = mapping.body_hash = ""
         mapping.save()
+        _follow(mapping, intent.href_key)
         intent.state, intent.body, intent.href, intent.href_key = JournalState.DONE, "", href, key
         intent.save()
     context.tally.exported += intent.op == JournalOp.CREATE
@@ -72,8 +74,17 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard) -> N
         }
         mapping.remote_raw, mapping.etag, mapping.uid = found.text, found.etag, card.uid
         mapping.save()
+        if base == back:
+            _follow(mapping, mapping.href_key)
     if base != back:
         merge_contact(context, mapping.pk)
+
+
+def _follow(mapping: Mapping, href_key: str) -> None:
+    """Whose person was deleted meanwhile: the tombstone knows the card as we wrote it, which is no edit of others."""
+    Tombstone.objects.owned_by(mapping.owner_id).filter(person=mapping.person_id, href_key=href_key).update(
+        href=mapping.href, href_key=mapping.href_key, etag=mapping.etag, remote_raw=mapping.remote_raw
+    )
 
 
 def held_fields(context: Context, mapping: Mapping) -> set[str]:

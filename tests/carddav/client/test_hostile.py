@@ -12,7 +12,15 @@ from tests.carddav.conftest import FakeBook, card
 from tests.carddav.faults import digest_only, fail, method
 from tests.carddav.proxy import Fault, Reply, Request, fault_proxy
 
-BROKEN_LINKS = ["http://[", "https://[::1", "https://host:99999/", "https://host:x/", "//[/", "http://a]b/"]
+BROKEN_LINKS = [
+    "https://host/" + "x" * 2000,
+    "http://[",
+    "https://[::1",
+    "https://host:99999/",
+    "https://host:x/",
+    "//[/",
+    "http://a]b/",
+]
 
 
 def multistatus(*responses: str, namespace: str = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"') -> str:
@@ -103,3 +111,24 @@ def test_a_book_without_end(fake: FakeBook) -> None:
     fake.book.caps = fake.book.caps.__class__(reports=("sync-collection",))
     with pytest.raises(NotCardDavError):
         fake.book.changes("", "")
+
+
+def test_an_href_that_no_column_holds_is_no_card(fake: FakeBook) -> None:
+    own, long, short = prop("/ada/book/"), prop(f"/ada/book/{'x' * 2000}.vcf"), prop("/ada/book/1.vcf")
+    fake.proxy.add(fail(207, multistatus(own, long, short)))
+    assert [entry.href for entry in fake.book.list().changed] == ["/ada/book/1.vcf"]
+
+
+@pytest.mark.parametrize(("etag", "kept"), [("x" * 501, None), ("x" * 500, "x" * 500), ("\t ", None), ("a\tb", "ab")])
+def test_an_etag_that_no_column_holds_is_none(fake: FakeBook, etag: str, kept: str | None) -> None:
+    found = prop("/ada/book/1.vcf", f"<getetag>{etag}</getetag><C:address-data>{card()}</C:address-data>")
+    fake.proxy.add(fail(207, multistatus(prop("/ada/book/"), found)))
+    assert [entry.etag for entry in fake.book.list().changed] == [kept]
+    assert [result.etag for result in fake.book.fetch(["/ada/book/1.vcf"])] == [kept]  # type: ignore[union-attr]
+
+
+def test_a_header_and_a_card_that_no_column_holds(fake: FakeBook) -> None:
+    fake.proxy.add(fail(200, card("1", "A\0da"), headers={"ETag": "x" * 501}))
+    found = fake.book.get("1.vcf")
+    assert (found.etag, found.text) == (None, card("1", "Ada"))  # type: ignore[union-attr]
+    assert fake.book.create("1.vcf", card()).etag is None

@@ -1,0 +1,202 @@
+"""The connection, the account or a person goes while something works with the server."""
+
+from collections.abc import Callable
+from unittest.mock import patch
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo
+from carddav.services import discovery, exports, runs, schedule
+from carddav.tasks import run_sync
+from people.models import Person
+from people.services.people import delete_people, remove_people
+from tests.builders import make_person
+from tests.carddav.builders import make_connection
+from tests.carddav.faults import fail
+from tests.carddav.proxy import fault_proxy
+from tests.carddav.sync.stage import Stage, vcard
+from tests.client import Client
+
+
+@pytest.fixture
+def stage(alice: User) -> Stage:
+    stage = Stage(alice)
+    for number in range(3):
+        stage.server.edit(f"{number}.vcf", vcard(f"P{number} Test", "TEL:1", uid=str(number)))
+    return stage
+
+
+def once(stage: Stage, at: str, work: Callable[[], object]) -> None:
+    """Do it in the middle of the first request of this kind."""
+    done: list[str] = []
+
+    def on_request(what: str) -> None:
+        if what.startswith(at) and not done:
+            done.append(what)
+            work()
+
+    stage.server.on_request = on_request
+
+
+@pytest.mark.parametrize("at", ["changes", "multiget"])
+def test_the_connection_goes_during_a_run(stage: Stage, at: str) -> None:
+    once(stage, at, lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
+    run = stage.sync()
+    assert run.code == "interrupted"
+    for model in (Connection, Run, PendingImport, Mapping, Todo):
+        assert not model.unscoped.rows().exists()
+    assert not Person.objects.owned_by(stage.owner).exists()
+
+
+def test_the_connection_goes_before_its_run(stage: Stage) -> None:
+    run = runs.start_run(owner=stage.owner, trigger="manual", now=timezone.now())
+    stage.api.ok("DELETE", "/api/carddav/connection")
+    run_sync(str(run.pk))
+
+
+@pytest.mark.parametrize("at", ["changes", "multiget"])
+def test_the_account_goes_during_a_run(stage: Stage, at: str) -> None:
+    once(stage, at, lambda: User.objects.filter(pk=stage.owner.pk).delete())
+    assert stage.sync().code == "interrupted"
+    assert not Run.unscoped.rows().exists()
+
+
+@pytest.mark.parametrize("at", ["changes", "multiget"])
+def test_the_connection_goes_while_contacts_are_discovered(stage: Stage, at: str) -> None:
+    once(stage, at, lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
+    with patch.object(discovery, "open_book", stage.open_book):
+        answer = stage.api.call("POST", "/api/carddav/discover")
+    assert answer.status_code in {404, 409}, answer.content
+    assert not PendingImport.unscoped.rows().exists()
+
+
+def test_the_connection_goes_while_people_are_exported(stage: Stage) -> None:
+    person = stage.make_person(name="Bob")
+    once(stage, "put", lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
+    with patch.object(exports, "open_book", stage.open_book):
+        answer = stage.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert answer.status_code in {404, 409}, answer.content
+
+
+def test_another_server_while_people_are_exported(stage: Stage) -> None:
+    person = stage.make_person(name="Bob")
+    once(stage, "put", lambda: stage.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"}))
+    with patch.object(exports, "open_book", stage.open_book):
+        answer = stage.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert answer.status_code == 409, answer.content
+
+
+def test_a_person_goes_for_good_while_it_is_pushed(stage: Stage) -> None:
+    stage.sync()
+    person = stage.make_person(name="Bob")
+
+    def remove() -> None:
+        now = timezone.now()
+        delete_people(owner=stage.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
+        remove_people(owner=stage.owner, person_ids=[person.pk])
+
+    once(stage, "put", remove)
+    assert stage.sync().code == ""
+    assert stage.sync().code == ""
+    assert not [card for card in stage.server.cards.values() if "Bob" in card.text], "it comes back as an import"
+    assert not Person.objects.owned_by(stage.owner).filter(name="Bob").exists()
+
+
+def test_a_person_goes_to_the_trash_while_it_is_pushed(stage: Stage) -> None:
+    stage.sync()
+    person = stage.make_person(name="Bob")
+    once(
+        stage,
+        "put",
+        lambda: stage.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True}),
+    )
+    assert stage.sync().code == ""
+    assert stage.sync().code == ""
+    assert not [card for card in stage.server.cards.values() if "Bob" in card.text]
+    assert not Person.objects.owned_by(stage.owner).active().filter(name="Bob").exists()
+    assert not PendingImport.objects.owned_by(stage.owner).exists()
+
+
+def test_one_account_that_fails_does_not_stop_the_cron(stage: Stage, mallory: User) -> None:
+    make_connection(mallory)
+    ran = []
+
+    def execute(run_id: object) -> Run:
+        ran.append(run_id)
+        if len(ran) == 1:
+            raise RuntimeError("something nobody thought of")
+        run = Run.unscoped.rows().get(pk=run_id)
+        run.state = RunState.ENDED
+        run.save()
+        return run
+
+    with patch.object(schedule, "PAUSE_SECONDS", 0), patch.object(schedule, "execute_run", execute):
+        receipt = schedule.sync_due(now=timezone.now(), trigger="cron")
+    assert (receipt.done, receipt.skipped, receipt.errors) == (1, 0, 1)
+    assert len(receipt.messages) == 1
+
+
+def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(stage: Stage, mallory: User) -> None:
+    make_connection(mallory)
+
+    def sleep(seconds: float) -> None:
+        Connection.unscoped.rows().delete()
+
+    with patch.object(schedule.time, "sleep", sleep), patch.object(runs, "open_book", stage.open_book):
+        receipt = schedule.sync_due(now=timezone.now(), trigger="cron")
+    assert receipt.skipped == 1
+    assert receipt.done + receipt.errors == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "is_known"),
+    [("/api/carddav/discover", True), ("/api/carddav/discover", False), ("/api/carddav/export-bulk", True)],
+)
+def test_a_refused_login_is_asked_for_once(api: Client, alice: User, path: str, is_known: bool) -> None:
+    body = {"personIds": [str(make_person(alice, name="Ada").pk)]} if "export" in path else None
+    with fault_proxy() as proxy:
+        proxy.add(fail(401))
+        make_connection(alice, server_url=proxy.url, **({} if is_known else {"book_url": ""}))
+        for _ in range(3):
+            assert api.ok("POST", path, body)["success"] is False
+        assert proxy.count() == 1
+    connection = Connection.objects.owned_by(alice).get()
+    assert (connection.pause, connection.last_error_code) == (Pause.AUTH, "auth")
+
+
+def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> None:
+    with fault_proxy() as proxy:
+        proxy.add(fail(503, headers={"Retry-After": "300"}))
+        make_connection(alice, server_url=proxy.url)
+        for _ in range(3):
+            assert api.ok("POST", "/api/carddav/discover")["success"] is False
+        assert proxy.count() == 1
+
+
+def test_names_and_etags_longer_than_any_column(stage: Stage) -> None:
+    long = "x" * 3000
+    stage.server.edit(f"{long}.vcf", vcard("Long Href", uid="long-href"))
+    stage.server.edit("uid.vcf", vcard("Long Uid", uid=long))
+    href = stage.server.edit("etag.vcf", vcard("Long Etag", uid="long-etag"))
+    stage.server.cards[href].etag = f'"{long}"'
+    run = stage.sync()
+    assert run.code == "", run.error
+    names = set(Person.objects.owned_by(stage.owner).active().values_list("name", flat=True))
+    assert {"P0", "P1", "P2"} < names
+
+
+@pytest.mark.parametrize("mode", ["auto", "manual"])
+def test_what_no_database_holds(alice: User, mode: str) -> None:
+    stage = Stage(alice, import_mode=mode)
+    stage.server.edit("1.vcf", vcard("Ada L", "NOTE:a\x00b", uid="a\x00b"))
+    run = stage.sync()
+    assert run.code == "", run.error
+
+
+def test_a_person_that_shall_not_sync_is_skipped(stage: Stage) -> None:
+    person = stage.make_person(name="Bob", card_dav_sync_enabled=False)
+    with patch.object(exports, "open_book", stage.open_book):
+        answer = stage.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert answer == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
