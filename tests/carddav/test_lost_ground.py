@@ -1,13 +1,14 @@
-"""The connection, the account or a person goes while something works with the server."""
+"""The connection, the account or a person goes while something works with the server; and what servers refuse."""
 
 from collections.abc import Callable
 from unittest.mock import patch
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo
+from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo, Trigger
 from carddav.services import discovery, exports, runs, schedule
 from carddav.tasks import run_sync
 from people.models import Person
@@ -123,17 +124,17 @@ def test_one_account_that_fails_does_not_stop_the_cron(stage: Stage, mallory: Us
     make_connection(mallory)
     ran = []
 
-    def execute(run_id: object) -> Run:
+    def execute(run_id: UUID) -> Run:
         ran.append(run_id)
         if len(ran) == 1:
             raise RuntimeError("something nobody thought of")
-        run = Run.unscoped.rows().get(pk=run_id)
+        run: Run = Run.unscoped.rows().get(pk=run_id)
         run.state = RunState.ENDED
         run.save()
         return run
 
     with patch.object(schedule, "PAUSE_SECONDS", 0), patch.object(schedule, "execute_run", execute):
-        receipt = schedule.sync_due(now=timezone.now(), trigger="cron")
+        receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert (receipt.done, receipt.skipped, receipt.errors) == (1, 0, 1)
     assert len(receipt.messages) == 1
 
@@ -144,8 +145,8 @@ def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(stage: St
     def sleep(seconds: float) -> None:
         Connection.unscoped.rows().delete()
 
-    with patch.object(schedule.time, "sleep", sleep), patch.object(runs, "open_book", stage.open_book):
-        receipt = schedule.sync_due(now=timezone.now(), trigger="cron")
+    with patch("time.sleep", sleep), patch.object(runs, "open_book", stage.open_book):
+        receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert receipt.skipped == 1
     assert receipt.done + receipt.errors == 1
 
@@ -173,26 +174,6 @@ def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> 
         for _ in range(3):
             assert api.ok("POST", "/api/carddav/discover")["success"] is False
         assert proxy.count() == 1
-
-
-def test_names_and_etags_longer_than_any_column(stage: Stage) -> None:
-    long = "x" * 3000
-    stage.server.edit(f"{long}.vcf", vcard("Long Href", uid="long-href"))
-    stage.server.edit("uid.vcf", vcard("Long Uid", uid=long))
-    href = stage.server.edit("etag.vcf", vcard("Long Etag", uid="long-etag"))
-    stage.server.cards[href].etag = f'"{long}"'
-    run = stage.sync()
-    assert run.code == "", run.error
-    names = set(Person.objects.owned_by(stage.owner).active().values_list("name", flat=True))
-    assert {"P0", "P1", "P2"} < names
-
-
-@pytest.mark.parametrize("mode", ["auto", "manual"])
-def test_what_no_database_holds(alice: User, mode: str) -> None:
-    stage = Stage(alice, import_mode=mode)
-    stage.server.edit("1.vcf", vcard("Ada L", "NOTE:a\x00b", uid="a\x00b"))
-    run = stage.sync()
-    assert run.code == "", run.error
 
 
 def test_a_person_that_shall_not_sync_is_skipped(stage: Stage) -> None:
