@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
+from carddav.models import PendingImport
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
 from carddav.services.working import ConnectionBusyError
@@ -43,9 +44,17 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
             keys = [str(parse_id(item)) for item in ids]
             if unknown := {str(place): [UNKNOWN_ID] for place, item in enumerate(keys) if item not in rows}:
                 raise serializers.ValidationError({key: unknown})
-            if (row_id := parse_id(key)) is not None:
-                chosen[row_id] = [rows[item] for item in keys]
+            if (row_id := parse_id(key)) is None:
+                raise serializers.ValidationError({key: [UNKNOWN_ID]})
+            chosen[row_id] = [rows[item] for item in keys]
+        self._check_imports(set(chosen))
         return chosen
+
+    def _check_imports(self, ids: set[UUID]) -> None:
+        """Those of others do not exist, here either."""
+        own = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=ids)
+        if unknown := ids - set(own.values_list("pk", flat=True)):
+            raise serializers.ValidationError({str(key): [UNKNOWN_ID] for key in unknown})
 
     def to_representation(self, value: Any) -> Any:
         return value

@@ -1,0 +1,26 @@
+"""perContactGroups names pending imports by their keys: those of others do not exist there either."""
+
+from uuid import uuid4
+
+import pytest
+
+from accounts.models import User
+from carddav.models import PendingImport
+from tests.carddav.builders import make_pending
+from tests.client import Client
+
+
+@pytest.mark.parametrize("whose", ["a stranger's", "nobody's", "malformed"])
+def test_a_key_that_is_no_own_pending_import(alice: User, mallory: User, api: Client, whose: str) -> None:
+    mine = make_pending(alice)
+    keys = {"a stranger's": make_pending(mallory).pk, "nobody's": uuid4(), "malformed": "nonsense"}
+    body = {"importIds": [str(mine.pk)], "perContactGroups": {str(keys[whose]): []}}
+    answer = api.ok("POST", "/api/carddav/import", body, status=400)
+    assert [detail["field"] for detail in answer["details"]] == [f"perContactGroups.{keys[whose]}"]
+    assert PendingImport.objects.owned_by(alice).exists()
+
+
+def test_groups_of_an_own_one_that_is_not_imported_now(alice: User, api: Client) -> None:
+    mine, other = make_pending(alice), make_pending(alice)
+    body = {"importIds": [str(mine.pk)], "perContactGroups": {str(other.pk): []}}
+    assert api.ok("POST", "/api/carddav/import", body)["imported"] == 1
