@@ -64,8 +64,7 @@ def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() ->
     def handle(connection: socket.socket) -> None:
         opened.append(connection)
         for body in (b"", b"no", b"x" * 100_000):
-            while not connection.recv(65536).endswith(b"x"):
-                pass  # headers and body may come one after the other
+            connection.recv(65536)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
     with raw_server(handle) as port, open_session() as session:
