@@ -3,12 +3,13 @@
 from carddav.models.conflict import Conflict, ConflictKind, Resolution
 from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.journal import JournalEntry, JournalOp, JournalState
-from carddav.models.mapping import Mapping, MappingStatus, Todo, Tombstone, TombstoneReason, TombstoneState
+from carddav.models.mapping import UNSENT, Mapping, MappingStatus, Todo, Tombstone, TombstoneReason, TombstoneState
 from carddav.models.other_card import OtherCard, OtherKind
 from carddav.models.pending_import import PendingImport
 from carddav.models.run import Run, RunAction, RunChange, RunState, Trigger
 
 __all__ = [
+    "UNSENT",
     "Conflict",
     "ConflictKind",
     "Connection",

@@ -9,6 +9,8 @@ from people.models import Person
 MAX_KEY_LENGTH = 200
 MAX_UID_LENGTH = 1000
 MAX_ETAG_LENGTH = 500
+#: As `Mapping.local_rev`: below every revision of an account, so something of the person is still to be sent.
+UNSENT = -1
 
 
 class MappingStatus(models.TextChoices):

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.models import (
+    UNSENT,
     Conflict,
     ConflictKind,
     Connection,
@@ -18,7 +19,7 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.services.working import working
-from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import bury
 from carddav.sync.fields import Fields, changed_fields, remote_fields

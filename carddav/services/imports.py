@@ -8,10 +8,10 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.client import Card as FetchedCard
-from carddav.models import Connection, Mapping, PendingImport
+from carddav.models import UNSENT, Connection, Mapping, PendingImport
 from carddav.services.receipts import Receipt
 from carddav.services.working import working
-from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
 from carddav.sync.incoming import Linker, NewCard, import_people, link_card, room_in_plan

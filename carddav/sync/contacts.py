@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from carddav.client import Card as FetchedCard
-from carddav.models import Conflict, ConflictKind, Mapping, MappingStatus, Resolution, RunAction
+from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, Resolution, RunAction
 from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.merge import FieldConflict, Merged, Sides, merge
@@ -16,9 +16,6 @@ from carddav.sync.people import LocalSide, load_sides, write_fields
 from carddav.sync.pictures import Picture, picture_of
 from contacts_project.kernel.ownership.writing import AccountWrite
 from people.vcard import Card, read_card
-
-#: Below every revision of an account: something of the person is still to be sent.
-UNSENT = -1
 
 
 def mapping_of(context: Context, mapping_id: UUID | None) -> Mapping | None:

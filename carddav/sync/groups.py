@@ -2,8 +2,7 @@
 
 from uuid import UUID
 
-from carddav.models import Mapping, OtherCard, OtherKind
-from carddav.sync.contacts import UNSENT
+from carddav.models import UNSENT, Mapping, OtherCard, OtherKind
 from carddav.sync.context import Context
 from people.importing.batch import uid_spellings
 from people.importing.card_groups import GroupPlan

@@ -1,12 +1,13 @@
 """Cards that were fetched: merged with their person, or, where they are new, linked, imported or kept waiting."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Entry, Unreadable
 from carddav.models import (
+    UNSENT,
     JournalEntry,
     JournalState,
     Mapping,
@@ -19,7 +20,7 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.sync.cards import text_hash
-from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, remote_fields
 from carddav.sync.index import Index, Known
@@ -69,8 +70,6 @@ class Incoming:
             elif isinstance(found, Unreadable):
                 failed[found.key] = entries[keys[found.href]]
                 self.context.tally.fail(f"{found.href}: {found.message}")
-            elif found.key in self.index.todo:
-                Todo.objects.owned_by(self.context.owner).filter(href_key=found.key).delete()
         self.flush()
         self._remember(failed, [key for key in self.index.todo if key not in failed])
 
@@ -94,8 +93,9 @@ class Incoming:
             self._update_pending(known, found, card)
         elif not self.context.dry_run:
             # A tombstone: what is edited there stays nobody's; what is to be deleted is looked at then.
-            rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
-            rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
+            with self.context.write():
+                rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+                rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
 
     def _take_mapped(self, known: Known, found: FetchedCard) -> None:
         waiting = JournalEntry.objects.owned_by(self.context.owner).filter(
@@ -212,13 +212,13 @@ class Incoming:
             rows = OtherCard.objects.owned_by(self.context.owner).filter(connection=self.context.connection)
             rows.filter(href_key=found.key).delete()
 
-    def _remember(self, failed: dict[str, Entry], done: Iterable[str]) -> None:
+    def _remember(self, failed: dict[str, Entry], done: list[str]) -> None:
         context = self.context
-        stale, new = list(done), [entry for key, entry in failed.items() if key not in self.index.todo]
-        if context.dry_run or not (stale or new):
+        new = [entry for key, entry in failed.items() if key not in self.index.todo]
+        if context.dry_run or not (done or new):
             return
         with context.write():
-            _forget_todo(context, stale)
+            _forget_todo(context, done)
             Todo.objects.bulk_create(
                 Todo(
                     owner=context.owner,

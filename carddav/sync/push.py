@@ -31,6 +31,7 @@ from carddav.sync.settling import finish_read_back, finish_write
 from carddav.sync.tombstones import queue_again
 from carddav.sync.unsent import unsent_mappings
 from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.waiting import waiting
 from people.photos.files import photo_hash, read_photo
 from people.vcard import VCardError, read_card
 
@@ -99,7 +100,7 @@ def _send(context: Context, intents: list[JournalEntry]) -> list[Written | DavEr
 
     if len(intents) == 1 or context.parallel == 1:
         return [one(intent) for intent in intents]
-    with ThreadPoolExecutor(context.parallel) as pool:
+    with waiting(), ThreadPoolExecutor(context.parallel) as pool:
         return list(pool.map(one, intents))
 
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from carddav.client import Changes
-from carddav.models import Connection, ImportMode, Mapping, MappingStatus, Run, RunState, Todo
-from carddav.sync.contacts import UNSENT, merge_contact
+from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, Run, RunState, Todo
+from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import delete_cards, take_absences
 from carddav.sync.groups import join_groups

@@ -1,6 +1,6 @@
 """What stays of a card whose person goes."""
 
-from carddav.models import Mapping, MappingStatus, Tombstone, TombstoneReason, TombstoneState
+from carddav.models import UNSENT, Mapping, MappingStatus, Tombstone, TombstoneReason, TombstoneState
 
 
 def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = TombstoneReason.DELETED) -> None:
@@ -25,6 +25,6 @@ def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = Tombsto
 def queue_again(mapping: Mapping) -> None:
     """Let the mapping wait for a card of its own, as one that was never written. Inside the write."""
     mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = "", f"new:{mapping.person_id}", None, ""
-    mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, -1
+    mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, UNSENT
     mapping.status, mapping.error, mapping.body_hash = MappingStatus.DIRTY, "", ""
     mapping.save()

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q
 
-from carddav.models import Connection, Mapping, MappingStatus, Tombstone, TombstoneState
+from carddav.models import UNSENT, Connection, Mapping, MappingStatus, Tombstone, TombstoneState
 from people.models import ImportantDate, Membership
 from people.models.person import Person, PersonQuerySet
 
@@ -42,7 +42,7 @@ def has_unsent(connection: Connection) -> bool:
         connection=connection, state=TombstoneState.TO_DELETE
     )
     return (
-        unsent_mappings(connection).exclude(status=MappingStatus.QUARANTINED, local_rev=-1).exists()
+        unsent_mappings(connection).exclude(status=MappingStatus.QUARANTINED, local_rev=UNSENT).exists()
         or to_delete.exists()
         or new_people(connection).exists()
     )

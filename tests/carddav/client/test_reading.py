@@ -1,5 +1,8 @@
 """Listing and fetching on both servers, and behind a proxy that plays the others."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from carddav.client import (
@@ -11,6 +14,7 @@ from carddav.client import (
     NotCardDavError,
     Unreadable,
 )
+from contacts_project.kernel.waiting import step_aside
 from tests.carddav.conftest import USER, RealBook, card
 from tests.carddav.faults import (
     at,
@@ -71,6 +75,23 @@ def test_cards_come_byte_for_byte_fifty_a_request(real: RealBook, proxy: Proxy) 
     href = entries[7].href
     assert found[href] == real.text(href.rpartition("/")[2])
     assert "\r\n" in found[href]
+
+
+def test_the_thread_counts_as_free_while_cards_come(real: RealBook) -> None:
+    asides: list[str] = []
+
+    @contextmanager
+    def aside() -> Iterator[None]:
+        asides.append("aside")
+        yield
+
+    real.put("1.vcf", card())
+    token = step_aside.set(aside)
+    try:
+        assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
+    finally:
+        step_aside.reset(token)
+    assert asides == ["aside"]
 
 
 def test_a_card_that_vanished_is_missing_and_the_others_arrive(real: RealBook) -> None:
