@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import OwnedViewSet
+from accounts.models import User
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
 from carddav.services.working import ConnectionBusyError
@@ -20,6 +21,7 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from people.api.person_serializer import PersonChangeSerializer
+from people.dates.upcoming import name_of
 
 _RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
 
@@ -63,7 +65,8 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
     def list(self, request: Request) -> Response:
         """The open conflicts, oldest first."""
         rows = Conflict.objects.owned_by(self.owner).still_open().select_related("person").order_by("created_at", "pk")
-        return Response({"conflicts": [_answer(row) for row in rows]})
+        rows = rows.defer("remote_raw", "remote_etag", "values")
+        return Response({"conflicts": [_answer(row, self.owner) for row in rows]})
 
     @extend_schema(
         operation_id="resolveConflict",
@@ -81,7 +84,8 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         if resolution == Resolution.MERGED and given:
             check_values(conflict, set(given))
             change = PersonChangeSerializer(data=given, context={"request": request})
-            change.is_valid(raise_exception=True)
+            if not change.is_valid():
+                raise serializers.ValidationError({"values": change.errors})
             values = change.validated_data
         resolve_conflict(
             owner=self.owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now()
@@ -90,11 +94,11 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         return Response({"success": True})
 
 
-def _answer(row: Conflict) -> dict[str, Any]:
+def _answer(row: Conflict, owner: User) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),
-        "personName": " ".join(filter(None, (row.person.name, row.person.surname))),
+        "personName": name_of(row.person, owner),
         "kind": row.kind,
         "fields": row.fields,
         "createdAt": timestamp(row.created_at),

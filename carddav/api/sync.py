@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,6 +27,13 @@ from contacts_project.kernel.errors import MissingError
 #: How often a stream looks at the run's row.
 _STEP_SECONDS = 0.3
 _SHOWN = 100
+_EVENTS = (
+    "Server-Sent Events, the data of each as JSON. `progress`, any number: `{ phase, message, current, total }`, with "
+    "phase connecting, recovering, listing, fetching, applying, pushing, verifying or finishing. Then one `complete`: "
+    "`{ imported, exported, updatedLocally, updatedRemotely, conflicts, errors, errorMessages, pendingImports }`, or "
+    "one `error`: `{ error, code }`, with code auth, not_carddav, timeout, tls, policy, dns, refused, book_gone, busy "
+    "or interrupted. A comment every 15 seconds. Who stops reading stops nothing."
+)
 
 
 class SyncViewSet(OwnedViewSet[Run]):
@@ -41,7 +48,7 @@ class SyncViewSet(OwnedViewSet[Run]):
             OpenApiParameter("dryRun", OpenApiTypes.BOOL, description="true only says what would happen."),
             OpenApiParameter("confirm", OpenApiTypes.BOOL, description="true goes on after a run was undone."),
         ],
-        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+        responses={(200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, description=_EVENTS)},
     )
     @action(detail=False, methods=["post"])
     @raises(MissingError)

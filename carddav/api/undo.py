@@ -14,6 +14,7 @@ from carddav.models import Run
 from carddav.services.undo import AlreadyUndoneError, undo_run
 from carddav.services.working import ConnectionBusyError
 from contacts_project.kernel.api.schema import envelope, raises
+from people.dates.upcoming import name_of
 
 _KEPT = inline_serializer(
     "KeptPerson",
@@ -48,7 +49,7 @@ class UndoViewSet(OwnedViewSet[Run]):
         kept = [
             {
                 "personId": str(person.pk),
-                "personName": " ".join(filter(None, (person.name, person.surname))),
+                "personName": name_of(person, self.owner),
                 "reason": reason,
             }
             for person, reason in undone.kept

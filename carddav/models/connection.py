@@ -52,8 +52,12 @@ class ConnectionQuerySet(LeaseQuerySet["Connection"], OwnedQuerySet["Connection"
     """Connections."""
 
     def due(self, now: dt.datetime) -> "ConnectionQuerySet":
-        """Those whose automatic run is due, that are not paused and were not told to wait, nor wait for somebody."""
-        rows = self.filter(sync_enabled=True, needs_confirmation=False, next_sync_at__lte=now).exclude(pause=Pause.AUTH)
+        """Those whose automatic run is due, that are not paused and were not told to wait, nor wait for somebody.
+
+        Accounts that the operator has switched off rest.
+        """
+        rows = self.filter(sync_enabled=True, needs_confirmation=False, next_sync_at__lte=now, owner__is_active=True)
+        rows = rows.exclude(pause=Pause.AUTH)
         return rows.filter(models.Q(not_before=None) | models.Q(not_before__lte=now))
 
 

@@ -82,6 +82,7 @@ def _note_failure(context: Context, error: DavError) -> None:
     if isinstance(error, LoginRefusedError):
         values["pause"] = Pause.AUTH
     if error.retry_after:
-        wait = min(error.retry_after, 3600)
-        values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=wait)
-    Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
+        values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=error.retry_after)
+    rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk)
+    # What was changed meanwhile has not failed: a password that was just mended is to be tried.
+    rows.filter(updated_at=context.connection.updated_at).update(**values)

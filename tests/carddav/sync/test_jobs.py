@@ -163,6 +163,17 @@ def test_a_failure_is_an_error_event_and_stands_in_the_history(stage: Stage) -> 
     assert (shown["code"], shown["trigger"], shown["dryRun"]) == ("auth", "manual", False)
 
 
+def test_a_password_that_was_mended_meanwhile_is_tried(stage: Stage) -> None:
+    def refuse(what: str) -> None:
+        stage.api.ok("PUT", "/api/carddav/connection", {"password": "another"})
+        raise LoginRefusedError(status=401)
+
+    stage.server.on_request = refuse
+    assert stage.sync().code == "auth"
+    stage.server.on_request = lambda what: None
+    assert (stage.reload().pause, stage.sync().code) == ("", "")
+
+
 def test_lock_holder_dies(stage: Stage) -> None:
     stage.server.edit("1.vcf", vcard("Ada L"))
     stage.server.faults[2] = "kill_before"
@@ -253,6 +264,16 @@ def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(stage: Stage) -> 
     assert (run.state, run.code, len(handed)) == ("ended", "interrupted", 1)
 
 
+def test_the_sweep_leaves_accounts_that_are_switched_off(stage: Stage) -> None:
+    User.objects.filter(pk=stage.owner.pk).update(is_active=False)
+    handed: list[str] = []
+    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
+    assert handed == []
+    User.objects.filter(pk=stage.owner.pk).update(is_active=True)
+    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
+    assert len(handed) == 1
+
+
 def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(stage: Stage) -> None:
     stage.sync()
     assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is None
@@ -287,3 +308,18 @@ def test_a_stranger_resolves_nothing(stage: Stage, stranger: Client) -> None:
     assert stage.api.call("POST", path, {"resolution": "both"}).status_code == 400
     assert stage.api.call("POST", path, {"resolution": "merged", "values": {"name": "X"}}).status_code == 400
     assert Group.objects.owned_by(stage.owner).count() == 0
+
+
+def test_a_conflict_names_the_person_as_the_reader_has_it_and_its_values_by_their_place(alice: User) -> None:
+    stage = Stage(alice)
+    User.objects.filter(pk=alice.pk).update(name_order="EASTERN")
+    stage.server.edit("1.vcf", vcard("Ada L", "ORG:Here"))
+    stage.sync()
+    stage.edit(stage.person(), organization="Mine")
+    stage.server.edit("1.vcf", vcard("Ada L", "ORG:Theirs"))
+    stage.sync()
+    [conflict] = stage.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    assert (conflict["personName"], [entry["field"] for entry in conflict["fields"]]) == ("L Ada", ["organization"])
+    body = {"resolution": "merged", "values": {"organization": 5}}
+    answer = stage.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "values.organization")

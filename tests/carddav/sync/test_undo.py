@@ -69,7 +69,7 @@ def test_who_was_edited_since_is_kept_and_named(stage: Stage) -> None:
     answer = undo(stage, run)
     assert answer["restored"] == 1
     [kept] = answer["kept"]
-    assert (kept["personId"], kept["personName"]) == (str(stage.person().pk), "Ada")
+    assert (kept["personId"], kept["personName"]) == (str(stage.person().pk), 'Ada "Countess"')
     assert kept["reason"]
     assert stage.person().organization == "New"
     assert stage.person("Grace").organization == "Old"
