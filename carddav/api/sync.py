@@ -25,7 +25,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 
 #: How often a stream looks at the run's row.
-_STEP_SECONDS = 0.3
+_STEP_SECONDS = 0.5
 _SHOWN = 100
 _EVENTS = (
     "Server-Sent Events, the data of each as JSON. `progress`, any number: `{ phase, message, current, total }`, with "
