@@ -1,0 +1,117 @@
+"""A CardDAV sync over a real Radicale, through the proxy that counts; beside it vdirsyncer, doing the same.
+
+The floor is vdirsyncer's time on the same book in the same run: it copies files, and starts Python for each sync.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from django.test import override_settings
+
+from tests.bench.frame import Figure, Stage
+from tests.builders import make_user
+from tests.carddav.conftest import USER
+from tests.carddav.proxy import Proxy, fault_proxy
+from tests.carddav.servers import PASSWORD, DavServer, radicale
+from tests.carddav.sync.real_stage import RealStage
+
+SIZE = int(os.environ.get("BENCH_CARDS", "2000"))
+_CONFIG = """
+[general]
+status_path = "{folder}/status"
+[pair contacts]
+a = "local"
+b = "remote"
+collections = null
+[storage local]
+type = "filesystem"
+path = "{folder}/cards"
+fileext = ".vcf"
+[storage remote]
+type = "carddav"
+url = "{url}"
+username = "{user}"
+password = "{password}"
+"""
+
+
+def sync_radicale(stage: Stage) -> list[Figure]:
+    """First import, idle, one in a hundred changed on each side, export of a quarter."""
+    networks = override_settings(OUTBOUND_ALLOWED_NETWORKS=["127.0.0.0/8"], OUTBOUND_ALLOWED_PORTS=["*"])
+    with tempfile.TemporaryDirectory() as folder, networks:
+        (Path(folder) / "theirs").mkdir()
+        (Path(folder) / "server").mkdir()
+        with radicale(Path(folder) / "server") as server, fault_proxy(server.port) as proxy:
+            return _Race(server, proxy, Path(folder) / "theirs").figures()
+
+
+class _Race:
+    """Two clients of two books with the same cards."""
+
+    def __init__(self, server: DavServer, proxy: Proxy, folder: Path) -> None:
+        self.proxy, self.folder = proxy, folder
+        self.ours = RealStage(make_user("sync@example.org"), server, proxy)
+        self.theirs = RealStage(make_user("vdirsyncer@example.org"), server, proxy)
+        for stage in (self.ours, self.theirs):
+            server.call("PUT", stage.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
+            server.call("PROPFIND", stage.path, USER)  # Radicale reads each card once
+        (folder / "cards").mkdir()
+        url = proxy.url.rstrip("/") + self.theirs.path
+        config = _CONFIG.format(folder=folder, url=url, user=USER, password=PASSWORD)
+        (folder / "config").write_text(config)
+        self._vdirsyncer("discover")
+
+    def figures(self) -> list[Figure]:
+        found = [self._both(f"first import of {SIZE:,}"), self._both("idle sync")]
+        for number in range(SIZE // 100):
+            name = self._name(number)
+            for stage in (self.ours, self.theirs):
+                stage.put(name, _card(number, "ORG:There"))
+            person = self.ours.person(f"Ada{number + SIZE // 2}")
+            self.ours.edit(person, jobTitle="Here")
+            file = self._file(number + SIZE // 2)
+            file.write_bytes(file.read_bytes().replace(b"END:VCARD", b"TITLE:Here\r\nEND:VCARD"))
+        found.append(self._both("sync, 1 % changed on each side"))
+        for number in range(SIZE, SIZE + SIZE // 4):
+            person = self.ours.create(name=f"Ada{number}", surname="Lovelace")
+            assert person
+            (self.folder / "cards" / f"{number}.vcf").write_text(_card(number), newline="")
+        found.append(self._both(f"export of {SIZE // 4:,}"))
+        return found
+
+    def _both(self, what: str) -> Figure:
+        seconds, requests = self._counted(self.ours.sync)
+        floor, theirs = self._counted(lambda: self._vdirsyncer("sync"))
+        return Figure(f"CardDAV, {what}", seconds, None, floor, f"once; {requests} requests, vdirsyncer {theirs}")
+
+    def _counted(self, work: Callable[[], object]) -> tuple[float, int]:
+        self.proxy.forget()
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start, self.proxy.count()
+
+    def _name(self, number: int) -> str:
+        """Radicale names the cards of a whole book itself: by their UIDs."""
+        return f"uid-{number}.vcf"
+
+    def _file(self, number: int) -> Path:
+        return self.folder / "cards" / f"uid-{number}.vcf"
+
+    def _vdirsyncer(self, command: str) -> None:
+        program = Path(sys.executable).parent / "vdirsyncer"
+        environment = {**os.environ, "VDIRSYNCER_CONFIG": str(self.folder / "config"), "HOME": str(self.folder)}
+        subprocess.run([program, command], env=environment, capture_output=True, input=b"y\n", check=True)
+
+
+def _card(number: int, *lines: str) -> str:
+    head = ["BEGIN:VCARD", "VERSION:3.0", f"UID:uid-{number}", f"FN:Ada{number} Lovelace", f"N:Lovelace;Ada{number};;;"]
+    contact = [f"TEL;TYPE=home:+49 30 {number}", f"EMAIL:ada{number}@example.org"]
+    return "\r\n".join([*head, *contact, *lines, "END:VCARD", ""])
+
+
+BENCHES = [("CardDAV", sync_radicale)]
