@@ -1,6 +1,7 @@
 """The connection, the account or a person goes while something works with the server; and what servers refuse."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from unittest.mock import patch
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from tests.builders import make_person
 from tests.carddav.builders import make_connection
 from tests.carddav.faults import fail
 from tests.carddav.proxy import fault_proxy
+from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.stage import Stage, vcard
 from tests.client import Client
 
@@ -181,3 +183,25 @@ def test_a_person_that_shall_not_sync_is_skipped(stage: Stage) -> None:
     with patch.object(exports, "open_book", stage.open_book):
         answer = stage.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
+
+
+@pytest.mark.parametrize("fault", ["kill_before", "kill_after"])
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_a_person_is_deleted_after_the_worker_was_killed_with_its_card(
+    stage: Stage, fault: str, is_removed: bool
+) -> None:
+    stage.sync()
+    person = stage.make_person(name="Bob")
+    stage.requests()
+    stage.server.faults = {2: fault}  # the listing, then the card
+    with suppress(Killed):
+        stage.sync()
+    Run.unscoped.rows().exclude(state=RunState.ENDED).update(state=RunState.ENDED)
+    Connection.unscoped.rows().update(held_until=None, holder="", claim=None)
+    stage.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True})
+    if is_removed:
+        stage.api.ok("DELETE", f"/api/people/{person.pk}/permanent")
+    for _ in range(2):
+        assert stage.sync().code == ""
+    assert len(stage.server.cards) == 3
+    assert Person.objects.owned_by(stage.owner).active().count() == 3
