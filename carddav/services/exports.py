@@ -9,7 +9,8 @@ from carddav.models import Mapping
 from carddav.services.books import asking, open_book
 from carddav.services.receipts import Receipt
 from carddav.services.working import working
-from carddav.sync.push import push_all, recover
+from carddav.sync.push import push_all
+from carddav.sync.recovery import recover
 from carddav.sync.run import queue_people
 from people.models import Person
 

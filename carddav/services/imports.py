@@ -14,7 +14,7 @@ from carddav.services.working import working
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
-from carddav.sync.incoming import Linker, NewCard, import_people, link_card, room_in_plan
+from carddav.sync.new_cards import Linker, NewCard, import_people, link_card, room_in_plan
 from carddav.sync.people import create_from_cards
 from carddav.sync.pictures import picture_of
 from contacts_project.kernel.errors import DomainError

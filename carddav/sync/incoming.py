@@ -1,17 +1,14 @@
 """Cards that were fetched: merged with their person, or, where they are new, linked, imported or kept waiting."""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Entry, Unreadable
 from carddav.models import (
-    UNSENT,
     JournalEntry,
     JournalState,
     Mapping,
-    MappingStatus,
     OtherCard,
     OtherKind,
     PendingImport,
@@ -22,28 +19,12 @@ from carddav.models import (
 from carddav.sync.cards import text_hash
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY, remote_fields
 from carddav.sync.index import Index, Known
-from carddav.sync.merge import NEVER, Sides, merge
-from carddav.sync.people import LocalSide, create_from_cards, load_sides
-from carddav.sync.pictures import Picture, picture_of
+from carddav.sync.new_cards import Linker, NewCard, forget_todo, import_cards, link_card
 from carddav.sync.settling import finish_read_back
-from contacts_project.kernel.ownership.writing import AccountWrite
-from people.importing.batch import name_key, uid_spellings
-from people.models import Person
-from people.vcard import Card, VCardError, read_card, without_photo
+from people.vcard import Card, VCardError, read_card
 
 _BATCH = 50
-_MAX_NAMESAKES = 20
-
-
-@dataclass(slots=True)
-class NewCard:
-    """A card that nobody here is known to be."""
-
-    fetched: FetchedCard
-    card: Card
-    picture: Picture | None = None
 
 
 @dataclass(slots=True)
@@ -163,7 +144,7 @@ class Incoming:
                 update_conflicts=False,
                 ignore_conflicts=True,
             )
-            _forget_todo(context, [new.fetched.key for new in rest])
+            forget_todo(context, [new.fetched.key for new in rest])
         context.tally.discovered += len(rest)
 
     def _update_pending(self, known: Known, found: FetchedCard, card: Card) -> None:
@@ -204,7 +185,7 @@ class Incoming:
             known = self.index.cards.get(found.key)
             if known is not None and known.kind == "mapping":
                 Mapping.objects.owned_by(context.owner).filter(pk=known.row_id).update(etag=found.etag)
-            _forget_todo(context, [found.key])
+            forget_todo(context, [found.key])
 
     def _forget_other(self, found: FetchedCard) -> None:
         """It can be read now, or is no group any more."""
@@ -218,7 +199,7 @@ class Incoming:
         if context.dry_run or not (done or new):
             return
         with context.write():
-            _forget_todo(context, done)
+            forget_todo(context, done)
             Todo.objects.bulk_create(
                 Todo(
                     owner=context.owner,
@@ -229,120 +210,3 @@ class Incoming:
                 )
                 for entry in new
             )
-
-
-class Linker:
-    """Which unmapped people the new cards of a batch are: by UID, then by saying the very same."""
-
-    def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, Known] | None = None) -> None:
-        self.context = context
-        owner = context.owner
-        self.taken: set[UUID] = set()
-        active = Person.objects.owned_by(owner).active()
-        uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
-        names = {name_key(new.card) for new in batch}
-        # Whose card is missing is free as well: its href may have changed.
-        moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
-        mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
-        free = active.exclude(pk__in=mapped)
-        self.by_uid: dict[str, UUID] = dict(free.filter(uid__in=uids).values_list("uid", "pk"))
-        ids = list(
-            free.filter(sort_key__in=names).order_by("id").values_list("pk", flat=True)[: _MAX_NAMESAKES * len(batch)]
-        )
-        self.namesakes: dict[bytes, list[LocalSide]] = {}
-        for side in load_sides(owner, ids).values():
-            self.namesakes.setdefault(bytes(side.person.sort_key), []).append(side)
-
-    def person_of(self, new: NewCard) -> UUID | None:
-        """The person, each only once."""
-        for uid in uid_spellings(new.card.uid) if new.card.uid else ():
-            person_id = self.by_uid.get(uid)
-            if person_id is not None and person_id not in self.taken:
-                self.taken.add(person_id)
-                return person_id
-        remote = {**remote_fields(new.card), "photo": None}
-        for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
-            local = {**side.fields, "photo": None}
-            if side.person.pk not in self.taken and _says_the_same(local, remote):
-                self.taken.add(side.person.pk)
-                return side.person.pk
-        return None
-
-
-def _says_the_same(local: dict[str, object], remote: dict[str, object]) -> bool:
-    merged = merge(NEVER, Sides(local, remote))
-    return not merged.conflicts and merged.wanted == Sides(local, remote)
-
-
-def link_card(
-    context: Context, found: FetchedCard, card: Card, person_id: UUID, moved_from: Collection[str] = ()
-) -> None:
-    """Let the card be that person's. If they never met, the merge that follows joins them; of a card that moved, what
-    was agreed on still holds."""
-    with context.write():
-        rows = Mapping.objects.owned_by(context.owner)
-        queued = rows.filter(person=person_id).first()
-        is_moved = queued is not None and bool(queued.remote_raw)
-        if is_moved and queued is not None and queued.href_key not in moved_from:
-            return
-        mapping = queued or Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
-        mapping.href, mapping.href_key, mapping.etag, mapping.uid = found.href, found.key, found.etag, card.uid
-        mapping.remote_raw, mapping.local_rev = found.text, UNSENT
-        if not is_moved:
-            mapping.base_local, mapping.base_remote = dict(EMPTY), dict(EMPTY)
-        mapping.status, mapping.error, mapping.body_hash = MappingStatus.CLEAN, "", ""
-        mapping.save()
-        Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
-        JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
-        _forget_todo(context, [found.key])
-
-
-def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
-    """Make people of the cards, in one transaction; returns those for which the plan has no room."""
-    for new in batch:
-        context.lock.keep()  # each picture may take seconds, from a host of its own
-        new.picture = picture_of(new.card, context.pixels)
-    with context.write() as write:
-        room = room_in_plan(context)
-        fitting = batch if room is None else batch[:room]
-        import_people(context, write, fitting)
-        _forget_todo(context, [new.fetched.key for new in fitting])
-    return batch[len(fitting) :]
-
-
-def room_in_plan(context: Context) -> int | None:
-    """How many people the plan has room for; None for any number. Inside the write."""
-    limit = context.owner.plan_limit("people")
-    return None if limit is None else max(0, limit - Person.objects.owned_by(context.owner).active().count())
-
-
-def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard]) -> list[Person]:
-    """People, and their mappings. Inside the write."""
-    cards = []
-    for new in batch:
-        jpeg = new.picture.jpeg if new.picture else None
-        cards.append((without_photo(new.card, is_taken=jpeg is not None) if new.card.photo else new.card, jpeg))
-    sides = create_from_cards(context.owner, write, cards)
-    Mapping.objects.bulk_create(
-        Mapping(
-            owner=context.owner,
-            connection=context.connection,
-            person=side.person,
-            href=new.fetched.href,
-            href_key=new.fetched.key,
-            uid=new.card.uid,
-            etag=new.fetched.etag,
-            remote_raw=new.fetched.text,
-            base_remote=remote_fields(new.card),
-            base_local={**side.fields, "fn": side.full_name(context.connection.name_format)},
-            local_rev=write.revision,
-        )
-        for new, side in zip(batch, sides, strict=True)
-    )
-    context.note_created([side.person for side in sides])
-    context.tally.imported += len(sides)
-    return [side.person for side in sides]
-
-
-def _forget_todo(context: Context, keys: list[str]) -> None:
-    Todo.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys).delete()

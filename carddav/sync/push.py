@@ -10,30 +10,27 @@ from dataclasses import dataclass, field
 from itertools import islice
 from uuid import UUID, uuid4
 
-from carddav.client import Card as FetchedCard
-from carddav.client import DavError, Missing, Outcome, Unreadable, Written, href_key, same_etag
+from carddav.client import DavError, Missing, Outcome, Written, href_key, same_etag
 from carddav.models import (
     ConflictKind,
     JournalEntry,
     JournalOp,
-    JournalState,
     Mapping,
     MappingStatus,
 )
 from carddav.sync.book import look_at
-from carddav.sync.cards import is_applied, revision_time
+from carddav.sync.cards import revision_time
 from carddav.sync.contacts import ask, is_resting, mapping_of, merge_contact
 from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
-from carddav.sync.fields import remote_fields
 from carddav.sync.people import LocalSide, load_sides
-from carddav.sync.settling import finish_read_back, finish_write
-from carddav.sync.tombstones import queue_again
+from carddav.sync.recovery import find_out, read_back, says_intent
+from carddav.sync.settling import finish_write
 from carddav.sync.unsent import unsent_mappings
 from contacts_project.kernel.ownership.writing import AccountWrite
 from contacts_project.kernel.waiting import waiting
 from people.photos.files import photo_hash, read_photo
-from people.vcard import VCardError, read_card
+from people.vcard import VCardError
 
 #: If-Match for a card of which the server gives no ETag: it must only be there.
 ANY_VERSION = "*"
@@ -206,7 +203,7 @@ def _meet_change(context: Context, intent: JournalEntry, written: Written, state
         return
     if intent.op == JournalOp.CREATE:
         # Random names do not clash: either it is ours, or this server gave the name to another one.
-        if _says_intent(intent, found):
+        if says_intent(intent, found):
             finish_write(context, intent, intent.href, found.etag)
         else:
             intent.delete()
@@ -228,74 +225,6 @@ def _meet_absence(context: Context, intent: JournalEntry, written: Written) -> N
         context.book.look()
         hold(context, intent)
     else:
-        intent.delete()
-
-
-def find_out(context: Context, intent: JournalEntry) -> bool:
-    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
-    found = look_at(context.book, intent.href)
-    if isinstance(found, Missing):
-        intent.delete()
-        return True
-    if intent.if_match is not None and same_etag(found.etag, intent.if_match):
-        intent.delete()
-        return True
-    if _says_intent(intent, found):
-        finish_write(context, intent, intent.href, found.etag)
-        finish_read_back(context, intent.pk, found)
-        return False
-    intent.delete()
-    if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
-        merge_contact(context, intent.mapping_id, found)
-    return False
-
-
-def _says_intent(intent: JournalEntry, found: FetchedCard) -> bool:
-    if found.text == intent.body:
-        return True
-    try:
-        sent, now = (remote_fields(read_card(text)[0]) for text in (intent.body, found.text))
-    except VCardError:
-        return False
-    before = intent.mapping.base_remote if intent.mapping is not None else {}
-    return is_applied(before, sent, now)
-
-
-def recover(context: Context) -> None:
-    """Find out about the writes that a run left behind when it was killed or cut off."""
-    left = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection).select_related("mapping")
-    prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
-    for number, intent in enumerate(prepared):
-        context.tell("recovering", "Looking what became of the last changes", number, len(prepared))
-        find_out(context, intent)
-    read_back(context)
-
-
-def read_back(context: Context) -> None:
-    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base."""
-    rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection, state=JournalState.DONE)
-    left = dict(rows.order_by("id").values_list("href", "pk"))
-    if not left:
-        return
-    context.tell("verifying", f"Reading back {len(left)} contacts", 0, len(left))
-    for found in context.book.fetch(list(left)):
-        if isinstance(found, FetchedCard):
-            finish_read_back(context, left[found.href], found)
-        elif isinstance(found, Unreadable):
-            context.tally.fail(f"{found.href}: {found.message}")
-            rows.filter(pk=left[found.href]).delete()
-        else:
-            _forget_created(context, left[found.href])
-
-
-def _forget_created(context: Context, intent_id: UUID) -> None:
-    """What was just written is not there: deleted meanwhile, or put elsewhere. The next listing tells."""
-    with context.write():
-        intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()
-        if intent is None:
-            return
-        if intent.op == JournalOp.CREATE and intent.mapping is not None:
-            queue_again(intent.mapping)
         intent.delete()
 
 

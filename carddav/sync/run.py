@@ -14,7 +14,8 @@ from carddav.sync.deletions import delete_cards, take_absences
 from carddav.sync.groups import join_groups
 from carddav.sync.incoming import Incoming
 from carddav.sync.index import Listing, compare, load_index
-from carddav.sync.push import push_all, recover
+from carddav.sync.push import push_all
+from carddav.sync.recovery import recover
 from carddav.sync.unsent import new_people, unmapped_people, unsent_mappings
 
 _RECONCILE = dt.timedelta(hours=24)

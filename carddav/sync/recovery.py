@@ -1,0 +1,84 @@
+"""What became of writes: of those whose outcome is not known, and how the server spells those that are done."""
+
+from uuid import UUID
+
+from carddav.client import Card as FetchedCard
+from carddav.client import Missing, Unreadable, same_etag
+from carddav.models import JournalEntry, JournalOp, JournalState
+from carddav.sync.book import look_at
+from carddav.sync.cards import is_applied
+from carddav.sync.contacts import merge_contact
+from carddav.sync.context import Context
+from carddav.sync.fields import remote_fields
+from carddav.sync.settling import finish_read_back, finish_write
+from carddav.sync.tombstones import queue_again
+from people.vcard import VCardError, read_card
+
+
+def find_out(context: Context, intent: JournalEntry) -> bool:
+    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
+    found = look_at(context.book, intent.href)
+    if isinstance(found, Missing):
+        intent.delete()
+        return True
+    if intent.if_match is not None and same_etag(found.etag, intent.if_match):
+        intent.delete()
+        return True
+    if says_intent(intent, found):
+        finish_write(context, intent, intent.href, found.etag)
+        finish_read_back(context, intent.pk, found)
+        return False
+    intent.delete()
+    if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
+        merge_contact(context, intent.mapping_id, found)
+    return False
+
+
+def says_intent(intent: JournalEntry, found: FetchedCard) -> bool:
+    """Whether the card is what the write wanted it to be."""
+    if found.text == intent.body:
+        return True
+    try:
+        sent, now = (remote_fields(read_card(text)[0]) for text in (intent.body, found.text))
+    except VCardError:
+        return False
+    before = intent.mapping.base_remote if intent.mapping is not None else {}
+    return is_applied(before, sent, now)
+
+
+def recover(context: Context) -> None:
+    """Find out about the writes that a run left behind when it was killed or cut off."""
+    left = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection).select_related("mapping")
+    prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
+    for number, intent in enumerate(prepared):
+        context.tell("recovering", "Looking what became of the last changes", number, len(prepared))
+        find_out(context, intent)
+    read_back(context)
+
+
+def read_back(context: Context) -> None:
+    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base."""
+    rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection, state=JournalState.DONE)
+    left = dict(rows.order_by("id").values_list("href", "pk"))
+    if not left:
+        return
+    context.tell("verifying", f"Reading back {len(left)} contacts", 0, len(left))
+    for found in context.book.fetch(list(left)):
+        if isinstance(found, FetchedCard):
+            finish_read_back(context, left[found.href], found)
+        elif isinstance(found, Unreadable):
+            context.tally.fail(f"{found.href}: {found.message}")
+            rows.filter(pk=left[found.href]).delete()
+        else:
+            _forget_created(context, left[found.href])
+
+
+def _forget_created(context: Context, intent_id: UUID) -> None:
+    """What was just written is not there: deleted meanwhile, or put elsewhere. The next listing tells."""
+    with context.write():
+        intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()
+        if intent is None:
+            return
+        if intent.op == JournalOp.CREATE and intent.mapping is not None:
+            queue_again(intent.mapping)
+        intent.delete()
