@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.client import BookMovedError, DavError
-from carddav.models import Connection, PendingImport, Run, RunState
+from carddav.models import Connection, ImportMode, PendingImport, Run, RunState
 from carddav.services.books import asking, open_book
 from carddav.services.working import connection_of
+from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
@@ -110,6 +111,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
         return "interrupted", INTERRUPTED
     if not context.dry_run:
         _note_success(context, next_at)
+        _tell_found(context)
     return "", ""
 
 
@@ -131,6 +133,18 @@ def _note_success(context: Context, next_at: dt.datetime) -> None:
     )
     interval = dt.timedelta(seconds=context.connection.auto_sync_interval)
     rows.filter(next_sync_at=next_at).update(next_sync_at=now + interval)
+
+
+def _tell_found(context: Context) -> None:
+    """Once a run."""
+    if context.run is not None and context.tally.discovered and context.connection.import_mode == ImportMode.NOTIFY:
+        contacts_found.send(
+            sender=Run,
+            owner_id=context.owner.pk,
+            run_id=context.run.pk,
+            count=context.tally.discovered,
+            now=timezone.now(),
+        )
 
 
 def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:

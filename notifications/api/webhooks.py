@@ -50,11 +50,16 @@ _DIGEST = inline_serializer(
         "late": serializers.BooleanField(),
     },
 )
+_FOUND = inline_serializer(
+    "ContactsFoundNotice",
+    {"count": serializers.IntegerField(), "daysUntil": serializers.IntegerField(), "late": serializers.BooleanField()},
+)
 _DATA: dict[NoticeKind, tuple[str, Any]] = {
     NoticeKind.IMPORTANT_DATE: ("An important date is today", ImportantDateNoticeSerializer()),
     NoticeKind.IMPORTANT_DATE_LEAD: ("An important date comes up", ImportantDateNoticeSerializer()),
     NoticeKind.CONTACT: ("It is time to get in touch with somebody", ContactNoticeSerializer()),
     NoticeKind.DIGEST: ("The events of the week", _DIGEST),
+    NoticeKind.CONTACTS_FOUND: ("New contacts wait on the CardDAV server", _FOUND),
     NoticeKind.TEST: ("A sample", serializers.DictField(help_text="Nothing.")),
 }
 _DESCRIPTION = (

@@ -11,7 +11,9 @@ from notifications.notices.notice import Notice, NoticeKind
 
 log = logging.getLogger(__name__)
 
-REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT})
+REMINDERS = frozenset(
+    {NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT, NoticeKind.CONTACTS_FOUND}
+)
 
 
 @dataclass(frozen=True)

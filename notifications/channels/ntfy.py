@@ -18,7 +18,7 @@ MAX_PARENTS = 5
 # ntfy turns a longer message into an attached file.
 MAX_MESSAGE_BYTES = 4000
 TYPE_TAGS = {"BIRTHDAY": "birthday", "ANNIVERSARY": "heart", "MEMORIAL": "candle"}
-KIND_TAGS = {NoticeKind.CONTACT: "wave", NoticeKind.TEST: "white_check_mark"}
+KIND_TAGS = {NoticeKind.CONTACT: "wave", NoticeKind.CONTACTS_FOUND: "inbox_tray", NoticeKind.TEST: "white_check_mark"}
 
 
 class NtfyChannel(EndpointChannel):

@@ -18,6 +18,7 @@ class NoticeKind(TextChoices):
     IMPORTANT_DATE_LEAD = "reminder.important_date_lead"
     CONTACT = "reminder.contact"
     DIGEST = "digest.weekly"
+    CONTACTS_FOUND = "carddav.contacts_found"
     TEST = "test"
 
 
@@ -33,6 +34,7 @@ class Notice:
       dates add `importantDateId`, `type`, `title` (null with a type), `yearUnknown`, `turns`; those of contact add
       `lastContact` (or null), `interval`, `intervalUnit`.
     - digest: `from`, `to`, `events` as GET /api/upcoming lists them, `late`.
+    - contacts found on a CardDAV server: `count`.
     - test: nothing.
     """
 

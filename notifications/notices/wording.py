@@ -113,6 +113,13 @@ def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> Di
     return DigestDay(words, day_in_digits(date, notice.owner), date.day, tuple(people))
 
 
+def _word_contacts_found(notice: Notice) -> Wording:
+    count = notice.content["count"]
+    title = ngettext("%(count)d new contact on your server", "%(count)d new contacts on your server", count)
+    line = _("Look at them, and import those that you want.")
+    return Wording(title % {"count": count}, (line,), settings.BASE_URL)
+
+
 def _word_test(notice: Notice) -> Wording:
     return Wording(
         _("Test notification"), (_("This works: reminders will arrive here like this one."),), settings.BASE_URL
@@ -144,5 +151,6 @@ _WORDINGS = {
     NoticeKind.IMPORTANT_DATE_LEAD: _word_important_date,
     NoticeKind.CONTACT: _word_contact,
     NoticeKind.DIGEST: _word_digest,
+    NoticeKind.CONTACTS_FOUND: _word_contacts_found,
     NoticeKind.TEST: _word_test,
 }

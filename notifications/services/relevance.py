@@ -13,6 +13,8 @@ def why_irrelevant(delivery: Delivery) -> str | None:
         return "account_inactive"
     if kind is NoticeKind.DIGEST:
         reason = None if delivery.owner.weekly_digest_enabled else "reminder_off"
+    elif kind is NoticeKind.CONTACTS_FOUND:
+        reason = None
     elif delivery.person is None or delivery.person.deleted_at is not None:
         reason = "deleted"
     elif kind is NoticeKind.CONTACT:

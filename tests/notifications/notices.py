@@ -36,6 +36,7 @@ CONTENTS: dict[NoticeKind, dict[str, Any]] = {
     NoticeKind.IMPORTANT_DATE_LEAD: {**DATE, "daysUntil": 7},
     NoticeKind.CONTACT: CONTACT,
     NoticeKind.DIGEST: {"from": "2026-12-07", "to": "2026-12-13", "events": [EVENT]},
+    NoticeKind.CONTACTS_FOUND: {"count": 3, "daysUntil": 0, "late": False},
     NoticeKind.TEST: {},
 }
 

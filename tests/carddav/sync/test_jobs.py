@@ -9,6 +9,7 @@ from unittest.mock import patch
 import orjson
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.core import mail
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -20,6 +21,7 @@ from carddav.services import schedule
 from carddav.services.runs import start_run
 from carddav.services.working import working
 from carddav.sync.lock import LockedError, LockLostError, locked
+from notifications.models import Delivery
 from people.models import Group, Membership, Person
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
@@ -323,3 +325,17 @@ def test_a_conflict_names_the_person_as_the_reader_has_it_and_its_values_by_thei
     body = {"resolution": "merged", "values": {"organization": 5}}
     answer = stage.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "values.organization")
+
+
+def test_import_mode_notify_tells_once_a_sync(alice: User) -> None:
+    stage = Stage(alice, import_mode="notify")
+    for number in range(3):
+        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    assert stage.sync().pending_imports == 3
+    [delivery] = Delivery.objects.owned_by(alice)
+    assert (delivery.kind, delivery.channel, delivery.content["count"]) == ("carddav.contacts_found", "email", 3)
+    stage.sync()
+    assert Delivery.objects.owned_by(alice).count() == 1
+    call_command("deliver_reminders", stdout=StringIO())
+    [message] = mail.outbox
+    assert message.subject == "3 new contacts on your server"
