@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection
-from carddav.sync import incoming
+from carddav.sync import new_cards
 from carddav.sync.lock import Lock
 from carddav.sync.pictures import Picture
 from tests.carddav.sync.stage import Stage, counts, vcard
@@ -34,6 +34,6 @@ def test_a_batch_with_slow_pictures_keeps_the_lock(alice: User, monkeypatch: pyt
         return Picture(None)
 
     monkeypatch.setattr(Lock, "__init__", remember)
-    monkeypatch.setattr(incoming, "picture_of", slow)
+    monkeypatch.setattr(new_cards, "picture_of", slow)
     assert counts(stage.sync()) == {"imported": 3}
     assert held == [True, True, True]
