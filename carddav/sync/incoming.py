@@ -21,7 +21,7 @@ from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.index import Index, Known
 from carddav.sync.new_cards import Linker, NewCard, forget_todo, import_cards, link_card
-from carddav.sync.settling import finish_read_back
+from carddav.sync.write_results import finish_read_back
 from people.vcard import Card, VCardError, read_card
 
 _BATCH = 50

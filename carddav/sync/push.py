@@ -25,8 +25,8 @@ from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
 from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import find_out, read_back, says_intent
-from carddav.sync.settling import finish_write
 from carddav.sync.unsent import unsent_mappings
+from carddav.sync.write_results import finish_write
 from contacts_project.kernel.ownership.writing import AccountWrite
 from contacts_project.kernel.waiting import waiting
 from people.photos.files import photo_hash, read_photo

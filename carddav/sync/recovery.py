@@ -10,8 +10,8 @@ from carddav.sync.cards import is_applied
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
-from carddav.sync.settling import finish_read_back, finish_write
 from carddav.sync.tombstones import queue_again
+from carddav.sync.write_results import finish_read_back, finish_write
 from people.vcard import VCardError, read_card
 
 
