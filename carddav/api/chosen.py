@@ -13,9 +13,9 @@ from rest_framework.response import Response
 from accounts.api.viewsets import ApiViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.models import PendingImport
+from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
-from carddav.services.working import ConnectionBusyError
 from contacts_project.kernel.api.fields import OwnedIdsField, OwnedListField
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.api.schema import raises

@@ -14,7 +14,7 @@ from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
-from carddav.services.working import ConnectionBusyError
+from carddav.services.connection_lock import ConnectionBusyError
 from carddav.tasks import sync_edits
 from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.json import timestamp

@@ -13,6 +13,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from carddav.models import Connection, ImportMode, NameFormat, Provider
 from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
+from carddav.services.connection_lock import connection_of
 from carddav.services.connections import (
     ConnectionExistsError,
     create_connection,
@@ -27,7 +28,6 @@ from carddav.services.server_checks import (
     CheckTimeoutError,
     check_server,
 )
-from carddav.services.working import connection_of
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,

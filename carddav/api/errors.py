@@ -1,6 +1,7 @@
 """How the API answers what carddav refuses."""
 
 from carddav.services.conflicts import AlreadyResolvedError
+from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.connections import ConnectionExistsError
 from carddav.services.server_checks import (
     CheckBrokenError,
@@ -11,7 +12,6 @@ from carddav.services.server_checks import (
     ServerError,
 )
 from carddav.services.undo import AlreadyUndoneError
-from carddav.services.working import ConnectionBusyError
 from contacts_project.kernel.api.errors import Failure
 
 FAILURES: dict[type[Exception], Failure] = {

@@ -15,9 +15,9 @@ from rest_framework.response import Response
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
 from carddav.models import Run, RunState, Trigger
+from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.discovery import discover_contacts
 from carddav.services.runs import start_run
-from carddav.services.working import ConnectionBusyError
 from carddav.tasks import run_sync
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
 from contacts_project.kernel.api.queries import read_flag

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import OwnedViewSet
 from carddav.models import Run
+from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.undo import AlreadyUndoneError, undo_run
-from carddav.services.working import ConnectionBusyError
 from contacts_project.kernel.api.schema import envelope, raises
 from people.dates.upcoming import name_of
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.client import Book, Capabilities, Card, DavError, Login, LoginRefusedError, discover, open_session
 from carddav.models import Connection, Pause
+from carddav.services.connection_lock import connection_of
 from carddav.services.server_checks import ServerError
-from carddav.services.working import connection_of
 from contacts_project.kernel.waiting import waiting
 
 _BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)

@@ -18,7 +18,7 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.services.working import working
+from carddav.services.connection_lock import locked_connection
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import bury
@@ -51,7 +51,7 @@ def resolve_conflict(
         raise MissingError
     if known.resolved_at is not None:
         raise AlreadyResolvedError
-    with working(owner) as context:
+    with locked_connection(owner) as context:
         with context.write():
             conflict = rows.get()
             if conflict.resolved_at is not None:

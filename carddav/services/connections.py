@@ -8,7 +8,7 @@ from accounts.models import User
 from carddav import models
 from carddav.client import server_url_of
 from carddav.models import Connection
-from carddav.services.working import connection_of
+from carddav.services.connection_lock import connection_of
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.outbound import OutboundError, Reason, configured_rules
 from contacts_project.kernel.ownership.writing import account_write

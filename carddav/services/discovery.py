@@ -3,8 +3,8 @@
 from accounts.models import User
 from carddav.client import DavError
 from carddav.services.books import asking, open_book
+from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
-from carddav.services.working import working
 from carddav.sync.run import find_new
 
 
@@ -14,7 +14,7 @@ def discover_contacts(*, owner: User) -> Receipt:
     Raises MissingError, ConnectionBusyError.
     """
     receipt = Receipt()
-    with working(owner) as context:
+    with locked_connection(owner) as context:
         try:
             with asking(context), open_book(context):
                 find_new(context)

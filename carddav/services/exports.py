@@ -7,8 +7,8 @@ from accounts.models import User
 from carddav.client import DavError
 from carddav.models import Mapping
 from carddav.services.books import asking, open_book
+from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
-from carddav.services.working import working
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
 from carddav.sync.run import queue_people
@@ -23,7 +23,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
     Raises MissingError, ConnectionBusyError.
     """
     receipt = Receipt()
-    with working(owner) as context:
+    with locked_connection(owner) as context:
         mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
         there = set(mapped.values_list("person_id", flat=True))
         synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)

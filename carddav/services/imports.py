@@ -9,8 +9,8 @@ from uuid import UUID
 from accounts.models import User
 from carddav.client import Card as FetchedCard
 from carddav.models import UNSENT, Connection, Mapping, PendingImport
+from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
-from carddav.services.working import working
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
@@ -42,7 +42,7 @@ def import_pending(
     for row in uploaded:
         _attempt(receipt, row, partial(_import_uploaded, owner, row, [*groups, *groups_of.get(row.pk, ())], now))
     if found and Connection.objects.owned_by(owner).exists():
-        with working(owner) as context:
+        with locked_connection(owner) as context:
             for row in found:
                 chosen = [*groups, *groups_of.get(row.pk, ())]
                 _attempt(receipt, row, partial(_import_found, context, row, chosen, now))

@@ -11,7 +11,7 @@ from accounts.models import User
 from carddav.client import BookMovedError, DavError
 from carddav.models import Connection, ImportMode, PendingImport, Run, RunState
 from carddav.services.books import asking, open_book
-from carddav.services.working import connection_of
+from carddav.services.connection_lock import connection_of
 from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.models import Connection, Run, RunAction, RunChange, RunState, Tombstone, TombstoneReason
-from carddav.services.working import ConnectionBusyError, working
+from carddav.services.connection_lock import ConnectionBusyError, locked_connection
 from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.writing import AccountWrite, account_write
@@ -43,7 +43,7 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
         raise MissingError
     if run.state != RunState.ENDED:
         raise ConnectionBusyError
-    with working(owner):
+    with locked_connection(owner):
         if not rows.filter(undone_at=None).exists():
             raise AlreadyUndoneError
         undone = Undone()

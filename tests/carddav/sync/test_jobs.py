@@ -18,8 +18,8 @@ from carddav.api.sync import progress
 from carddav.client import LoginRefusedError, Outcome
 from carddav.models import Connection, Mapping, PendingImport, Run
 from carddav.services import schedule
+from carddav.services.connection_lock import locked_connection
 from carddav.services.runs import start_run
-from carddav.services.working import working
 from carddav.sync.lock import LockedError, LockLostError, locked
 from notifications.models import Delivery
 from people.models import Group, Membership, Person
@@ -194,7 +194,7 @@ def test_lock_holder_dies(stage: Stage) -> None:
 
 
 def test_who_lost_the_lock_writes_nothing(stage: Stage) -> None:
-    with working(stage.owner) as context:
+    with locked_connection(stage.owner) as context:
         Connection.objects.owned_by(stage.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
         with pytest.raises(LockLostError), context.write():
             pytest.fail("the lock is lost")
@@ -204,7 +204,7 @@ def test_import_waits_for_nobody_for_ever(stage: Stage, monkeypatch: pytest.Monk
     stage.server.edit("1.vcf", vcard("Ada L"))
     stage.sync()
     row = PendingImport.objects.owned_by(stage.owner).get()
-    monkeypatch.setattr("carddav.services.working._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("carddav.services.connection_lock._PATIENCE_SECONDS", 0.0)
     with locked(stage.connection):
         response = stage.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
     assert (response.status_code, response.json()["code"]) == (409, "busy")

@@ -1,4 +1,4 @@
-"""Work with the server outside of runs: the same lock, and a wait for whoever has it."""
+"""The lock of a connection for jobs outside of runs, with a wait for whoever has it."""
 
 import time
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def connection_of(owner: User) -> Connection:
 
 
 @contextmanager
-def working(owner: User) -> Iterator[Context]:
+def locked_connection(owner: User) -> Iterator[Context]:
     """Hold the connection's lock for a job that leaves no run.
 
     Raises MissingError, also where the connection is removed meanwhile, and ConnectionBusyError, also where it becomes
