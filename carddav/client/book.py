@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from carddav.client import requests
+from carddav.client.conditional_writes import delete, put
 from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, NotCardDavError, StatusError
 from carddav.client.etags import read_etag
-from carddav.client.fetching import fetch, get_card
 from carddav.client.hrefs import LONGEST_URL, href_key, member_path
+from carddav.client.multiget import fetch, get_card
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
 from carddav.client.session import DavSession
 from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
-from carddav.client.writing import delete, put
 
 _GONE = {404, 410}
 _TOKEN_REFUSED = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
