@@ -27,7 +27,7 @@ def mapping_of(context: Context, mapping_id: UUID | None) -> Mapping | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MergePlan:
     """What a merge does to a contact: `wanted` here, in the `changed` fields; `is_unsent`: something goes there."""
 
     merged: Merged
@@ -37,7 +37,7 @@ class Verdict:
     is_unsent: bool
 
 
-def judge(mapping: Mapping, side: LocalSide, remote: Fields, picture: Picture, form: str) -> Verdict:
+def plan_merge(mapping: Mapping, side: LocalSide, remote: Fields, picture: Picture, form: str) -> MergePlan:
     """The merge of a contact as it is now; pure. `form` is the format of FN."""
     agreed = frozenset({"photo"} if picture.jpeg and picture.local == side.fields["photo"] else ())
     merged = merge(Sides(mapping.base_local, mapping.base_remote), Sides(side.fields, remote), agreed)
@@ -47,7 +47,7 @@ def judge(mapping: Mapping, side: LocalSide, remote: Fields, picture: Picture, f
     was_named = mapping.base_local.get("fn")
     is_renamed = was_named is not None and was_named != side.full_name(form)
     is_unsent = is_renamed or bool(changed_fields(remote, merged.wanted.remote))
-    return Verdict(merged, wanted, changed_fields(side.fields, wanted), is_renamed, is_unsent)
+    return MergePlan(merged, wanted, changed_fields(side.fields, wanted), is_renamed, is_unsent)
 
 
 def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | None = None) -> None:
@@ -89,10 +89,10 @@ def _foretell(context: Context, mapping: Mapping, card: Card, picture: Picture) 
     if is_resting(side):
         return
     context.foretold.add(mapping.pk)
-    verdict = judge(mapping, side, remote_fields(card), picture, context.connection.name_format)
-    context.tally.updated_locally += bool(verdict.changed)
-    context.tally.updated_remotely += verdict.is_unsent
-    context.tally.conflicts += bool(verdict.merged.conflicts)
+    merge_plan = plan_merge(mapping, side, remote_fields(card), picture, context.connection.name_format)
+    context.tally.updated_locally += bool(merge_plan.changed)
+    context.tally.updated_remotely += merge_plan.is_unsent
+    context.tally.conflicts += bool(merge_plan.merged.conflicts)
 
 
 def _picture(context: Context, card: Card, base_remote: Fields) -> Picture:
@@ -104,21 +104,21 @@ def _merge(
     context: Context, write: AccountWrite, mapping: Mapping, side: LocalSide, card: Card, picture: Picture
 ) -> None:
     form, remote = context.connection.name_format, remote_fields(card)
-    verdict = judge(mapping, side, remote, picture, form)
+    merge_plan = plan_merge(mapping, side, remote, picture, form)
     before = side
-    if verdict.changed:
-        image = {field: side.fields[field] for field in verdict.changed}
-        side = write_fields(context.owner, write, side, verdict.wanted, verdict.changed, picture.jpeg)
+    if merge_plan.changed:
+        image = {field: side.fields[field] for field in merge_plan.changed}
+        side = write_fields(context.owner, write, side, merge_plan.wanted, merge_plan.changed, picture.jpeg)
         context.note_change(side.person, RunAction.UPDATED, image)
         context.tally.updated_locally += 1
     bases, was_named = Sides(mapping.base_local, mapping.base_remote), mapping.base_local.get("fn")
-    mapping.base_local, mapping.base_remote = _agreed_bases(bases, remote, verdict.merged, before, side)
-    mapping.base_local["fn"] = was_named if verdict.is_renamed else side.full_name(form)
-    set_conflict(context, mapping, verdict.merged.conflicts)
-    if mapping.status != MappingStatus.QUARANTINED or not verdict.is_unsent:
-        state = MappingStatus.CONFLICT if verdict.merged.conflicts else MappingStatus.CLEAN
+    mapping.base_local, mapping.base_remote = _agreed_bases(bases, remote, merge_plan.merged, before, side)
+    mapping.base_local["fn"] = was_named if merge_plan.is_renamed else side.full_name(form)
+    set_conflict(context, mapping, merge_plan.merged.conflicts)
+    if mapping.status != MappingStatus.QUARANTINED or not merge_plan.is_unsent:
+        state = MappingStatus.CONFLICT if merge_plan.merged.conflicts else MappingStatus.CLEAN
         mapping.status, mapping.error, mapping.body_hash = state, "", ""
-    mapping.local_rev = UNSENT if verdict.is_unsent else write.revision
+    mapping.local_rev = UNSENT if merge_plan.is_unsent else write.revision
     mapping.save()
 
 

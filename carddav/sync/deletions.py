@@ -18,7 +18,7 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.sync.book import look_at
-from carddav.sync.contacts import ask, judge, mapping_of
+from carddav.sync.contacts import ask, mapping_of, plan_merge
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
 from carddav.sync.index import Index, Known
@@ -130,8 +130,8 @@ def _is_edited(context: Context, mapping: Mapping, side: LocalSide) -> bool:
         remote = remote_fields(read_card(mapping.remote_raw)[0])
     except VCardError:
         return True
-    verdict = judge(mapping, side, remote, Picture(remote["photo"]), context.connection.name_format)
-    return bool(verdict.is_unsent or verdict.merged.conflicts)
+    merge_plan = plan_merge(mapping, side, remote, Picture(remote["photo"]), context.connection.name_format)
+    return bool(merge_plan.is_unsent or merge_plan.merged.conflicts)
 
 
 def _count(context: Context, action: Action) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from carddav.models import Mapping, MappingStatus
 from carddav.sync.cards import new_text, patched_text, text_hash
-from carddav.sync.contacts import judge
+from carddav.sync.contacts import plan_merge
 from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.people import LocalSide
@@ -44,20 +44,20 @@ def draft_of(
 
         return Draft(whole, text_hash(whole()), base_local)
     remote = remote_fields(read_card(mapping.remote_raw)[0])
-    verdict = judge(mapping, side, remote, Picture(remote["photo"]), form)
-    if verdict.changed:
+    merge_plan = plan_merge(mapping, side, remote, Picture(remote["photo"]), form)
+    if merge_plan.changed:
         raise NeedsMergeError
-    held = {conflict.field for conflict in verdict.merged.conflicts}
+    held = {conflict.field for conflict in merge_plan.merged.conflicts}
     base_local |= {field: mapping.base_local.get(field) for field in held}
-    wanted, changed = verdict.merged.wanted.remote, changed_fields(remote, verdict.merged.wanted.remote)
+    wanted, changed = merge_plan.merged.wanted.remote, changed_fields(remote, merge_plan.merged.wanted.remote)
     if not with_photo:
         changed -= {"photo"}
 
     def patched(revised: str | None = None) -> str:
-        new_name = full_name if verdict.is_renamed else None
+        new_name = full_name if merge_plan.is_renamed else None
         return patched_text(mapping.remote_raw, wanted, changed, photo=photo, full_name=new_name, revised=revised)
 
-    plain = patched() if changed or verdict.is_renamed else mapping.remote_raw
+    plain = patched() if changed or merge_plan.is_renamed else mapping.remote_raw
     if plain != mapping.remote_raw:
         return Draft(patched, text_hash(plain), base_local)
     mapping.base_local, mapping.local_rev = base_local, revision
