@@ -21,7 +21,7 @@ from carddav.models import (
 from carddav.services.connection_lock import locked_connection
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
-from carddav.sync.deletions import bury
+from carddav.sync.deletions import end_mapping
 from carddav.sync.fields import Fields, changed_fields, remote_fields
 from carddav.sync.merge import NEVER, Sides, merge, resolve_bases
 from carddav.sync.people import load_sides, write_fields
@@ -115,7 +115,7 @@ def _decide_remote_deleted(
     now: dt.datetime,
 ) -> None:
     if resolution == Resolution.KEEP_REMOTE:
-        bury(context, mapping, TombstoneState.GONE)
+        end_mapping(context, mapping, TombstoneState.GONE)
         delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=now)
     else:
         queue_again(mapping)

@@ -62,7 +62,7 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
     card, _ = read_card(fetched.text if fetched else known.remote_raw)
     picture = _picture(context, card, known.base_remote)
     if context.dry_run:
-        _foretell(context, known, card, picture)
+        _count_merge(context, known, card, picture)
         return
     with context.write() as write:
         mapping = rows.filter(pk=mapping_id).first()
@@ -84,11 +84,11 @@ def is_resting(side: LocalSide) -> bool:
     return side.person.deleted_at is not None or not side.person.card_dav_sync_enabled
 
 
-def _foretell(context: Context, mapping: Mapping, card: Card, picture: Picture) -> None:
+def _count_merge(context: Context, mapping: Mapping, card: Card, picture: Picture) -> None:
     side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
     if is_resting(side):
         return
-    context.foretold.add(mapping.pk)
+    context.counted_mappings.add(mapping.pk)
     merge_plan = plan_merge(mapping, side, remote_fields(card), picture, context.connection.name_format)
     context.tally.updated_locally += bool(merge_plan.changed)
     context.tally.updated_remotely += merge_plan.is_unsent

@@ -65,7 +65,7 @@ class Context:
     pixels: PixelBudget = field(default_factory=PixelBudget)
     book_or_none: Book | None = None
     listed: Changes | None = None
-    foretold: set[UUID] = field(default_factory=set)
+    counted_mappings: set[UUID] = field(default_factory=set)
     _told_at: dt.datetime | None = None
 
     @property

@@ -88,8 +88,8 @@ def _forget(context: Context, gone: Sequence[Known]) -> None:
 
 def _take_absence(context: Context, known: Known, *, held: bool) -> None:
     if context.dry_run:
-        foretold = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
-        _count(context, _action(context, foretold, _side(context, foretold), held=held))
+        mapping = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
+        _count(context, _action(context, mapping, _side(context, mapping), held=held))
         return
     with context.write() as write:
         mapping = mapping_of(context, known.row_id)
@@ -98,7 +98,7 @@ def _take_absence(context: Context, known: Known, *, held: bool) -> None:
         side = _side(context, mapping)
         match _action(context, mapping, side, held=held):
             case Action.TRASH:
-                bury(context, mapping, TombstoneState.GONE)
+                end_mapping(context, mapping, TombstoneState.GONE)
                 delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=write.now)
                 side.person.refresh_from_db(fields=["revision"])
                 context.note_change(side.person, RunAction.TRASHED, {})
@@ -108,7 +108,7 @@ def _take_absence(context: Context, known: Known, *, held: bool) -> None:
                 mapping.status = MappingStatus.HELD
                 mapping.save()
             case Action.FORGET:
-                bury(context, mapping, TombstoneState.GONE)
+                end_mapping(context, mapping, TombstoneState.GONE)
             case _:
                 pass
 
@@ -140,7 +140,7 @@ def _count(context: Context, action: Action) -> None:
     context.tally.updated_remotely += action is Action.DELETE
 
 
-def bury(context: Context, mapping: Mapping, state: TombstoneState) -> None:
+def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> None:
     """The mapping ends; what was known of the card stays as a tombstone. Inside the write."""
     Conflict.objects.owned_by(context.owner).filter(mapping=mapping, resolved_at=None).delete()
     put_tombstone(mapping, state)

@@ -27,7 +27,7 @@ def sync_book(context: Context) -> None:
         recover(context)
     pull(context, is_importing=context.connection.import_mode == ImportMode.AUTO)
     if context.dry_run:
-        _foretell_push(context)
+        _count_push(context)
         delete_cards(context)
         return
     queue_people(context, list(new_people(context.connection).values_list("pk", flat=True)))
@@ -133,12 +133,12 @@ def queue_people(context: Context, person_ids: Sequence[UUID]) -> None:
         )
 
 
-def _foretell_push(context: Context) -> None:
+def _count_push(context: Context) -> None:
     """What would be sent of edits of people whose card has not changed."""
     rows = unsent_mappings(context.connection)
     for key, raw, status in rows.values_list("pk", "remote_raw", "status"):
         if not raw:
             context.tally.exported += status != MappingStatus.QUARANTINED
-        elif key not in context.foretold:
+        elif key not in context.counted_mappings:
             merge_contact(context, key)
     context.tally.exported += new_people(context.connection).count()

@@ -47,12 +47,12 @@ def test_runs_are_dry_until_one_is_confirmed(stage: Stage) -> None:
     run = stage.sync()
     undo(stage, run)
     assert not Connection.objects.owned_by(stage.owner).due(run.started_at.replace(year=2200)).exists()
-    foretold = stage.sync()
-    assert foretold.dry_run
+    preview = stage.sync()
+    assert preview.dry_run
     assert "ORG:New" in stage.card_of(stage.person())
     done = stage.sync(confirm=True)
     assert not done.dry_run
-    assert counts(done) == counts(foretold) == {"updated_remotely": 1}
+    assert counts(done) == counts(preview) == {"updated_remotely": 1}
     assert "ORG:Old" in stage.card_of(stage.person())
     # The card of whom the run had made stays there, and is not imported again.
     assert any("FN:Zoe" in card.text for card in stage.server.cards.values())
