@@ -31,12 +31,12 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: Any) -> dict[UUID, list[Any]]:
         if not isinstance(data, dict):
             raise serializers.ValidationError("This must be an object of lists of group ids.")
-        wanted = [item for ids in data.values() if isinstance(ids, list) for item in ids if isinstance(item, str)]
+        requested = [item for ids in data.values() if isinstance(ids, list) for item in ids if isinstance(item, str)]
         field = OwnedListField("people.Group")
         field.bind("perContactGroups", self.parent)
         chosen = {}
         rows = {
-            str(row.pk): row for row in field.rows().in_bulk([key for key in map(parse_id, wanted) if key]).values()
+            str(row.pk): row for row in field.rows().in_bulk([key for key in map(parse_id, requested) if key]).values()
         }
         for key, ids in data.items():
             if not isinstance(ids, list):

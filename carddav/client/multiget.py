@@ -31,13 +31,13 @@ _NO_MULTIGET = {405, 415, 501}
 
 def fetch(book: "Book", hrefs: Iterable[str]) -> Iterator[Fetched]:
     """Each href exactly once, in batches, two of them under way."""
-    wanted = iter({book.key(href): href for href in hrefs}.items())
+    unfetched = iter({book.key(href): href for href in hrefs}.items())
     fetcher = _Fetcher(book)
     running: deque[Future[list[Fetched]]] = deque()
     pool = ThreadPoolExecutor(IN_FLIGHT, "carddav-fetch")
     try:
         while True:
-            while len(running) < IN_FLIGHT and (batch := dict(islice(wanted, fetcher.size))):
+            while len(running) < IN_FLIGHT and (batch := dict(islice(unfetched, fetcher.size))):
                 running.append(pool.submit(fetcher.fetch, batch))
             if not running:
                 return

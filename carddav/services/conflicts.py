@@ -102,7 +102,7 @@ def _fields_of(values: MappingOf[str, Any]) -> set[str]:
 
 def _union(local: Fields, remote: Fields, names: set[str]) -> Fields:
     """Both sides' entries of these lists; scalars stay ours."""
-    joined = merge(NEVER, Sides(local, remote)).wanted.local
+    joined = merge(NEVER, Sides(local, remote)).target.local
     return {**local, **{name: joined[name] for name in names if isinstance(local[name], list)}}
 
 

@@ -28,13 +28,13 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         there = set(mapped.values_list("person_id", flat=True))
         synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
         may = set(synced.values_list("pk", flat=True)) - there
-        wanted = [key for key in person_ids if key in may]
-        receipt.skipped = len(person_ids) - len(wanted)
+        sendable = [key for key in person_ids if key in may]
+        receipt.skipped = len(person_ids) - len(sendable)
         try:
             with asking(context), open_book(context):
                 recover(context)
-                for start in range(0, len(wanted), _BATCH):
-                    batch = wanted[start : start + _BATCH]
+                for start in range(0, len(sendable), _BATCH):
+                    batch = sendable[start : start + _BATCH]
                     queue_people(context, batch)
                     queued = Mapping.objects.owned_by(owner).filter(person__in=batch, remote_raw="")
                     push_all(context, list(queued.order_by("id").values_list("pk", flat=True)))

@@ -17,16 +17,16 @@ _NO_WORD = re.compile(r"\W+")
 
 def patched_text(
     raw: str,
-    wanted: Fields,
+    target: Fields,
     changed: set[str],
     *,
     photo: bytes | None,
     full_name: str | None,
     revised: str | None = None,
 ) -> str:
-    """`raw` saying what `wanted` does in the `changed` fields; no other line changes. Raises VCardError."""
+    """`raw` saying what `target` does in the `changed` fields; no other line changes. Raises VCardError."""
     said, _ = read_card(raw)
-    return patch_card(raw, card_with(said, wanted, changed, photo), full_name=full_name, revised=revised)
+    return patch_card(raw, card_with(said, target, changed, photo), full_name=full_name, revised=revised)
 
 
 def new_text(card: Card, *, photo: bytes | None, full_name: str, revised: str | None = None) -> str:

@@ -28,10 +28,10 @@ def mapping_of(context: Context, mapping_id: UUID | None) -> Mapping | None:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """What a merge does to a contact: `wanted` here, in the `changed` fields; `is_unsent`: something goes there."""
+    """What a merge does to a contact: `target` here, in the `changed` fields; `is_unsent`: something goes there."""
 
     merged: Merged
-    wanted: Fields
+    target: Fields
     changed: set[str]
     is_renamed: bool
     is_unsent: bool
@@ -41,13 +41,13 @@ def plan_merge(mapping: Mapping, side: LocalSide, remote: Fields, picture: Pictu
     """The merge of a contact as it is now; pure. `form` is the format of FN."""
     agreed = frozenset({"photo"} if picture.jpeg and picture.local == side.fields["photo"] else ())
     merged = merge(Sides(mapping.base_local, mapping.base_remote), Sides(side.fields, remote), agreed)
-    wanted = {**merged.wanted.local, "photo": side.fields["photo"]}
+    target = {**merged.target.local, "photo": side.fields["photo"]}
     if _takes_photo(merged, side.fields, picture):
-        wanted["photo"] = picture.local
+        target["photo"] = picture.local
     was_named = mapping.base_local.get("fn")
     is_renamed = was_named is not None and was_named != side.full_name(form)
-    is_unsent = is_renamed or bool(changed_fields(remote, merged.wanted.remote))
-    return MergePlan(merged, wanted, changed_fields(side.fields, wanted), is_renamed, is_unsent)
+    is_unsent = is_renamed or bool(changed_fields(remote, merged.target.remote))
+    return MergePlan(merged, target, changed_fields(side.fields, target), is_renamed, is_unsent)
 
 
 def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | None = None) -> None:
@@ -108,7 +108,7 @@ def _merge(
     before = side
     if merge_plan.changed:
         image = {field: side.fields[field] for field in merge_plan.changed}
-        side = write_fields(context.owner, write, side, merge_plan.wanted, merge_plan.changed, picture.jpeg)
+        side = write_fields(context.owner, write, side, merge_plan.target, merge_plan.changed, picture.jpeg)
         context.note_change(side.person, RunAction.UPDATED, image)
         context.tally.updated_locally += 1
     bases, was_named = Sides(mapping.base_local, mapping.base_remote), mapping.base_local.get("fn")
@@ -124,10 +124,10 @@ def _merge(
 
 def _takes_photo(merged: Merged, local: Fields, picture: Picture) -> bool:
     """Whether the card's picture, or its absence, comes here. One that could not be had leaves ours."""
-    wanted = merged.wanted.local["photo"]
-    if wanted == local["photo"] or any(conflict.field == "photo" for conflict in merged.conflicts):
+    target = merged.target.local["photo"]
+    if target == local["photo"] or any(conflict.field == "photo" for conflict in merged.conflicts):
         return False
-    return wanted is None or picture.jpeg is not None
+    return target is None or picture.jpeg is not None
 
 
 def _agreed_bases(
@@ -142,8 +142,8 @@ def _agreed_bases(
             local[field], theirs[field] = bases.local.get(field), bases.remote.get(field)
             continue
         theirs[field] = remote[field]
-        local[field] = came.wanted.local[field]
-        if merged.wanted.remote[field] == remote[field]:
+        local[field] = came.target.local[field]
+        if merged.target.remote[field] == remote[field]:
             local[field] = after.fields[field]  # nothing to be sent: what is here is what was agreed on
     return local, theirs
 

@@ -49,13 +49,13 @@ def draft_of(
         raise NeedsMergeError
     held = {conflict.field for conflict in merge_plan.merged.conflicts}
     base_local |= {field: mapping.base_local.get(field) for field in held}
-    wanted, changed = merge_plan.merged.wanted.remote, changed_fields(remote, merge_plan.merged.wanted.remote)
+    target, changed = merge_plan.merged.target.remote, changed_fields(remote, merge_plan.merged.target.remote)
     if not with_photo:
         changed -= {"photo"}
 
     def patched(revised: str | None = None) -> str:
         new_name = full_name if merge_plan.is_renamed else None
-        return patched_text(mapping.remote_raw, wanted, changed, photo=photo, full_name=new_name, revised=revised)
+        return patched_text(mapping.remote_raw, target, changed, photo=photo, full_name=new_name, revised=revised)
 
     plain = patched() if changed or merge_plan.is_renamed else mapping.remote_raw
     if plain != mapping.remote_raw:

@@ -35,16 +35,16 @@ class FieldConflict:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What both sides shall say, and the bases once they do: a field in conflict keeps its old ones."""
+    """`target`: what both sides shall say; `bases`: the bases once they do: a field in conflict keeps its old ones."""
 
-    wanted: Sides
+    target: Sides
     bases: Sides
     conflicts: tuple[FieldConflict, ...]
 
 
 def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Merged:
     """The merge of all fields. `agreed` says the same on both sides, though it may be spelled differently (photos)."""
-    wanted, next_bases = Sides({}, {}), Sides({}, {})
+    target, next_bases = Sides({}, {}), Sides({}, {})
     conflicts = []
     for field in EMPTY:
         # A field that this version of ours does not know from the base did not change.
@@ -62,10 +62,10 @@ def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Mer
             is_conflict, merged = _merge_value(
                 base_local, now.local[field], base_remote, now.remote[field], is_same=is_same
             )
-        wanted.local[field], wanted.remote[field], next_bases.local[field], next_bases.remote[field] = merged
+        target.local[field], target.remote[field], next_bases.local[field], next_bases.remote[field] = merged
         if is_conflict:
             conflicts.append(FieldConflict(field, base_local, now.local[field], now.remote[field]))
-    return Merged(wanted, next_bases, tuple(conflicts))
+    return Merged(target, next_bases, tuple(conflicts))
 
 
 def _merge_value(

@@ -76,7 +76,7 @@ class Linker:
 
 def _says_the_same(local: dict[str, object], remote: dict[str, object]) -> bool:
     merged = merge(NEVER, Sides(local, remote))
-    return not merged.conflicts and merged.wanted == Sides(local, remote)
+    return not merged.conflicts and merged.target == Sides(local, remote)
 
 
 def link_card(

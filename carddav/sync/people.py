@@ -64,9 +64,9 @@ def _side(person: Person, dates: list[ImportantDate], groups: list[str]) -> Loca
 
 
 def write_fields(
-    owner: User, write: AccountWrite, side: LocalSide, wanted: Fields, changed: set[str], jpeg: bytes | None
+    owner: User, write: AccountWrite, side: LocalSide, target: Fields, changed: set[str], jpeg: bytes | None
 ) -> LocalSide:
-    """Write the `changed` fields of `wanted` to the person, as edits of what is there; returns what it says then.
+    """Write the `changed` fields of `target` to the person, as edits of what is there; returns what it says then.
 
     Ids, reminders, relationships and everything that no card can hold stay. `jpeg` is the picture in its stored form.
     """
@@ -74,13 +74,13 @@ def write_fields(
     data: dict[str, Any] = {}
     for name in changed:
         if name in SCALARS:
-            data[_COLUMN_OF[SCALARS[name]]] = _column(name, wanted[name])
+            data[_COLUMN_OF[SCALARS[name]]] = _column(name, target[name])
         elif name in LISTS:
-            data[LISTS[name]] = wanted[name][:_MAX_ENTRIES]
+            data[LISTS[name]] = target[name][:_MAX_ENTRIES]
     if "importantDates" in changed:
-        data["important_dates"] = _date_entries(side.dates, wanted["importantDates"])
+        data["important_dates"] = _date_entries(side.dates, target["importantDates"])
     if "groups" in changed:
-        data["groups"] = _groups(owner, wanted["groups"])
+        data["groups"] = _groups(owner, target["groups"])
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
@@ -132,7 +132,7 @@ def _groups(owner: User, names: list[str]) -> list[Any]:
     return list({group.pk: group for group in (plan.make(name) for name in names if plan.allows(name))}.values())
 
 
-def _date_entries(rows: list[ImportantDate], wanted: list[Any]) -> list[dict[str, Any]]:
+def _date_entries(rows: list[ImportantDate], target: list[Any]) -> list[dict[str, Any]]:
     """The dates as PersonWriter takes them: each that is there already keeps its id and its reminder."""
     there = [
         {"type": row.type, "title": row.title, "date": row.date.isoformat(), "yearUnknown": row.year_unknown}
@@ -140,10 +140,10 @@ def _date_entries(rows: list[ImportantDate], wanted: list[Any]) -> list[dict[str
     ]
     kind = KINDS["importantDates"]
     found = match_entries(
-        wanted, there, keys=(lambda entry: tuple(sorted(entry.items(), key=str)), kind.value), kind=kind.kind
+        target, there, keys=(lambda entry: tuple(sorted(entry.items(), key=str)), kind.value), kind=kind.kind
     )
     entries = []
-    for entry, place in zip(wanted, found, strict=True):
+    for entry, place in zip(target, found, strict=True):
         day = card_date(entry)
         kept = {} if place is None else {name: getattr(rows[place], name) for name in DATE_FIELDS}
         said = {"type": day.type, "title": day.title, "date": day.date, "year_unknown": day.year_unknown}

@@ -35,7 +35,7 @@ def find_out(context: Context, intent: JournalEntry) -> bool:
 
 
 def says_intent(intent: JournalEntry, found: FetchedCard) -> bool:
-    """Whether the card is what the write wanted it to be."""
+    """Whether the card says what the write sent."""
     if found.text == intent.body:
         return True
     try:

@@ -130,9 +130,9 @@ class MemoryBook:
         return Changes(entries, ctag="" if server.has_sync else str(server.now), is_full=True)
 
     def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
-        wanted = list(hrefs)
-        for start in range(0, len(wanted), 50):
-            batch = wanted[start : start + 50]
+        requested = list(hrefs)
+        for start in range(0, len(requested), 50):
+            batch = requested[start : start + 50]
             fault = self._request(f"multiget {len(batch)}")
             for href in batch:
                 yield self._found(href)

@@ -39,8 +39,8 @@ def test_no_change_on_either_side_asks_for_nothing(case: tuple[Sides, Sides]) ->
 @given(two_sides())
 def test_merging_what_was_merged_changes_nothing(case: tuple[Sides, Sides]) -> None:
     first = merge(*case)
-    second = merge(first.bases, first.wanted)
-    assert second.wanted == first.wanted
+    second = merge(first.bases, first.target)
+    assert second.target == first.target
     assert second.bases == first.bases
     assert [found.field for found in second.conflicts] == [found.field for found in first.conflicts]
 
@@ -51,9 +51,9 @@ def test_the_sides_can_be_swapped(case: tuple[Sides, Sides]) -> None:
     one = merge(bases, now)
     other = merge(Sides(bases.remote, bases.local), Sides(now.remote, now.local))
     for field in ("name", "surname", "notes", "photo"):
-        assert (one.wanted.local[field], one.wanted.remote[field]) == (
-            other.wanted.remote[field],
-            other.wanted.local[field],
+        assert (one.target.local[field], one.target.remote[field]) == (
+            other.target.remote[field],
+            other.target.local[field],
         )
     scalars = [{found.field for found in merged.conflicts} - {"phoneNumbers", "groups"} for merged in (one, other)]
     assert scalars[0] == scalars[1]
@@ -63,7 +63,7 @@ def test_the_sides_can_be_swapped(case: tuple[Sides, Sides]) -> None:
 def test_an_untouched_side_takes_what_the_other_one_says(case: tuple[Sides, Sides]) -> None:
     bases, now = case
     merged = merge(bases, Sides(now.local, bases.remote))
-    assert merged.wanted.local == now.local
+    assert merged.target.local == now.local
     assert merged.conflicts == ()
 
 
@@ -73,11 +73,11 @@ def test_nothing_is_lost_that_nobody_removed(case: tuple[Sides, Sides]) -> None:
     merged = merge(bases, now)
     mine = numbers(now.local) - numbers(bases.local)
     theirs = numbers(now.remote) - numbers(bases.remote)
-    both = numbers(merged.wanted.local) | numbers(merged.wanted.remote)
+    both = numbers(merged.target.local) | numbers(merged.target.remote)
     assert mine | theirs <= both
     stayed = numbers(bases.local) & numbers(bases.remote) & numbers(now.local) & numbers(now.remote)
     if not merged.conflicts:
-        assert stayed <= numbers(merged.wanted.local) & numbers(merged.wanted.remote)
+        assert stayed <= numbers(merged.target.local) & numbers(merged.target.remote)
 
 
 @given(two_sides())
@@ -87,16 +87,16 @@ def test_a_conflict_keeps_both_values_and_can_be_resolved_either_way(case: tuple
     for conflict in merged.conflicts:
         if conflict.field in {"phoneNumbers", "groups"}:
             continue
-        assert merged.wanted.local[conflict.field] == now.local[conflict.field] == conflict.local
-        assert merged.wanted.remote[conflict.field] == now.remote[conflict.field] == conflict.remote
+        assert merged.target.local[conflict.field] == now.local[conflict.field] == conflict.local
+        assert merged.target.remote[conflict.field] == now.remote[conflict.field] == conflict.remote
     names = {conflict.field for conflict in merged.conflicts}
     for keep_local in (True, False):
-        resolved = resolve_bases(merged.bases, merged.wanted, names, keep_local=keep_local)
-        again = merge(resolved, merged.wanted)
+        resolved = resolve_bases(merged.bases, merged.target, names, keep_local=keep_local)
+        again = merge(resolved, merged.target)
         assert not again.conflicts
-        kept = merged.wanted.local if keep_local else merged.wanted.remote
+        kept = merged.target.local if keep_local else merged.target.remote
         for name in names & {"name", "surname", "notes"}:
-            assert again.wanted.local[name] == again.wanted.remote[name] == kept[name]
+            assert again.target.local[name] == again.target.remote[name] == kept[name]
 
 
 def test_independent_edits_of_a_list_all_survive() -> None:
@@ -104,7 +104,7 @@ def test_independent_edits_of_a_list_all_survive() -> None:
     local = fields(phoneNumbers=[phone("1"), phone("3", "work"), phone("4", "car")])
     remote = fields(phoneNumbers=[phone("2"), phone("33", "work"), phone("1"), phone("5", "fax")])
     merged = merge(Sides(base, base), Sides(local, remote))
-    assert numbers(merged.wanted.local) == numbers(merged.wanted.remote) == {"1", "33", "4", "5"}
+    assert numbers(merged.target.local) == numbers(merged.target.remote) == {"1", "33", "4", "5"}
     assert not merged.conflicts
 
 
@@ -114,7 +114,7 @@ def test_parts_of_one_entry_merge() -> None:
         Sides(base, base), Sides(fields(phoneNumbers=[phone("1", "work")]), fields(phoneNumbers=[phone("2", "home")]))
     )
     # A number and a type changed at once look like another entry: both survive.
-    assert {"1", "2"} >= numbers(merged.wanted.local) >= {"2"}
+    assert {"1", "2"} >= numbers(merged.target.local) >= {"2"}
 
 
 def test_one_entry_edited_to_two_values_is_a_conflict_of_its_field_alone() -> None:
@@ -123,9 +123,9 @@ def test_one_entry_edited_to_two_values_is_a_conflict_of_its_field_alone() -> No
     remote = fields(surname="A", phoneNumbers=[phone("3")])
     merged = merge(Sides(base, base), Sides(local, remote))
     assert [conflict.field for conflict in merged.conflicts] == ["phoneNumbers"]
-    assert merged.wanted.local["phoneNumbers"] == [phone("2")]
-    assert merged.wanted.remote["phoneNumbers"] == [phone("3")]
-    assert merged.wanted.remote["surname"] == "B"
+    assert merged.target.local["phoneNumbers"] == [phone("2")]
+    assert merged.target.remote["phoneNumbers"] == [phone("3")]
+    assert merged.target.remote["surname"] == "B"
 
 
 def test_an_edit_beats_a_removal() -> None:
@@ -133,7 +133,7 @@ def test_an_edit_beats_a_removal() -> None:
     merged = merge(
         Sides(base, base), Sides(fields(phoneNumbers=[phone("7")]), fields(phoneNumbers=[phone("8", "work")]))
     )
-    assert numbers(merged.wanted.local) == numbers(merged.wanted.remote) == {"7", "8"}
+    assert numbers(merged.target.local) == numbers(merged.target.remote) == {"7", "8"}
 
 
 def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
@@ -143,8 +143,8 @@ def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
     )
     now = Sides({**bases.local, "surname": "New"}, bases.remote)
     merged = merge(bases, now)
-    assert merged.wanted.remote == {**bases.remote, "surname": "New"}
-    assert merged.wanted.local == now.local
+    assert merged.target.remote == {**bases.remote, "surname": "New"}
+    assert merged.target.local == now.local
 
 
 def test_two_who_never_met_are_joined() -> None:
@@ -152,11 +152,11 @@ def test_two_who_never_met_are_joined() -> None:
     remote = fields(name="Ada", surname="L", phoneNumbers=[phone("+12", "cell"), phone("3")], groups=["Work"])
     merged = merge(NEVER, Sides(local, remote))
     assert not merged.conflicts
-    assert merged.wanted.local["surname"] == "L"
-    assert merged.wanted.remote["notes"] == "mine"
-    assert [entry["number"] for entry in merged.wanted.local["phoneNumbers"]] == ["+1 2", "3"]
-    assert [entry["number"] for entry in merged.wanted.remote["phoneNumbers"]] == ["+12", "3"]
-    assert set(merged.wanted.local["groups"]) == set(merged.wanted.remote["groups"]) == {"Friends", "Work"}
+    assert merged.target.local["surname"] == "L"
+    assert merged.target.remote["notes"] == "mine"
+    assert [entry["number"] for entry in merged.target.local["phoneNumbers"]] == ["+1 2", "3"]
+    assert [entry["number"] for entry in merged.target.remote["phoneNumbers"]] == ["+12", "3"]
+    assert set(merged.target.local["groups"]) == set(merged.target.remote["groups"]) == {"Friends", "Work"}
 
 
 def test_a_birthday_moved_here_and_retitled_there() -> None:
@@ -165,5 +165,5 @@ def test_a_birthday_moved_here_and_retitled_there() -> None:
     local = fields(importantDates=[{**day, "date": "2000-01-02"}])
     remote = fields(importantDates=[{**day, "title": "Party"}])
     merged = merge(Sides(base, base), Sides(local, remote))
-    assert merged.wanted.local["importantDates"] == [{**day, "date": "2000-01-02", "title": "Party"}]
-    assert merged.wanted.remote["importantDates"] == merged.wanted.local["importantDates"]
+    assert merged.target.local["importantDates"] == [{**day, "date": "2000-01-02", "title": "Party"}]
+    assert merged.target.remote["importantDates"] == merged.target.local["importantDates"]
