@@ -66,7 +66,7 @@ def run_answer(run: Run) -> dict[str, Any]:
 
 
 def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
-    """The schema of an answer about chosen contacts."""
+    """The schema of an answer about selected contacts."""
     fields: Any = {
         "success": serializers.BooleanField(),
         **{count: serializers.IntegerField() for count in (*counted, "errors")},
@@ -76,7 +76,7 @@ def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
 
 
 def receipt_answer(receipt: Receipt, done: str, *, is_skipping: bool = True) -> dict[str, Any]:
-    """What became of chosen contacts; `done` is the name of the count of those that went through."""
+    """What became of selected contacts; `done` is the name of the count of those that went through."""
     skipped = {"skipped": receipt.skipped} if is_skipping else {}
     counts = {done: receipt.done, **skipped, "errors": receipt.errors}
     return {"success": not receipt.errors, **counts, "errorMessages": receipt.told}

@@ -3,11 +3,11 @@
 from rest_framework.routers import SimpleRouter
 
 from carddav.api.backup import BackupViewSet
-from carddav.api.chosen import ChosenViewSet
 from carddav.api.conflicts import ConflictViewSet
 from carddav.api.connection import ConnectionViewSet
 from carddav.api.cron import CronViewSet
 from carddav.api.errors import FAILURES
+from carddav.api.import_export import ImportExportViewSet
 from carddav.api.pending_imports import PendingImportViewSet, UploadViewSet
 from carddav.api.sync import SyncViewSet
 from carddav.api.undo import UndoViewSet
@@ -23,7 +23,7 @@ router.register("carddav", ConnectionViewSet, basename="carddav-connection")
 router.register("carddav", BackupViewSet, basename="carddav-backup")
 router.register("carddav", PendingImportViewSet, basename="pending-import")
 router.register("carddav", SyncViewSet, basename="sync")
-router.register("carddav", ChosenViewSet, basename="chosen")
+router.register("carddav", ImportExportViewSet, basename="carddav-import-export")
 router.register("cron", CronViewSet, basename="cron")
 
 urlpatterns = router.urls

@@ -1,4 +1,4 @@
-"""Chosen people become cards on the server."""
+"""Selected people become cards on the server."""
 
 from collections.abc import Sequence
 from uuid import UUID

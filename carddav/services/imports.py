@@ -44,8 +44,8 @@ def import_pending(
     if found and Connection.objects.owned_by(owner).exists():
         with locked_connection(owner) as context:
             for row in found:
-                chosen = [*groups, *groups_of.get(row.pk, ())]
-                _attempt(receipt, row, partial(_import_found, context, row, chosen, now))
+                its_groups = [*groups, *groups_of.get(row.pk, ())]
+                _attempt(receipt, row, partial(_import_found, context, row, its_groups, now))
             join_groups(context)
     return receipt
 

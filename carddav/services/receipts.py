@@ -1,4 +1,4 @@
-"""What a job on chosen contacts answers."""
+"""What an import or export of selected contacts answers."""
 
 from dataclasses import dataclass, field
 

@@ -53,7 +53,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Context:
-    """One run. `run` is None for jobs that leave no history, such as exporting chosen people."""
+    """One run. `run` is None for jobs that leave no history, such as exporting selected people."""
 
     owner: User
     connection: Connection

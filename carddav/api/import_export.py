@@ -1,4 +1,4 @@
-"""Routes for chosen contacts: pending imports become people, people become cards."""
+"""Routes that import and export selected contacts: pending imports become people, people become cards."""
 
 from typing import Any
 from uuid import UUID
@@ -34,7 +34,7 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
         requested = [item for ids in data.values() if isinstance(ids, list) for item in ids if isinstance(item, str)]
         field = OwnedListField("people.Group")
         field.bind("perContactGroups", self.parent)
-        chosen = {}
+        groups_by_id = {}
         rows = {
             str(row.pk): row for row in field.rows().in_bulk([key for key in map(parse_id, requested) if key]).values()
         }
@@ -46,9 +46,9 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
                 raise serializers.ValidationError({key: unknown})
             if (row_id := parse_id(key)) is None:
                 raise serializers.ValidationError({key: [UNKNOWN_ID]})
-            chosen[row_id] = [rows[item] for item in keys]
-        self._check_imports(set(chosen))
-        return chosen
+            groups_by_id[row_id] = [rows[item] for item in keys]
+        self._check_imports(set(groups_by_id))
+        return groups_by_id
 
     def _check_imports(self, ids: set[UUID]) -> None:
         """Those of others do not exist, here either."""
@@ -74,7 +74,7 @@ class ExportSerializer(serializers.Serializer[Any]):
     personIds = OwnedIdsField("people.Person")
 
 
-class ChosenViewSet(ApiViewSet[Any]):
+class ImportExportViewSet(ApiViewSet[Any]):
     """Pending imports become people, people become cards."""
 
     @extend_schema(
