@@ -88,7 +88,6 @@ class TombstoneReason(models.TextChoices):
     """Why it is nobody's card."""
 
     DELETED = "deleted"
-    DISMISSED = "dismissed"
     UNDONE = "undone"
 
 
