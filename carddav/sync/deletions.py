@@ -30,7 +30,7 @@ from people.services.people import delete_people
 from people.vcard import VCardError, read_card
 
 
-def take_absences(context: Context, index: Index, missing: dict[str, Known]) -> list[FetchedCard]:
+def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Known]) -> list[FetchedCard]:
     """Deal with what vanished, each confirmed by the server; returns the cards that are there after all."""
     moved = _moved(context, missing)
     missing = {key: known for key, known in missing.items() if key not in moved}
@@ -59,7 +59,7 @@ def take_absences(context: Context, index: Index, missing: dict[str, Known]) -> 
     if not context.dry_run:
         _forget(context, [known for known in gone if known.kind != "mapping"])
     for known in mapped:
-        _take_absence(context, known, held=held)
+        _apply_remote_deletion(context, known, held=held)
     if held and not context.dry_run:
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(pause=Pause.DELETIONS_HELD)
     return there
@@ -86,7 +86,7 @@ def _forget(context: Context, gone: Sequence[Known]) -> None:
     Tombstone.objects.owned_by(context.owner).filter(pk__in=ids["tombstone"]).update(state=TombstoneState.GONE)
 
 
-def _take_absence(context: Context, known: Known, *, held: bool) -> None:
+def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> None:
     if context.dry_run:
         mapping = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
         _count(context, _action(context, mapping, _side(context, mapping), held=held))

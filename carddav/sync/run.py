@@ -10,7 +10,7 @@ from carddav.client import Changes
 from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, Run, RunState, Todo
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
-from carddav.sync.deletions import delete_cards, take_absences
+from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.groups import join_groups
 from carddav.sync.incoming import Incoming
 from carddav.sync.index import Listing, compare, load_index
@@ -54,7 +54,7 @@ def pull(context: Context, *, is_importing: bool) -> None:
         listing = Listing(dict(index.todo), {}, [])
     incoming = Incoming(context, index, is_importing=is_importing, missing=listing.missing)
     incoming.take_all(listing.to_fetch)  # first of all: what is missing may have moved to another href
-    for card in take_absences(context, index, listing.missing):
+    for card in apply_remote_deletions(context, index, listing.missing):
         incoming.take(card)
     incoming.flush()
     join_groups(context)
