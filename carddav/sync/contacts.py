@@ -175,7 +175,7 @@ def set_conflict(context: Context, mapping: Mapping, found: tuple[FieldConflict,
     record.save()
 
 
-def ask(context: Context, mapping: Mapping, kind: ConflictKind, raw: str, etag: str | None) -> None:
+def open_conflict(context: Context, mapping: Mapping, kind: ConflictKind, raw: str, etag: str | None) -> None:
     """One side is gone: somebody has to decide. Inside the write."""
     rows = Conflict.objects.owned_by(context.owner)
     values = {"connection": context.connection, "mapping": mapping, "kind": kind, "fields": []}

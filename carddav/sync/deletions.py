@@ -18,7 +18,7 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.sync.book import look_at
-from carddav.sync.contacts import ask, mapping_of, plan_merge
+from carddav.sync.contacts import mapping_of, open_conflict, plan_merge
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
 from carddav.sync.index import Index, Known
@@ -103,8 +103,8 @@ def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> Non
                 side.person.refresh_from_db(fields=["revision"])
                 context.note_change(side.person, RunAction.TRASHED, {})
                 context.tally.updated_locally += 1
-            case Action.ASK_REMOTE_DELETED if mapping.status != MappingStatus.HELD:
-                ask(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
+            case Action.CONFLICT_REMOTE_DELETED if mapping.status != MappingStatus.HELD:
+                open_conflict(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
                 mapping.status = MappingStatus.HELD
                 mapping.save()
             case Action.FORGET:
@@ -136,7 +136,7 @@ def _is_edited(context: Context, mapping: Mapping, side: LocalSide) -> bool:
 
 def _count(context: Context, action: Action) -> None:
     context.tally.updated_locally += action is Action.TRASH
-    context.tally.conflicts += action in {Action.ASK_REMOTE_DELETED, Action.ASK_LOCAL_DELETED}
+    context.tally.conflicts += action in {Action.CONFLICT_REMOTE_DELETED, Action.CONFLICT_LOCAL_DELETED}
     context.tally.updated_remotely += action is Action.DELETE
 
 
@@ -171,8 +171,8 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
     if context.dry_run:
         _count(context, action)
         return
-    if action is Action.ASK_LOCAL_DELETED:
-        _ask_local_deleted(context, tombstone, found)
+    if action is Action.CONFLICT_LOCAL_DELETED:
+        _open_local_deleted(context, tombstone, found)
         return
     written = context.book.delete(found.href, found.etag)
     if written.outcome in {Outcome.DONE, Outcome.GONE}:
@@ -180,7 +180,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
     elif written.outcome is Outcome.CHANGED:
         newest = look_at(context.book, found.href)
         if isinstance(newest, FetchedCard):
-            _ask_local_deleted(context, tombstone, newest)
+            _open_local_deleted(context, tombstone, newest)
     elif written.outcome is not Outcome.UNKNOWN:  # that one is asked for again with the next run
         context.tally.fail(f"{found.href}: it could not be deleted on the server. {written.message}".strip())
 
@@ -205,7 +205,7 @@ def _deleted(context: Context, tombstone: Tombstone) -> None:
     context.tally.updated_remotely += 1
 
 
-def _ask_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
+def _open_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
     with context.write():
         tombstone.etag, tombstone.remote_raw, tombstone.state = found.etag, found.text, TombstoneState.KEPT
         tombstone.save()
@@ -217,4 +217,4 @@ def _ask_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCar
         if mapping is not None:
             mapping.remote_raw, mapping.etag = found.text, found.etag
             mapping.save()
-            ask(context, mapping, ConflictKind.LOCAL_DELETED, found.text, found.etag)
+            open_conflict(context, mapping, ConflictKind.LOCAL_DELETED, found.text, found.etag)

@@ -26,8 +26,8 @@ class Action(Enum):
     MERGE = "merge"  # each side's edits go to the other; the same field edited on both is a conflict
     NOTE = "note"  # keep what the card says for later
     TRASH = "trash"  # soft-delete the person
-    ASK_REMOTE_DELETED = "ask_remote_deleted"
-    ASK_LOCAL_DELETED = "ask_local_deleted"
+    CONFLICT_REMOTE_DELETED = "conflict_remote_deleted"
+    CONFLICT_LOCAL_DELETED = "conflict_local_deleted"
     DELETE = "delete"  # delete the card
     FORGET = "forget"  # both are gone
     CREATE = "create"  # write a new card
@@ -41,9 +41,9 @@ _PLAN: Mapping[tuple[Side, Side], Action] = {
     (Side.SAME, Side.CHANGED): Action.MERGE,
     (Side.CHANGED, Side.CHANGED): Action.MERGE,
     (Side.SAME, Side.GONE): Action.TRASH,
-    (Side.CHANGED, Side.GONE): Action.ASK_REMOTE_DELETED,
+    (Side.CHANGED, Side.GONE): Action.CONFLICT_REMOTE_DELETED,
     (Side.GONE, Side.SAME): Action.DELETE,
-    (Side.GONE, Side.CHANGED): Action.ASK_LOCAL_DELETED,
+    (Side.GONE, Side.CHANGED): Action.CONFLICT_LOCAL_DELETED,
     (Side.GONE, Side.GONE): Action.FORGET,
     (Side.RESTING, Side.SAME): Action.NOTHING,
     (Side.RESTING, Side.CHANGED): Action.NOTE,
@@ -56,7 +56,7 @@ _PLAN: Mapping[tuple[Side, Side], Action] = {
 def plan_contact(local: Side, remote: Side, *, is_guarded: bool = False) -> Action:
     """`is_guarded`: the deletion guard holds back what vanished on the server."""
     action = _PLAN[local, remote]
-    return Action.ASK_REMOTE_DELETED if action is Action.TRASH and is_guarded else action
+    return Action.CONFLICT_REMOTE_DELETED if action is Action.TRASH and is_guarded else action
 
 
 @dataclass(frozen=True, slots=True)

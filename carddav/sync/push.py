@@ -20,7 +20,7 @@ from carddav.models import (
 )
 from carddav.sync.book import look_at
 from carddav.sync.cards import revision_time
-from carddav.sync.contacts import ask, is_resting, mapping_of, merge_contact
+from carddav.sync.contacts import is_resting, mapping_of, merge_contact, open_conflict
 from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
 from carddav.sync.people import LocalSide, load_sides
@@ -234,7 +234,7 @@ def hold(context: Context, intent: JournalEntry) -> None:
         mapping = mapping_of(context, intent.mapping_id)
         intent.delete()
         if mapping is not None:
-            ask(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
+            open_conflict(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
             mapping.status = MappingStatus.HELD
             mapping.save()
 
