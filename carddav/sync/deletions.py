@@ -166,7 +166,7 @@ def delete_cards(context: Context) -> None:
 
 
 def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
-    remote = Side.CHANGED if _says_something_new(tombstone.remote_raw, found.text) else Side.SAME
+    remote = Side.CHANGED if _is_edited_remotely(tombstone.remote_raw, found.text) else Side.SAME
     action = plan_contact(Side.GONE, remote)
     if context.dry_run:
         _count(context, action)
@@ -185,7 +185,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
         context.tally.fail(f"{found.href}: it could not be deleted on the server. {written.message}".strip())
 
 
-def _says_something_new(before: str, now: str) -> bool:
+def _is_edited_remotely(before: str, now: str) -> bool:
     if before == now:
         return False
     try:

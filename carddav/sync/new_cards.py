@@ -68,13 +68,13 @@ class Linker:
         remote = {**remote_fields(new.card), "photo": None}
         for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
             local = {**side.fields, "photo": None}
-            if side.person.pk not in self.taken and _says_the_same(local, remote):
+            if side.person.pk not in self.taken and _is_same_contact(local, remote):
                 self.taken.add(side.person.pk)
                 return side.person.pk
         return None
 
 
-def _says_the_same(local: dict[str, object], remote: dict[str, object]) -> bool:
+def _is_same_contact(local: dict[str, object], remote: dict[str, object]) -> bool:
     merged = merge(NEVER, Sides(local, remote))
     return not merged.conflicts and merged.target == Sides(local, remote)
 

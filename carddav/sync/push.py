@@ -24,7 +24,7 @@ from carddav.sync.contacts import is_resting, mapping_of, merge_contact, open_co
 from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
 from carddav.sync.people import LocalSide, load_sides
-from carddav.sync.recovery import find_out, read_back, says_intent
+from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
 from carddav.sync.unsent import unsent_mappings
 from carddav.sync.write_results import finish_write
 from contacts_project.kernel.ownership.writing import AccountWrite
@@ -166,7 +166,7 @@ def _settle(context: Context, intent: JournalEntry, written: Written, state: Pus
         case Outcome.DONE:
             finish_write(context, intent, written.href, written.etag)
         case Outcome.UNKNOWN:
-            if find_out(context, intent) and not _try_again(context, intent, state):
+            if resolve_unknown_write(context, intent) and not _try_again(context, intent, state):
                 context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
         case Outcome.CHANGED:
             _meet_change(context, intent, written, state)
@@ -203,7 +203,7 @@ def _meet_change(context: Context, intent: JournalEntry, written: Written, state
         return
     if intent.op == JournalOp.CREATE:
         # Random names do not clash: either it is ours, or this server gave the name to another one.
-        if says_intent(intent, found):
+        if matches_intent(intent, found):
             finish_write(context, intent, intent.href, found.etag)
         else:
             intent.delete()

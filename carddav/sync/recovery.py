@@ -15,7 +15,7 @@ from carddav.sync.write_results import finish_read_back, finish_write
 from people.vcard import VCardError, read_card
 
 
-def find_out(context: Context, intent: JournalEntry) -> bool:
+def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
     found = look_at(context.book, intent.href)
     if isinstance(found, Missing):
@@ -24,7 +24,7 @@ def find_out(context: Context, intent: JournalEntry) -> bool:
     if intent.if_match is not None and same_etag(found.etag, intent.if_match):
         intent.delete()
         return True
-    if says_intent(intent, found):
+    if matches_intent(intent, found):
         finish_write(context, intent, intent.href, found.etag)
         finish_read_back(context, intent.pk, found)
         return False
@@ -34,7 +34,7 @@ def find_out(context: Context, intent: JournalEntry) -> bool:
     return False
 
 
-def says_intent(intent: JournalEntry, found: FetchedCard) -> bool:
+def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
     """Whether the card says what the write sent."""
     if found.text == intent.body:
         return True
@@ -52,7 +52,7 @@ def recover(context: Context) -> None:
     prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
     for number, intent in enumerate(prepared):
         context.tell("recovering", "Looking what became of the last changes", number, len(prepared))
-        find_out(context, intent)
+        resolve_unknown_write(context, intent)
     read_back(context)
 
 
