@@ -107,7 +107,7 @@ def merge_entries(
 ) -> MergedEntries:
     """Each side keeps its own order; what comes from the other side stands at the end."""
     places = _places(kind, base_local, local, base_remote, remote)
-    outcomes = [(place, _settle(place)) for place in places]
+    outcomes = [(place, _merge_place(place)) for place in places]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))
     mine = [(_position(local, place.local), outcome) for place, outcome in outcomes]
     theirs = [(_position(remote, place.remote), outcome) for place, outcome in outcomes]
@@ -190,7 +190,7 @@ def _exactly(entry: Entry) -> Hashable:
     return tuple(sorted(entry.items()))
 
 
-def _settle(place: _Place) -> _Outcome:
+def _merge_place(place: _Place) -> _Outcome:
     local, remote = place.local, place.remote
     if local is not None and remote is not None:
         if place.base_local is None or place.base_remote is None:

@@ -75,7 +75,7 @@ def _push(context: Context, mapping_ids: Sequence[UUID], state: Pushing) -> None
     failure: DavError | None = None
     for intent, answer in answers:
         if isinstance(answer, Written):
-            _settle(context, intent, answer, state)
+            _handle_reply(context, intent, answer, state)
         else:
             intent.delete()  # an error says that nothing was written
             failure = failure or answer
@@ -160,7 +160,7 @@ def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: Local
     )
 
 
-def _settle(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+def _handle_reply(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
     """What a reply means for the contact (docs/carddav.md has the table)."""
     match written.outcome:
         case Outcome.DONE:
@@ -169,9 +169,9 @@ def _settle(context: Context, intent: JournalEntry, written: Written, state: Pus
             if resolve_unknown_write(context, intent) and not _try_again(context, intent, state):
                 context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
         case Outcome.CHANGED:
-            _meet_change(context, intent, written, state)
+            _handle_changed_card(context, intent, written, state)
         case Outcome.GONE:
-            _meet_absence(context, intent, written)
+            _handle_missing_card(context, intent, written)
         case Outcome.READ_ONLY | Outcome.FULL:
             state.is_read_only |= written.outcome is Outcome.READ_ONLY
             state.is_full |= written.outcome is Outcome.FULL
@@ -192,7 +192,7 @@ def _try_again(context: Context, intent: JournalEntry, state: Pushing) -> bool:
     return True
 
 
-def _meet_change(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+def _handle_changed_card(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
     """The card is not what it was: merge it and send once more. Where it did not move, the content was refused."""
     found = look_at(context.book, intent.href)
     if isinstance(found, Missing):
@@ -217,7 +217,7 @@ def _meet_change(context: Context, intent: JournalEntry, written: Written, state
         _try_again(context, intent, state)
 
 
-def _meet_absence(context: Context, intent: JournalEntry, written: Written) -> None:
+def _handle_missing_card(context: Context, intent: JournalEntry, written: Written) -> None:
     if intent.op == JournalOp.CREATE:
         context.book.look()  # raises where the book itself is gone
         refuse(context, intent, written.message)
