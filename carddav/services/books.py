@@ -59,7 +59,7 @@ def open_book(context: Context, *, moved_to: str = "") -> Iterator[None]:
 
 def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
     connection = context.connection
-    context.tell("connecting", "Looking for the address book")
+    context.report_progress("connecting", "Looking for the address book")
     found = discover(session, provider=connection.provider, stored=moved_to)
     connection.principal_url, connection.home_urls = found.principal_url, list(found.home_urls)
     connection.book_url, connection.book_name = found.book.url, found.book.name[:255]

@@ -99,7 +99,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
         with asking(context):
-            context.tell("connecting", "Connecting to the server")
+            context.report_progress("connecting", "Connecting to the server")
             _sync(context)
     except DavError as error:
         return error.code, str(error)
@@ -111,7 +111,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
         return "interrupted", INTERRUPTED
     if not context.dry_run:
         _note_success(context, next_at)
-        _tell_found(context)
+        _announce_found(context)
     return "", ""
 
 
@@ -135,7 +135,7 @@ def _note_success(context: Context, next_at: dt.datetime) -> None:
     rows.filter(next_sync_at=next_at).update(next_sync_at=now + interval)
 
 
-def _tell_found(context: Context) -> None:
+def _announce_found(context: Context) -> None:
     """Once a run."""
     if context.run is not None and context.tally.discovered and context.connection.import_mode == ImportMode.NOTIFY:
         contacts_found.send(

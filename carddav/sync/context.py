@@ -66,7 +66,7 @@ class Context:
     book_or_none: Book | None = None
     listed: Changes | None = None
     counted_mappings: set[UUID] = field(default_factory=set)
-    _told_at: dt.datetime | None = None
+    _reported_at: dt.datetime | None = None
 
     @property
     def book(self) -> Book:
@@ -85,19 +85,19 @@ class Context:
         finally:
             IS_OWN_WRITE.reset(token)
 
-    def tell(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
+    def report_progress(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
         """Say how far the run is, for streams; keeps the lock alive. A new phase is written at once."""
         self.lock.keep()
         run, now = self.run, timezone.now()
         if run is None:
             return
         is_new = run.phase != phase
-        if is_new or self._told_at is None or now - self._told_at >= _PROGRESS or current == total:
+        if is_new or self._reported_at is None or now - self._reported_at >= _PROGRESS or current == total:
             run.phase, run.message, run.current, run.total = phase, message, current, total
             Run.objects.owned_by(self.owner).filter(pk=run.pk).update(
                 phase=phase, message=message[:500], current=current, total=total
             )
-            self._told_at = now
+            self._reported_at = now
 
     def note_change(self, person: Person, action: RunAction, image: dict[str, object]) -> None:
         """Keep what a person was before this run, for its undo. Inside the write."""

@@ -36,7 +36,7 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
     missing = {key: known for key, known in missing.items() if key not in moved}
     if not missing:
         return []
-    context.tell("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
+    context.report_progress("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
     found = list(context.book.fetch([known.href for known in missing.values()]))
     by_href = {known.href: key for key, known in missing.items()}
     gone = [missing[by_href[answer.href]] for answer in found if isinstance(answer, Missing)]
@@ -155,9 +155,9 @@ def delete_cards(context: Context) -> None:
     waiting = {row.href: row for row in rows.order_by("id")}
     if not waiting:
         return
-    context.tell("pushing", f"Deleting {len(waiting)} contacts", 0, len(waiting))
+    context.report_progress("pushing", f"Deleting {len(waiting)} contacts", 0, len(waiting))
     for number, found in enumerate(context.book.fetch(list(waiting))):
-        context.tell("pushing", f"Deleting {len(waiting)} contacts", number, len(waiting))
+        context.report_progress("pushing", f"Deleting {len(waiting)} contacts", number, len(waiting))
         tombstone = waiting[found.href]
         if isinstance(found, Missing):
             _deleted(context, tombstone)

@@ -45,7 +45,7 @@ class Incoming:
         failed: dict[str, Entry] = {}
         keys = {entry.href: key for key, entry in entries.items()}
         for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
-            self.context.tell("fetching", f"Fetching {total} contacts", number, total)
+            self.context.report_progress("fetching", f"Fetching {total} contacts", number, total)
             if isinstance(found, FetchedCard):
                 self.take(found)
             elif isinstance(found, Unreadable):
@@ -97,7 +97,7 @@ class Incoming:
         batch, self.new = self.new, []
         if not batch:
             return
-        self.context.tell("applying", f"Taking {len(batch)} new contacts")
+        self.context.report_progress("applying", f"Taking {len(batch)} new contacts")
         linker = Linker(self.context, batch, self.missing)
         linked = [(new, person_id) for new in batch if (person_id := linker.person_of(new)) is not None]
         rest = [new for new in batch if new not in [pair[0] for pair in linked]]

@@ -58,7 +58,7 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     stream = iter(waiting)
     done = 0
     while batch := list(islice(stream, context.parallel)):
-        context.tell("pushing", f"Sending {len(waiting)} contacts", done, len(waiting))
+        context.report_progress("pushing", f"Sending {len(waiting)} contacts", done, len(waiting))
         _push(context, batch, state)
         done += len(batch)
     if state.left_out:

@@ -51,7 +51,7 @@ def recover(context: Context) -> None:
     left = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection).select_related("mapping")
     prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
     for number, intent in enumerate(prepared):
-        context.tell("recovering", "Looking what became of the last changes", number, len(prepared))
+        context.report_progress("recovering", "Looking what became of the last changes", number, len(prepared))
         resolve_unknown_write(context, intent)
     read_back(context)
 
@@ -62,7 +62,7 @@ def read_back(context: Context) -> None:
     left = dict(rows.order_by("id").values_list("href", "pk"))
     if not left:
         return
-    context.tell("verifying", f"Reading back {len(left)} contacts", 0, len(left))
+    context.report_progress("verifying", f"Reading back {len(left)} contacts", 0, len(left))
     for found in context.book.fetch(list(left)):
         if isinstance(found, FetchedCard):
             finish_read_back(context, left[found.href], found)

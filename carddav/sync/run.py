@@ -33,13 +33,13 @@ def sync_book(context: Context) -> None:
     queue_people(context, list(new_people(context.connection).values_list("pk", flat=True)))
     push_all(context)
     delete_cards(context)
-    context.tell("finishing")
+    context.report_progress("finishing")
     save_listing(context)
 
 
 def pull(context: Context, *, is_importing: bool) -> None:
     """Take what changed on the server; the token is kept for `save_listing`."""
-    context.tell("listing", "Asking the server what has changed")
+    context.report_progress("listing", "Asking the server what has changed")
     changes = _changes(context)
     context.listed = changes
     has_todo = Todo.objects.owned_by(context.owner).filter(connection=context.connection).exists()
@@ -66,7 +66,7 @@ def pull(context: Context, *, is_importing: bool) -> None:
 
 def find_new(context: Context) -> None:
     """Keep the cards that nobody here is as pending imports; everything else is left to the next run."""
-    context.tell("listing", "Asking the server what it has")
+    context.report_progress("listing", "Asking the server what it has")
     index = load_index(context.connection)
     listing = compare(index, context.book.changes("", ""))
     new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
