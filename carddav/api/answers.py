@@ -79,4 +79,4 @@ def receipt_answer(receipt: Receipt, done: str, *, is_skipping: bool = True) -> 
     """What became of selected contacts; `done` is the name of the count of those that went through."""
     skipped = {"skipped": receipt.skipped} if is_skipping else {}
     counts = {done: receipt.done, **skipped, "errors": receipt.errors}
-    return {"success": not receipt.errors, **counts, "errorMessages": receipt.told}
+    return {"success": not receipt.errors, **counts, "errorMessages": receipt.shown_messages}

@@ -87,7 +87,7 @@ class SyncViewSet(OwnedViewSet[Run]):
 
 async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
     """The events of a run until it has ended. Who stops reading stops nothing."""
-    told: dict[str, Any] | None = None
+    last_state: dict[str, Any] | None = None
     while True:
         run = await in_thread(_read, owner_id, run_id)
         if run is None:
@@ -101,8 +101,8 @@ async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
             "current": run.current,
             "total": run.total,
         }
-        if state != told:
-            told = state
+        if state != last_state:
+            last_state = state
             yield event("progress", state)
         await asyncio.sleep(_STEP_SECONDS)
     if run.code:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from carddav.sync.cards import many
+from carddav.sync.cards import first_messages
 
 
 @dataclass(slots=True)
@@ -20,6 +20,6 @@ class Receipt:
         self.messages.append(message)
 
     @property
-    def told(self) -> list[str]:
+    def shown_messages(self) -> list[str]:
         """At most 50 messages."""
-        return many(self.messages)
+        return first_messages(self.messages)

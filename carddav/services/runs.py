@@ -151,7 +151,7 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
     """Write what came of it; the last write of a run. One whose connection was removed stays away."""
     run.imported, run.exported = tally.imported, tally.exported
     run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
-    run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.told
+    run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.shown_messages
     run.pending_imports = PendingImport.objects.owned_by(run.owner_id).count()
     if run.dry_run:
         run.pending_imports += tally.discovered

@@ -92,7 +92,7 @@ def is_applied(before: Fields, sent: Fields, now: Fields) -> bool:
     return now == sent or any(now[field] == sent[field] for field in changed)
 
 
-def many(texts: Sequence[str], limit: int = 50) -> list[str]:
+def first_messages(texts: Sequence[str], limit: int = 50) -> list[str]:
     """The first messages of many, and how many more there are."""
     more = [f"and {len(texts) - limit + 1} more"] if len(texts) > limit else []
     return [*texts[: limit - len(more)], *more]

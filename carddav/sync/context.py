@@ -13,7 +13,7 @@ from accounts.models import User
 from carddav.client import Changes
 from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
-from carddav.sync.cards import many
+from carddav.sync.cards import first_messages
 from carddav.sync.lock import Lock
 from contacts_project.kernel.ownership.writing import AccountWrite, account_write
 from people.models import Person
@@ -46,9 +46,9 @@ class Tally:
         self.messages.append(message)
 
     @property
-    def told(self) -> list[str]:
+    def shown_messages(self) -> list[str]:
         """At most 50 messages."""
-        return many(self.messages)
+        return first_messages(self.messages)
 
 
 @dataclass(slots=True)

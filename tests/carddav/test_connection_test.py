@@ -22,18 +22,18 @@ def body(url: str, **changes: Any) -> dict[str, Any]:
 
 def refusal(api: Client, url: str) -> tuple[int, str]:
     answer = api.call("POST", PATH, body(url))
-    told = answer.json()
-    assert told["success"] is False
-    assert told["error"]
-    return answer.status_code, told["code"]
+    reply = answer.json()
+    assert reply["success"] is False
+    assert reply["error"]
+    return answer.status_code, reply["code"]
 
 
 def test_the_books_that_a_login_finds_are_listed(api: Client, server: DavServer, proxy: Proxy) -> None:
     path = server.make_book(USER, "Family")
-    told = api.ok("POST", PATH, body(proxy.url))
-    assert told["success"] is True
-    assert told["message"]
-    assert {"url": f"{proxy.url.rstrip('/')}{path}", "name": "Family"} in told["addressBooks"]
+    reply = api.ok("POST", PATH, body(proxy.url))
+    assert reply["success"] is True
+    assert reply["message"]
+    assert {"url": f"{proxy.url.rstrip('/')}{path}", "name": "Family"} in reply["addressBooks"]
     assert api.call("GET", "/api/carddav/connection").status_code == 404
 
 
