@@ -7,7 +7,7 @@ from uuid import UUID
 
 from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
-from carddav.sync.tombstones import put_tombstone, queue_again
+from carddav.sync.tombstones import put_tombstone, requeue
 from people.extensions import PersonExtension
 from people.models import Person
 
@@ -33,7 +33,7 @@ class CardDavExtension(PersonExtension):
         tombstones = Tombstone.objects.owned_by(person.owner_id).filter(person=person)
         is_mapped = CardMapping.objects.owned_by(person.owner_id).filter(person=person).exists()
         if not is_mapped and (last := tombstones.order_by("-updated_at").first()) is not None:
-            queue_again(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
+            requeue(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
         tombstones.delete()
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:

@@ -25,7 +25,7 @@ WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
 
 
 @contextmanager
-def asking(context: Context) -> Iterator[None]:
+def server_access(context: Context) -> Iterator[None]:
     """Ask the server nothing where it refused the login, or wants to be left alone; what it refuses now is kept.
 
     Raises DavError. A password that is tried again and again locks accounts.

@@ -25,7 +25,7 @@ from carddav.sync.deletions import end_mapping
 from carddav.sync.fields import Fields, changed_fields, remote_fields
 from carddav.sync.merge import NEVER, Sides, merge, resolve_bases
 from carddav.sync.people import load_sides, write_fields
-from carddav.sync.tombstones import queue_again
+from carddav.sync.tombstones import requeue
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
 from people.services.people import delete_people, restore_person, update_person
 from people.vcard import read_card
@@ -118,7 +118,7 @@ def _decide_remote_deleted(
         end_mapping(context, mapping, TombstoneState.GONE)
         delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=now)
     else:
-        queue_again(mapping)
+        requeue(mapping)
 
 
 def _decide_local_deleted(

@@ -2,7 +2,7 @@
 
 from accounts.models import User
 from carddav.client import DavError
-from carddav.services.books import asking, open_book
+from carddav.services.books import open_book, server_access
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.run import find_new
@@ -16,7 +16,7 @@ def discover_contacts(*, owner: User) -> Receipt:
     receipt = Receipt()
     with locked_connection(owner) as context:
         try:
-            with asking(context), open_book(context):
+            with server_access(context), open_book(context):
                 find_new(context)
         except DavError as error:
             receipt.fail(str(error))

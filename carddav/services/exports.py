@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from carddav.client import DavError
 from carddav.models import Mapping
-from carddav.services.books import asking, open_book
+from carddav.services.books import open_book, server_access
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.push import push_all
@@ -31,7 +31,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         sendable = [key for key in person_ids if key in may]
         receipt.skipped = len(person_ids) - len(sendable)
         try:
-            with asking(context), open_book(context):
+            with server_access(context), open_book(context):
                 recover(context)
                 for start in range(0, len(sendable), _BATCH):
                     batch = sendable[start : start + _BATCH]

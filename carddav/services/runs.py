@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.client import BookMovedError, DavError
 from carddav.models import Connection, ImportMode, PendingImport, Run, RunState
-from carddav.services.books import asking, open_book
+from carddav.services.books import open_book, server_access
 from carddav.services.connection_lock import connection_of
 from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
@@ -98,7 +98,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
     next_at = connection.next_sync_at
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
-        with asking(context):
+        with server_access(context):
             context.report_progress("connecting", "Connecting to the server")
             _sync(context)
     except DavError as error:

@@ -10,7 +10,7 @@ from carddav.sync.cards import is_applied
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
-from carddav.sync.tombstones import queue_again
+from carddav.sync.tombstones import requeue
 from carddav.sync.write_results import finish_read_back, finish_write
 from people.vcard import VCardError, read_card
 
@@ -80,5 +80,5 @@ def _forget_created(context: Context, intent_id: UUID) -> None:
         if intent is None:
             return
         if intent.op == JournalOp.CREATE and intent.mapping is not None:
-            queue_again(intent.mapping)
+            requeue(intent.mapping)
         intent.delete()

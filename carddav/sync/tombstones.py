@@ -22,7 +22,7 @@ def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = Tombsto
     )
 
 
-def queue_again(mapping: Mapping) -> None:
+def requeue(mapping: Mapping) -> None:
     """Let the mapping wait for a card of its own, as one that was never written. Inside the write."""
     mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = "", f"new:{mapping.person_id}", None, ""
     mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, UNSENT
