@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from threading import Event
 from typing import Any
 
 from tests.carddav.proxy import Condition, Fault, Reply, Request
@@ -158,3 +159,25 @@ def ignore_conditions(**rest: Any) -> Fault:
 def silence(seconds: float = 30.0, **rest: Any) -> Fault:
     """Nothing comes for so long."""
     return Fault(seconds=seconds, **rest)
+
+
+def hold_request(held: Event, until: Event, **rest: Any) -> Fault:
+    """The request never reaches the server: it sets `held`, waits `until` then, and the connection breaks."""
+
+    def before(request: Request) -> Reply:
+        held.set()
+        until.wait()
+        return Reply(drop=True)
+
+    return Fault(before=before, **rest)
+
+
+def hold_reply(held: Event, until: Event, **rest: Any) -> Fault:
+    """The server does what it was asked; its answer sets `held`, waits `until` then, and is lost."""
+
+    def after(request: Request, reply: Reply) -> Reply:
+        held.set()
+        until.wait()
+        return Reply(drop=True)
+
+    return Fault(after=after, **rest)
