@@ -88,8 +88,8 @@ def _forget(context: Context, gone: Sequence[Known]) -> None:
 
 def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> None:
     if context.dry_run:
-        mapping = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
-        _count(context, _action(context, mapping, _side(context, mapping), held=held))
+        counted = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
+        _count(context, _action(context, counted, _side(context, counted), held=held))
         return
     with context.write() as write:
         mapping = mapping_of(context, known.row_id)

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["user"] is None:
             receipt = sync_due(now=timezone.now(), trigger=Trigger.COMMAND)
-            for message in receipt.told:
+            for message in receipt.shown_messages:
                 self.stderr.write(message)
             self.stdout.write(f"{receipt.done} synced, {receipt.skipped} skipped, {receipt.errors} failed")
             return
