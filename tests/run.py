@@ -27,6 +27,8 @@ def postgresql() -> Iterator[str]:
         server = get_server(Path(folder), cleanup_mode="stop")
         server.psql("ALTER SYSTEM SET fsync = off;")
         server.psql("ALTER SYSTEM SET max_connections = 300;")
+        server.stop()  # both take effect with the next start
+        server.start()
         try:
             yield server.get_uri()
         finally:
