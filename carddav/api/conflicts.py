@@ -76,7 +76,11 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
     @action(detail=True, methods=["post"])
     @raises(MissingError, AlreadyResolvedError, ConnectionBusyError)
     def resolve(self, request: Request, conflict_id: UUID) -> Response:
-        """Let this side's or the server's values count, or put both together."""
+        """Let this side's or the server's values count, or put both together.
+
+        An imported conflict that no sync has seen yet takes the server's values from the card that came with it; 400
+        where that card does not hold them.
+        """
         conflict = self.get_object()
         data = self.read_body(ResolutionSerializer)
         resolution, given = data["resolution"], data.get("values") or {}

@@ -18,16 +18,18 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
+from carddav.services.conflicts_without_card import decide_without_card, kept_picture
 from carddav.services.connection_lock import locked_connection
+from carddav.services.merged_values import merge_values
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import end_mapping
-from carddav.sync.fields import Fields, changed_fields, remote_fields
-from carddav.sync.merge import NEVER, Sides, merge, resolve_bases
-from carddav.sync.people import load_sides, write_fields
+from carddav.sync.fields import remote_fields
+from carddav.sync.merge import Sides, resolve_bases
+from carddav.sync.people import load_sides
 from carddav.sync.tombstones import requeue
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
-from people.services.people import delete_people, restore_person, update_person
+from people.services.people import delete_people, restore_person
 from people.vcard import read_card
 
 
@@ -43,8 +45,8 @@ def resolve_conflict(
     """Let one side's word count, or put both together. What goes to the server goes with the next run.
 
     `values`: for `merged`, what the named fields shall say, by column as PersonWriter takes it; a list that is not
-    among them becomes the union, a scalar stays. Raises MissingError, AlreadyResolvedError, FieldError,
-    ConnectionBusyError.
+    among them becomes the union, a scalar stays. What has no mapping, an imported conflict before the first sync, is
+    decided by its record. Raises MissingError, AlreadyResolvedError, FieldError, ConnectionBusyError.
     """
     rows = Conflict.objects.owned_by(owner).filter(pk=conflict_id)
     if (known := rows.first()) is None:
@@ -52,14 +54,18 @@ def resolve_conflict(
     if known.resolved_at is not None:
         raise AlreadyResolvedError
     with locked_connection(owner) as context:
-        with context.write():
+        known = rows.get()
+        picture = None if known.mapping_id else kept_picture(context, known, resolution)
+        with context.write() as write:
             conflict = rows.get()
             if conflict.resolved_at is not None:
                 raise AlreadyResolvedError
             mapping = conflict.mapping
             conflict.resolution, conflict.resolved_at, conflict.values = resolution, now, None
             conflict.save()
-            if mapping is not None:
+            if mapping is None:
+                decide_without_card(context, write, conflict, resolution, values or {}, picture)
+            else:
                 _DECIDE[ConflictKind(conflict.kind)](context, conflict, mapping, resolution, values or {}, now)
             _end_hold(context)
         if mapping is not None and conflict.kind == ConflictKind.FIELDS:
@@ -78,13 +84,7 @@ def _decide_fields(
     side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
     remote = remote_fields(read_card(mapping.remote_raw)[0])
     if resolution == Resolution.MERGED:
-        if values:
-            update_person(owner=context.owner, person=side.person, data=values, now=now)
-            side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
-        union = _union(side.fields, remote, names - _fields_of(values))
-        if changed := changed_fields(side.fields, union):
-            with context.write() as write:
-                side = write_fields(context.owner, write, side, union, changed, None)
+        side = merge_values(context, mapping.person_id, names, remote, values, now)
     keep_local = resolution != Resolution.KEEP_REMOTE
     bases = resolve_bases(
         Sides(mapping.base_local, mapping.base_remote), Sides(side.fields, remote), names, keep_local=keep_local
@@ -92,18 +92,6 @@ def _decide_fields(
     mapping.base_local, mapping.base_remote = bases.local, bases.remote
     mapping.status, mapping.local_rev = MappingStatus.CLEAN, UNSENT
     mapping.save()
-
-
-def _fields_of(values: MappingOf[str, Any]) -> set[str]:
-    return {
-        "".join(word.capitalize() if number else word for number, word in enumerate(key.split("_"))) for key in values
-    }
-
-
-def _union(local: Fields, remote: Fields, names: set[str]) -> Fields:
-    """Both sides' entries of these lists; scalars stay ours."""
-    joined = merge(NEVER, Sides(local, remote)).target.local
-    return {**local, **{name: joined[name] for name in names if isinstance(local[name], list)}}
 
 
 def _decide_remote_deleted(

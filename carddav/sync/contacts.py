@@ -153,7 +153,8 @@ def set_conflict(context: Context, mapping: Mapping, found: tuple[FieldConflict,
     rows = Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None)
     record = rows.first()
     if not found:
-        if record is not None and record.kind == ConflictKind.FIELDS:
+        # An imported conflict may say that the card is gone: it was found, so nothing is left to decide.
+        if record is not None and (record.kind == ConflictKind.FIELDS or record.mapping_id is None):
             close_conflict(context, mapping)
         return
     fields = [

@@ -85,6 +85,55 @@ PEOPLE = st.lists(
 )
 
 
+CONNECTION = st.fixed_dictionaries(
+    {"id": ids(), "serverUrl": st.just("https://dav.example.org/"), "username": text(20), "createdAt": MOMENTS}
+)
+RUNS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": ids(),
+            "trigger": st.sampled_from(["manual", "automatic", "cron", "command"]),
+            "dryRun": st.booleans(),
+            "confirmed": st.booleans(),
+            "startedAt": MOMENTS,
+            "endedAt": MOMENTS,
+            "undoneAt": maybe(MOMENTS),
+            "imported": st.integers(0, 2**31 - 1),
+            "errors": st.integers(0, 50),
+            "errorMessages": st.lists(text(50), max_size=3),
+            "code": st.sampled_from(["", "busy"]),
+            "error": st.just("") | text(50),
+            "createdAt": MOMENTS,
+        }
+    ),
+    max_size=3,
+)
+SAID = maybe(text(30))
+DECISIONS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {"resolution": None, "resolvedAt": None},
+        *({"resolution": word, "resolvedAt": "2025-01-01T00:00:00.123Z"} for word in ("keep_local", "merged")),
+    ]
+)
+
+
+@st.composite
+def conflicts(draw: st.DrawFn, person: str, connection: str) -> dict[str, Any]:
+    """A conflict about `person`: of a field that the card says, or because one side is gone."""
+    kind = draw(st.sampled_from(["fields", "remote_deleted", "local_deleted"]))
+    field = {"field": "organization", "base": draw(SAID), "local": draw(SAID), "remote": "There"}
+    return {
+        "id": draw(ids()),
+        "connectionId": connection,
+        "personId": person,
+        "kind": kind,
+        "fields": [field] if kind == "fields" else [],
+        "remoteRaw": "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nORG:There\r\nEND:VCARD\r\n",
+        "createdAt": draw(MOMENTS),
+        **draw(DECISIONS),
+    }
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A document as another instance might have written it."""
@@ -108,6 +157,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         }
         for first, second in sorted(pairs)
     ]
+    connection = draw(CONNECTION)
     return {
         "format": "contact-network",
         "version": 1,
@@ -115,6 +165,11 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "relationshipTypes": kinds,
         "people": people,
         "relationships": relationships,
+        "cardDavConnections": [connection],
+        "cardDavRuns": [{**run, "connectionId": connection["id"]} for run in draw(RUNS)],
+        "cardDavConflicts": [
+            draw(conflicts(person["id"], connection["id"])) for person in people if draw(st.booleans())
+        ],
     }
 
 

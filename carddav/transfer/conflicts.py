@@ -1,0 +1,138 @@
+"""Conflicts in the document of an account, open and decided. Which card they are about is found by the next sync."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from carddav.models import Conflict, ConflictKind, Resolution
+from carddav.sync.fields import EMPTY, remote_fields
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
+from people.vcard import VCardError, read_card
+
+_MAX_RAW_LENGTH = 10 * 1024 * 1024
+_RESOLUTIONS = [value for value in Resolution.values if value]
+
+
+class SideField(serializers.JSONField):
+    """What one side says of a field: null, a text, or a list of texts and of flat entries."""
+
+    default_error_messages = {"invalid": "This must be null, a text, or a list of texts and entries."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        values = data if isinstance(data, list) else [data]
+        for value in values:
+            is_entry = isinstance(value, dict) and isinstance(data, list)
+            if not all(map(_is_plain, [*value.keys(), *value.values()] if is_entry else [value])):
+                self.fail("invalid")
+        if not isinstance(data, list | str | None):
+            self.fail("invalid")
+        return data
+
+
+def _is_plain(value: Any) -> bool:
+    """No database keeps a NUL in JSON."""
+    return "\0" not in value if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
+
+
+class FieldShape(serializers.Serializer[Any]):
+    field = StrictChoiceField(list(EMPTY))
+    base = SideField(allow_null=True)
+    local = SideField(allow_null=True)
+    remote = SideField(allow_null=True)
+
+
+class ConflictShape(Times):
+    connectionId = StrictCharField(max_length=36)
+    personId = StrictCharField(max_length=36)
+    kind = StrictChoiceField(list(ConflictKind.values))
+    fields = FieldShape(many=True, required=False, default=list)  # type: ignore[assignment]  # hides Serializer.fields
+    remoteRaw = serializers.CharField(
+        max_length=_MAX_RAW_LENGTH,
+        trim_whitespace=False,
+        allow_blank=True,
+        source="remote_raw",
+        required=False,
+        default="",
+    )
+    resolution = StrictChoiceField(_RESOLUTIONS, required=False, allow_null=True)
+    resolvedAt = StrictDateTimeField(source="resolved_at", required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if bool(attrs.get("resolution")) != bool(attrs.get("resolved_at")):
+            raise serializers.ValidationError({"resolution": ["It goes with resolvedAt: both or neither."]})
+        names = [entry["field"] for entry in attrs["fields"]]
+        if len(set(names)) != len(names):
+            raise serializers.ValidationError({"fields": ["Each field is named once."]})
+        if attrs["kind"] == ConflictKind.FIELDS and not attrs.get("resolved_at"):
+            self._check_card(attrs)
+        return attrs
+
+    def _check_card(self, attrs: dict[str, Any]) -> None:
+        """Resolving takes the server's values from the card: it must be readable, and say what is shown of it."""
+        if not attrs["fields"]:
+            raise serializers.ValidationError({"fields": ["An open conflict of fields names one at least."]})
+        try:
+            remote = remote_fields(read_card(attrs["remote_raw"])[0])
+        except VCardError as error:
+            raise serializers.ValidationError({"remoteRaw": [str(error)]}) from error
+        for entry in attrs["fields"]:
+            entry["remote"] = remote[entry["field"]]
+
+
+class ConflictSection(Section):
+    """Found again by id; a person has one open conflict, and the one that is there stays."""
+
+    name, order, models = "cardDavConflicts", 87, (Conflict,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in Conflict.objects.owned_by(owner).order_by("pk").iterator(chunk_size=100):
+            yield {
+                "id": str(row.pk),
+                "connectionId": str(row.connection_id),
+                "personId": str(row.person_id),
+                "kind": row.kind,
+                "fields": row.fields,
+                "remoteRaw": row.remote_raw,
+                "resolution": row.resolution or None,
+                "resolvedAt": row.resolved_at,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> ConflictShape:
+        return ConflictShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(Conflict, items)
+        people = {item: run.find("people", item.data["personId"]) for item in items}
+        rows = Conflict.objects.owned_by(run.owner).still_open().filter(person__in=set(people.values()) - {None})
+        still_open = run.index(self.name, dict(rows.values_list("person_id", "pk")))
+        new = []
+        for item, person in people.items():
+            is_open = not item.data.get("resolved_at")
+            if found := ids.found.get(item.source_id) or (still_open.get(person) if is_open else None):
+                run.skipped(item, found)
+                continue
+            connection = run.find("cardDavConnections", item.data["connectionId"])
+            if person is None or connection is None:
+                missing = "The person it is about" if person is None else "Its connection"
+                run.failed(item, f"{missing} did not come in.")
+                continue
+            row = Conflict(pk=ids.free[item.source_id], owner=run.owner, connection_id=connection, person_id=person)
+            _fill(row, item.data, run)
+            if is_open:
+                still_open[person] = row.pk
+            new.append(row)
+            run.imported(item, row.pk)
+        run.insert(Conflict, new)
+
+
+def _fill(row: Conflict, data: dict[str, Any], run: ImportRun) -> None:
+    row.kind, row.fields, row.remote_raw = data["kind"], data["fields"], data["remote_raw"]
+    row.resolution = data.get("resolution") or Resolution.OPEN
+    row.resolved_at = min(data["resolved_at"], run.now) if data.get("resolved_at") else None
+    row.created_at = times_of(data, run.now)["created_at"]

@@ -1,0 +1,125 @@
+"""The history of syncs in the document of an account: counts, times and messages, without what an undo would need."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from carddav.models import Run, RunState, Trigger
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateTimeField,
+    StrictIntegerField,
+)
+
+_COUNTS = (
+    "imported",
+    "exported",
+    "updated_locally",
+    "updated_remotely",
+    "conflicts",
+    "errors",
+    "pending_imports",
+)
+_MAX_COUNT = 2**31 - 1
+_MAX_MESSAGES, _MAX_MESSAGE_LENGTH = 50, 10_000
+
+
+def _count(source: str | None = None) -> StrictIntegerField:
+    return StrictIntegerField(min_value=0, max_value=_MAX_COUNT, source=source, required=False, default=0)
+
+
+class RunShape(Times):
+    connectionId = StrictCharField(max_length=36)
+    trigger = StrictChoiceField(list(Trigger.values))
+    dryRun = StrictBooleanField(source="dry_run", required=False, default=False)
+    confirmed = StrictBooleanField(required=False, default=False)
+    startedAt = StrictDateTimeField(source="started_at")
+    endedAt = StrictDateTimeField(source="ended_at")
+    undoneAt = StrictDateTimeField(source="undone_at", required=False, allow_null=True)
+    imported = _count()
+    exported = _count()
+    updatedLocally = _count("updated_locally")
+    updatedRemotely = _count("updated_remotely")
+    conflicts = _count()
+    errors = _count()  # type: ignore[assignment]  # hides Serializer.errors, which an import does not read
+    pendingImports = _count("pending_imports")
+    errorMessages = serializers.ListField(
+        child=StrictCharField(max_length=_MAX_MESSAGE_LENGTH),
+        source="error_messages",
+        max_length=_MAX_MESSAGES,
+        required=False,
+        default=list,
+    )
+    code = StrictCharField(max_length=30, allow_blank=True, required=False, default="")
+    error = StrictCharField(max_length=_MAX_MESSAGE_LENGTH, allow_blank=True, required=False, default="")
+
+
+class RunSection(Section):
+    """Runs that have ended, found again by id, under the connection that stands for theirs."""
+
+    name, order, models = "cardDavRuns", 86, (Run,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        rows = Run.objects.owned_by(owner).filter(state=RunState.ENDED).order_by("pk")
+        for row in rows.iterator(chunk_size=500):
+            yield {
+                "id": str(row.pk),
+                "connectionId": str(row.connection_id),
+                "trigger": row.trigger,
+                "dryRun": row.dry_run,
+                "confirmed": row.confirmed,
+                "startedAt": row.started_at,
+                "endedAt": row.ended_at,
+                "undoneAt": row.undone_at,
+                "imported": row.imported,
+                "exported": row.exported,
+                "updatedLocally": row.updated_locally,
+                "updatedRemotely": row.updated_remotely,
+                "conflicts": row.conflicts,
+                "errors": row.errors,
+                "pendingImports": row.pending_imports,
+                "errorMessages": row.error_messages,
+                "code": row.code,
+                "error": row.error,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> RunShape:
+        return RunShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(Run, items)
+        new = []
+        for item in items:
+            if found := ids.found.get(item.source_id):
+                run.skipped(item, found)
+                continue
+            connection = run.find("cardDavConnections", item.data["connectionId"])
+            if connection is None:
+                run.failed(item, "Its connection did not come in.")
+                continue
+            row = Run(
+                pk=ids.free[item.source_id],
+                owner=run.owner,
+                connection_id=connection,
+                state=RunState.ENDED,
+                created_at=times_of(item.data, run.now)["created_at"],
+                **_columns(item.data, run),
+            )
+            new.append(row)
+            run.imported(item, row.pk)
+        run.insert(Run, new)
+
+
+def _columns(data: dict[str, Any], run: ImportRun) -> dict[str, Any]:
+    """What the record says; nothing happened in the future."""
+    names = ("trigger", "dry_run", "confirmed", "error_messages", "code", "error")
+    times = {name: min(data[name], run.now) for name in ("started_at", "ended_at", "undone_at") if data.get(name)}
+    return {name: data[name] for name in (*names, *_COUNTS)} | times

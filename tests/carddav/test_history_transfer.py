@@ -1,0 +1,274 @@
+"""Runs and conflicts in the export of an account: they come back in another one, where conflicts can be decided."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from carddav.models import Conflict, Connection, Mapping, Run
+from carddav.sync.fields import remote_fields
+from people.models import Person
+from people.vcard import read_card
+from tests.accounts.test_transfer import exported, plain
+from tests.builders import make_person
+from tests.carddav.builders import make_connection, make_mapping, make_run
+from tests.carddav.sync.stage import Stage, vcard
+from tests.client import Client
+from tests.pictures import picture
+
+FIELDS = ["organization", "nickname", "phoneNumbers"]
+RAW = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nN:;Ada;;;\r\nORG:There\r\nTEL;TYPE=home:+47 22\r\n{}END:VCARD\r\n"
+UNKNOWN = "0199c1a0-0000-7000-8000-000000000000"
+
+
+def make_conflict(person: Person, *, kind: str = "fields", names: list[str] = FIELDS, more: str = "") -> Conflict:
+    """An open one; the connection is made with the first."""
+    connection = Connection.objects.owned_by(person.owner).first() or make_connection(person.owner)
+    raw = RAW.format(more)
+    remote = remote_fields(read_card(raw)[0])
+    fields = [{"field": name, "base": None, "local": None, "remote": remote[name]} for name in names]
+    return Conflict.objects.create(
+        owner=person.owner,
+        connection=connection,
+        mapping=make_mapping(connection, person),
+        person=person,
+        kind=kind,
+        fields=fields if kind == "fields" else [],
+        remote_raw=raw,
+        remote_etag='"7"',
+    )
+
+
+def make_full_run(connection: Connection) -> Run:
+    run = make_run(connection)
+    run.imported, run.errors, run.error_messages = 3, 2, ["/1.vcf: no card", "ünreadable"]
+    run.code, run.error, run.dry_run, run.undone_at = "busy", "The server is busy.", True, run.ended_at
+    run.save()
+    return run
+
+
+@pytest.fixture
+def history(alice: User) -> Conflict:
+    """Two runs, of which one goes on; an open conflict, which it returns, and a decided one."""
+    conflict = make_conflict(make_person(alice, name="Ada", organization="Here"))
+    make_full_run(conflict.connection)
+    Run.objects.create(owner=alice, connection=conflict.connection, trigger="cron", state="running")
+    decided = make_conflict(make_person(alice, name="Bo"), kind="remote_deleted")
+    decided.resolution, decided.resolved_at = "keep_local", decided.created_at
+    decided.save()
+    return conflict
+
+
+def moved(api: Client, stranger: Client) -> dict[str, Any]:
+    """Alice's account in mallory's; answers mallory's only open conflict."""
+    receipt = stranger.ok("POST", "/api/user/import", exported(api))
+    assert receipt["errors"] == 0, receipt["errorMessages"]
+    [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    assert not Mapping.objects.owned_by(User.objects.get(email="mallory@example.org")).exists()
+    return dict(conflict)
+
+
+def resolve(client: Client, conflict: dict[str, Any], status: int = 200, **body: Any) -> Any:
+    return client.ok("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body, status=status)
+
+
+def person_of(client: Client, conflict: dict[str, Any]) -> dict[str, Any]:
+    return dict(client.ok("GET", f"/api/people/{conflict['personId']}")["person"])
+
+
+def test_runs_and_conflicts_move_to_another_account(
+    api: Client, stranger: Client, mallory: User, history: Conflict
+) -> None:
+    document = exported(api)
+    assert (len(document["cardDavRuns"]), len(document["cardDavConflicts"])) == (1, 2)
+    foretold = stranger.ok("POST", "/api/user/import/validate", document)
+    assert stranger.ok("POST", "/api/user/import", document) == foretold
+    assert foretold["errors"] == 0, foretold["errorMessages"]
+    copy = exported(stranger)
+    assert plain(copy) == plain(document)
+    again = stranger.ok("POST", "/api/user/import", document)
+    assert (again["imported"], again["errors"]) == (0, 0)
+    assert {**exported(stranger), "exportedAt": 0} == {**copy, "exportedAt": 0}
+    runs = [client.ok("GET", "/api/carddav/runs")["runs"] for client in (api, stranger)]
+    assert [{**run, "id": 0} for run in runs[1]] == [{**run, "id": 0} for run in runs[0] if run["endedAt"]]
+    assert Conflict.objects.owned_by(mallory).filter(mapping=None).count() == 2
+
+
+def test_into_the_account_it_came_from_nothing_is_doubled(api: Client, history: Conflict) -> None:
+    document = exported(api)
+    receipt = api.ok("POST", "/api/user/import", document)
+    assert (receipt["imported"], receipt["errors"]) == (0, 0)
+    assert {**exported(api), "exportedAt": 0} == {**document, "exportedAt": 0}
+
+
+def test_the_open_conflict_of_a_person_that_is_there_stays(api: Client, alice: User, history: Conflict) -> None:
+    document = exported(api)
+    for conflict in document["cardDavConflicts"]:
+        conflict["id"] = UNKNOWN[:-1] + str(document["cardDavConflicts"].index(conflict))
+    api.ok("POST", "/api/user/import", document)
+    assert Conflict.objects.owned_by(alice).still_open().get() == history
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("cardDavRuns", {"trigger": "magic"}),
+        ("cardDavRuns", {"imported": -1}),
+        ("cardDavRuns", {"imported": 2**31}),
+        ("cardDavRuns", {"errors": True}),
+        ("cardDavRuns", {"errorMessages": ["x"] * 51}),
+        ("cardDavRuns", {"errorMessages": "x"}),
+        ("cardDavRuns", {"code": "x" * 31}),
+        ("cardDavRuns", {"endedAt": None}),
+        ("cardDavRuns", {"connectionId": UNKNOWN}),
+        ("cardDavConflicts", {"connectionId": UNKNOWN}),
+        ("cardDavConflicts", {"personId": UNKNOWN}),
+        ("cardDavConflicts", {"kind": "war"}),
+        ("cardDavConflicts", {"resolution": "keep_local"}),
+        ("cardDavConflicts", {"resolution": ""}),
+        ("cardDavConflicts", {"resolvedAt": "2025-01-01T00:00:00Z"}),
+        ("cardDavConflicts", {"remoteRaw": "nonsense"}),
+        ("cardDavConflicts", {"remoteRaw": None}),
+        ("cardDavConflicts", {"fields": []}),
+        ("cardDavConflicts", {"fields": [{"field": "uid", "base": None, "local": None, "remote": None}]}),
+        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": 5, "remote": None}]}),
+        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": "\0", "remote": None}]}),
+        ("cardDavConflicts", {"fields": [{"field": "urls", "base": None, "local": [{"url": {}}], "remote": []}]}),
+        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": None, "remote": None}] * 2}),
+    ],
+)
+def test_a_bad_record_is_told_and_stops_no_other(
+    api: Client, stranger: Client, history: Conflict, section: str, change: dict[str, Any]
+) -> None:
+    document = exported(api)
+    document[section][0] |= change
+    receipt = stranger.ok("POST", "/api/user/import", document)
+    [wrong] = [result for result in receipt["results"] if result["status"] == "error"]
+    assert (wrong["section"], wrong["index"], receipt["errors"]) == (section, 0, 1)
+    assert receipt["errorMessages"][0].startswith(f"{section}, record 1: ")
+    assert len(exported(stranger)[section]) == len(document[section]) - 1
+
+
+def test_what_is_shown_of_the_server_is_what_its_card_says(api: Client, stranger: Client, history: Conflict) -> None:
+    document = exported(api)
+    document["cardDavConflicts"][0]["fields"][0]["remote"] = "Made up"
+    stranger.ok("POST", "/api/user/import", document)
+    [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    assert conflict["fields"][0]["remote"] == "There"
+
+
+def test_keep_local_closes_an_imported_conflict(api: Client, stranger: Client, history: Conflict) -> None:
+    conflict = moved(api, stranger)
+    before = person_of(stranger, conflict)
+    resolve(stranger, conflict, resolution="keep_local")
+    assert person_of(stranger, conflict) == before
+    assert stranger.ok("GET", "/api/carddav/conflicts")["conflicts"] == []
+    assert resolve(stranger, conflict, status=400, resolution="keep_local")["code"] == "already_resolved"
+
+
+def test_keep_remote_takes_the_values_of_the_kept_card(api: Client, stranger: Client, history: Conflict) -> None:
+    conflict = moved(api, stranger)
+    resolve(stranger, conflict, resolution="keep_remote")
+    person = person_of(stranger, conflict)
+    assert (person["organization"], person["nickname"]) == ("There", None)
+    assert [entry["number"] for entry in person["phoneNumbers"]] == ["+47 22"]
+    assert api.ok("GET", f"/api/people/{history.person_id}")["person"]["organization"] == "Here"
+
+
+def test_merged_takes_values_and_the_union_of_lists(api: Client, stranger: Client, history: Conflict) -> None:
+    number = {"phoneNumbers": [{"type": "work", "number": "+47 11"}]}
+    api.ok("PUT", f"/api/people/{history.person_id}", number)
+    conflict = moved(api, stranger)
+    resolve(stranger, conflict, resolution="merged", values={"nickname": "Countess"})
+    person = person_of(stranger, conflict)
+    assert (person["organization"], person["nickname"]) == ("Here", "Countess")
+    assert {entry["number"] for entry in person["phoneNumbers"]} == {"+47 11", "+47 22"}
+
+
+def test_keep_remote_takes_the_picture_of_the_kept_card(
+    api: Client, stranger: Client, alice: User, settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    data = base64.b64encode(picture(color="red")).decode()
+    make_conflict(make_person(alice, name="Ada"), names=["photo"], more=f"PHOTO:data:image/png;base64,{data}\r\n")
+    conflict = moved(api, stranger)
+    resolve(stranger, conflict, resolution="keep_remote")
+    assert person_of(stranger, conflict)["photo"]
+
+
+def test_a_picture_elsewhere_is_not_fetched(api: Client, stranger: Client, alice: User) -> None:
+    make_conflict(make_person(alice, name="Ada"), names=["photo"], more="PHOTO:https://example.org/ada.jpg\r\n")
+    conflict = moved(api, stranger)
+    answer = resolve(stranger, conflict, status=400, resolution="keep_remote")
+    assert "address on the net" in str(answer)
+    resolve(stranger, conflict, resolution="keep_local")
+
+
+@pytest.mark.parametrize(("resolution", "is_gone"), [("keep_remote", True), ("keep_local", False), ("merged", False)])
+def test_who_is_gone_there_goes_to_the_trash_or_stays(
+    api: Client, stranger: Client, alice: User, resolution: str, is_gone: bool
+) -> None:
+    make_conflict(make_person(alice, name="Ada"), kind="remote_deleted")
+    resolve(stranger, moved(api, stranger), resolution=resolution)
+    assert (stranger.ok("GET", "/api/people")["people"] == []) == is_gone
+    assert len(api.ok("GET", "/api/people")["people"]) == 1
+
+
+@pytest.mark.parametrize(("resolution", "is_back"), [("keep_remote", True), ("keep_local", False)])
+def test_who_was_deleted_here_comes_back_or_stays_away(
+    api: Client, stranger: Client, alice: User, resolution: str, is_back: bool
+) -> None:
+    person = make_person(alice, name="Ada")
+    make_conflict(person, kind="local_deleted")
+    api.ok("DELETE", f"/api/people/{person.pk}")
+    resolve(stranger, moved(api, stranger), resolution=resolution)
+    assert bool(stranger.ok("GET", "/api/people")["people"]) == is_back
+
+
+def test_a_card_that_was_not_kept_leaves_keep_local(api: Client, alice: User) -> None:
+    row = make_conflict(make_person(alice, name="Ada"))
+    Conflict.objects.owned_by(alice).filter(pk=row.pk).update(mapping=None, remote_raw="")
+    conflict = {"id": str(row.pk)}
+    assert "keep_local" in str(resolve(api, conflict, status=400, resolution="keep_remote"))
+    resolve(api, conflict, resolution="keep_local")
+
+
+def test_nobody_decides_anothers_imported_conflict(api: Client, stranger: Client, history: Conflict) -> None:
+    conflict = moved(api, stranger)
+    assert resolve(api, conflict, status=404, resolution="keep_remote")
+    assert person_of(stranger, conflict)["organization"] == "Here"
+
+
+def test_a_first_sync_that_finds_the_card_closes_an_imported_conflict_about_its_absence(
+    api: Client, stranger: Client, alice: User, mallory: User
+) -> None:
+    person = make_person(alice, name="Ada", uid="ada-1")
+    make_conflict(person, kind="remote_deleted")
+    stage = Stage(mallory)
+    moved(api, stranger)
+    stage.server.edit("1.vcf", vcard("Ada", uid="ada-1"))
+    stage.sync()
+    assert Mapping.objects.owned_by(mallory).exclude(href="").count() == 1
+    assert stranger.ok("GET", "/api/carddav/conflicts")["conflicts"] == []
+
+
+def test_a_first_sync_brings_an_imported_conflict_up_to_date(
+    api: Client, stranger: Client, alice: User, mallory: User
+) -> None:
+    make_conflict(make_person(alice, name="Ada", uid="ada-1", organization="Here"))
+    stage = Stage(mallory)
+    stranger.ok("POST", "/api/user/import", exported(api))
+    stage.server.edit("1.vcf", vcard("Ada", "ORG:Elsewhere", uid="ada-1"))
+    stage.sync()
+    [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    assert [(entry["field"], entry["remote"]) for entry in conflict["fields"]] == [("organization", "Elsewhere")]
+    assert Conflict.objects.owned_by(mallory).get().mapping is not None
+
+
+def test_an_imported_run_has_nothing_to_undo(api: Client, stranger: Client, history: Conflict) -> None:
+    moved(api, stranger)
+    [run] = stranger.ok("GET", "/api/carddav/runs")["runs"]
+    Run.objects.owned_by(User.objects.get(email="mallory@example.org")).update(undone_at=None)
+    answer = stranger.ok("POST", f"/api/carddav/runs/{run['id']}/undo")
+    assert (answer["restored"], answer["kept"]) == (0, [])
