@@ -71,7 +71,7 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
         if fetched is not None:
             mapping.remote_raw, mapping.etag, mapping.uid = fetched.text, fetched.etag, card.uid
         side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
-        if is_resting(side):
+        if is_sync_suspended(side):
             mapping.save()  # for later: the bases stay
             return
         if mapping.status == MappingStatus.HELD:
@@ -79,14 +79,14 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
         _merge(context, write, mapping, side, card, picture)
 
 
-def is_resting(side: LocalSide) -> bool:
+def is_sync_suspended(side: LocalSide) -> bool:
     """Whether nothing is done with the person now."""
     return side.person.deleted_at is not None or not side.person.card_dav_sync_enabled
 
 
 def _count_merge(context: Context, mapping: Mapping, card: Card, picture: Picture) -> None:
     side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
-    if is_resting(side):
+    if is_sync_suspended(side):
         return
     context.counted_mappings.add(mapping.pk)
     merge_plan = plan_merge(mapping, side, remote_fields(card), picture, context.connection.name_format)

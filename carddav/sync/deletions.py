@@ -120,7 +120,7 @@ def _side(context: Context, mapping: Mapping) -> LocalSide:
 def _action(context: Context, mapping: Mapping, side: LocalSide, *, held: bool) -> Action:
     local = Side.CHANGED if _is_edited(context, mapping, side) else Side.SAME
     if side.person.deleted_at is not None or not side.person.card_dav_sync_enabled:
-        local = Side.RESTING
+        local = Side.SUSPENDED
     return plan_contact(local, Side.GONE, is_guarded=held)
 
 

@@ -14,7 +14,7 @@ class Side(Enum):
     SAME = "same"
     CHANGED = "changed"
     GONE = "gone"  # here: deleted with deleteFromCardDav; there: confirmed by a 404 or 410
-    RESTING = "resting"  # here: in the trash without that, not to be synced, or waiting for a decision
+    SUSPENDED = "suspended"  # here: in the trash without that, not to be synced, or waiting for a decision
     NEW = "new"
     ABSENT = "absent"
 
@@ -45,9 +45,9 @@ _PLAN: Mapping[tuple[Side, Side], Action] = {
     (Side.GONE, Side.SAME): Action.DELETE,
     (Side.GONE, Side.CHANGED): Action.CONFLICT_LOCAL_DELETED,
     (Side.GONE, Side.GONE): Action.FORGET,
-    (Side.RESTING, Side.SAME): Action.NOTHING,
-    (Side.RESTING, Side.CHANGED): Action.NOTE,
-    (Side.RESTING, Side.GONE): Action.FORGET,
+    (Side.SUSPENDED, Side.SAME): Action.NOTHING,
+    (Side.SUSPENDED, Side.CHANGED): Action.NOTE,
+    (Side.SUSPENDED, Side.GONE): Action.FORGET,
     (Side.NEW, Side.ABSENT): Action.CREATE,
     (Side.ABSENT, Side.NEW): Action.TAKE,
 }

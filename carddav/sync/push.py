@@ -20,7 +20,7 @@ from carddav.models import (
 )
 from carddav.sync.book import look_at
 from carddav.sync.cards import revision_time
-from carddav.sync.contacts import is_resting, mapping_of, merge_contact, open_conflict
+from carddav.sync.contacts import is_sync_suspended, mapping_of, merge_contact, open_conflict
 from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
 from carddav.sync.people import LocalSide, load_sides
@@ -122,7 +122,7 @@ def _prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry
         if mapping is None or JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).exists():
             return None
         side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
-        if is_resting(side) or side.fields["photo"] != (photo_hash(name) if name else None):
+        if is_sync_suspended(side) or side.fields["photo"] != (photo_hash(name) if name else None):
             return None
         try:
             draft = draft_of(
