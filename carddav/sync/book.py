@@ -31,7 +31,7 @@ class Book(Protocol):
     def delete(self, href: str, if_match: str | None) -> Written: ...
 
 
-def look_at(book: Book, href: str) -> Card | Missing:
+def read_current_card(book: Book, href: str) -> Card | Missing:
     """The card as it is now. Raises DavError, also where the server has it and does not give it."""
     found = book.get(href)
     if isinstance(found, Unreadable):

@@ -17,7 +17,7 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.sync.book import look_at
+from carddav.sync.book import read_current_card
 from carddav.sync.contacts import mapping_of, open_conflict, plan_merge
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
@@ -178,7 +178,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
     if written.outcome in {Outcome.DONE, Outcome.GONE}:
         _deleted(context, tombstone)
     elif written.outcome is Outcome.CHANGED:
-        newest = look_at(context.book, found.href)
+        newest = read_current_card(context.book, found.href)
         if isinstance(newest, FetchedCard):
             _open_local_deleted(context, tombstone, newest)
     elif written.outcome is not Outcome.UNKNOWN:  # that one is asked for again with the next run

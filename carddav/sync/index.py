@@ -69,7 +69,7 @@ class Listing:
     missing: dict[str, Known]
     unmoved: list[Known]
 
-    def is_strange(self, since: dt.datetime | None) -> bool:
+    def is_undeclared_full_listing(self, since: dt.datetime | None) -> bool:
         """Whether a card is listed as changed that neither side has touched since: the server does not know the token
         any more, and lists everything without saying so."""
         return since is not None and any(known.written_at and known.written_at < since for known in self.unmoved)

@@ -18,7 +18,7 @@ from carddav.models import (
     Mapping,
     MappingStatus,
 )
-from carddav.sync.book import look_at
+from carddav.sync.book import read_current_card
 from carddav.sync.cards import revision_time
 from carddav.sync.contacts import is_sync_suspended, mapping_of, merge_contact, open_conflict
 from carddav.sync.context import Context
@@ -37,7 +37,7 @@ ANY_VERSION = "*"
 
 
 @dataclass(slots=True)
-class Pushing:
+class PushState:
     """What the server has refused for all cards to come, and which contacts were tried again already."""
 
     is_read_only: bool = False
@@ -54,7 +54,7 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
         if only is None
         else list(only)
     )
-    state = Pushing()
+    state = PushState()
     stream = iter(waiting)
     done = 0
     while batch := list(islice(stream, context.parallel)):
@@ -67,7 +67,7 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     read_back(context)
 
 
-def _push(context: Context, mapping_ids: Sequence[UUID], state: Pushing) -> None:
+def _push(context: Context, mapping_ids: Sequence[UUID], state: PushState) -> None:
     intents = [intent for key in mapping_ids if (intent := prepare(context, key, state)) is not None]
     answers = list(zip(intents, _send(context, intents), strict=True))
     # First those that are done: if the run ends over another one, these are known.
@@ -101,7 +101,7 @@ def _send(context: Context, intents: list[JournalEntry]) -> list[Written | DavEr
         return list(pool.map(one, intents))
 
 
-def prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry | None:
+def prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
     """Commit the intent of writing a contact's card; None where there is nothing to be sent, or no use in it."""
     try:
         return _prepare(context, mapping_id, state)
@@ -113,7 +113,7 @@ def prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry 
         return None
 
 
-def _prepare(context: Context, mapping_id: UUID, state: Pushing) -> JournalEntry | None:
+def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
     rows = Mapping.objects.owned_by(context.owner).filter(pk=mapping_id)
     name = rows.values_list("person__photo", flat=True).first()
     photo = read_photo(name) if name else None  # outside the transaction
@@ -160,7 +160,7 @@ def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: Local
     )
 
 
-def _handle_reply(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+def _handle_reply(context: Context, intent: JournalEntry, written: Written, state: PushState) -> None:
     """What a reply means for the contact (docs/carddav.md has the table)."""
     match written.outcome:
         case Outcome.DONE:
@@ -183,7 +183,7 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
             refuse(context, intent, written.message)
 
 
-def _try_again(context: Context, intent: JournalEntry, state: Pushing) -> bool:
+def _try_again(context: Context, intent: JournalEntry, state: PushState) -> bool:
     """Once in a run."""
     if intent.mapping_id is None or intent.mapping_id in state.again:
         return False
@@ -192,9 +192,9 @@ def _try_again(context: Context, intent: JournalEntry, state: Pushing) -> bool:
     return True
 
 
-def _handle_changed_card(context: Context, intent: JournalEntry, written: Written, state: Pushing) -> None:
+def _handle_changed_card(context: Context, intent: JournalEntry, written: Written, state: PushState) -> None:
     """The card is not what it was: merge it and send once more. Where it did not move, the content was refused."""
-    found = look_at(context.book, intent.href)
+    found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
         if intent.op == JournalOp.CREATE:
             refuse(context, intent, written.message)
@@ -221,7 +221,7 @@ def _handle_missing_card(context: Context, intent: JournalEntry, written: Writte
     if intent.op == JournalOp.CREATE:
         context.book.look()  # raises where the book itself is gone
         refuse(context, intent, written.message)
-    elif isinstance(look_at(context.book, intent.href), Missing):
+    elif isinstance(read_current_card(context.book, intent.href), Missing):
         context.book.look()
         hold(context, intent)
     else:
@@ -258,7 +258,7 @@ def quarantine(context: Context, mapping: Mapping, body_hash: str, message: str)
         context.tally.fail(f"{name} ({mapping.href or 'new'}): {message or 'the server refused it'}"[:500])
 
 
-def _may_go_without_photo(intent: JournalEntry, state: Pushing) -> bool:
+def _may_go_without_photo(intent: JournalEntry, state: PushState) -> bool:
     """Once, where the picture is ours and new: the rest of the card is more than nothing."""
     if intent.mapping_id is None or intent.mapping_id in state.without_photo or not _adds_photo(intent):
         return False

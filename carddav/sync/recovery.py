@@ -5,7 +5,7 @@ from uuid import UUID
 from carddav.client import Card as FetchedCard
 from carddav.client import Missing, Unreadable, same_etag
 from carddav.models import JournalEntry, JournalOp, JournalState
-from carddav.sync.book import look_at
+from carddav.sync.book import read_current_card
 from carddav.sync.cards import is_applied
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
@@ -17,7 +17,7 @@ from people.vcard import VCardError, read_card
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
-    found = look_at(context.book, intent.href)
+    found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
         intent.delete()
         return True

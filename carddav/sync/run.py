@@ -47,7 +47,7 @@ def pull(context: Context, *, is_importing: bool) -> None:
         return
     index = load_index(context.connection)
     listing = compare(index, changes)
-    if not changes.is_full and listing.is_strange(_last_run_at(context)):
+    if not changes.is_full and listing.is_undeclared_full_listing(_last_run_at(context)):
         changes = _relisted(context, changes)
         listing = compare(index, changes)
     if changes.is_unchanged:
