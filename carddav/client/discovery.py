@@ -36,7 +36,7 @@ class Discovered:
 
 
 @dataclass(slots=True)
-class _Trail:
+class _ProbeResult:
     """What a probe of one URL came upon."""
 
     principal_url: str = ""
@@ -54,13 +54,15 @@ def discover(session: DavSession, *, provider: str | None = None, stored: str = 
     """
     session.is_discovering = True
     try:
-        trail = _search(session, provider)
+        probed = _search(session, provider)
     finally:
         session.is_discovering = False
-    return Discovered(_choose(trail, provider, stored), tuple(trail.books), trail.principal_url, tuple(trail.home_urls))
+    return Discovered(
+        _choose(probed, provider, stored), tuple(probed.books), probed.principal_url, tuple(probed.home_urls)
+    )
 
 
-def _search(session: DavSession, provider: str | None) -> _Trail:
+def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     is_domain = "://" not in session.login.url
     seen: set[str] = set()
     silent: set[object] = set()
@@ -70,7 +72,7 @@ def _search(session: DavSession, provider: str | None) -> _Trail:
             continue
         seen.add(url)
         try:
-            trail = _probe(session, url)
+            probed = _probe(session, url)
         except LoginRefusedError:
             raise
         except AccessDeniedError as error:
@@ -83,8 +85,8 @@ def _search(session: DavSession, provider: str | None) -> _Trail:
             failures.append(error)
             silent.add(origin(url))
         else:
-            if trail.books:
-                return trail
+            if probed.books:
+                return probed
     raise failures[0] if failures else NotCardDavError("No address book is found there.")
 
 
@@ -121,27 +123,27 @@ def _well_known(session: DavSession, root: str) -> Iterator[str]:
         yield target
 
 
-def _probe(session: DavSession, url: str) -> _Trail:
+def _probe(session: DavSession, url: str) -> _ProbeResult:
     """What one URL leads to: a book, a home, or a principal."""
-    trail = _Trail()
+    probed = _ProbeResult()
     response, final = _ask(session, url)
     if response.has_type(requests.IS_BOOK):
-        trail.is_book = True
-        trail.principal_url = _principal(session, final, response)
-        trail.books.append(requests.found_book(session, final, response))
-        return trail
+        probed.is_book = True
+        probed.principal_url = _principal(session, final, response)
+        probed.books.append(requests.found_book(session, final, response))
+        return probed
     homes = _homes(session, final, response)
-    trail.principal_url = _principal(session, final, response)
-    if not homes and trail.principal_url and href_key(trail.principal_url) != href_key(final):
-        session.trust(trail.principal_url)
-        response, final = _ask(session, trail.principal_url)
+    probed.principal_url = _principal(session, final, response)
+    if not homes and probed.principal_url and href_key(probed.principal_url) != href_key(final):
+        session.trust(probed.principal_url)
+        response, final = _ask(session, probed.principal_url)
         homes = _homes(session, final, response)
     # A server without principals keeps its books below the URL itself.
     for home in homes or [final]:
         session.trust(home)
-        trail.books += _books_below(session, home)
-    trail.home_urls = homes
-    return trail
+        probed.books += _books_below(session, home)
+    probed.home_urls = homes
+    return probed
 
 
 def _ask(session: DavSession, url: str) -> tuple[Response, str]:
@@ -180,8 +182,8 @@ def _books_below(session: DavSession, home: str) -> list[FoundBook]:
     return found
 
 
-def _choose(trail: _Trail, provider: str | None, stored: str) -> FoundBook:
-    books = trail.books
+def _choose(probed: _ProbeResult, provider: str | None, stored: str) -> FoundBook:
+    books = probed.books
     if stored:
         for book in books:
             if (origin(book.url), _place(book)) == (origin(stored), href_key(stored).rstrip("/")):

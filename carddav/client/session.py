@@ -95,7 +95,7 @@ class DavSession:
     ) -> "tuple[Answer, int]":
         """The answer behind all redirects, its body unread, and how many times the request was sent there."""
         for _ in range(MOST_HOPS + 1):
-            answer, tries = self._patiently(method, url, body, headers or {})
+            answer, tries = self._send_with_retries(method, url, body, headers or {})
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not location:
                 return answer, tries
@@ -126,7 +126,7 @@ class DavSession:
                 raise NotCardDavError("The server answers with a page for a browser, not as a CardDAV server.")
             yield answer.url, Multistatus(answer.chunks(MAX_BODY_BYTES), charset_of(answer))
 
-    def _patiently(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> tuple[Answer, int]:
+    def _send_with_retries(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> tuple[Answer, int]:
         """Wait and ask again where the server is busy; a read that broke off is asked once more, too."""
         busy = _BUSY if method in _WRITES else _BUSY_READING
         broke_off = method in _WRITES
@@ -186,12 +186,12 @@ class DavSession:
             return target
         if self.is_discovering:
             self.trust(target)
-            return self._living(url, target)
+            return self._reachable_target(url, target)
         if there in self._trusted:
             return target
         raise NotCardDavError("The server sends requests to another host, which gets no login.", status=status)
 
-    def _living(self, url: str, target: str) -> str:
+    def _reachable_target(self, url: str, target: str) -> str:
         """The target, or its path here where nobody listens at another port of the same host."""
         if origin(url)[1] != origin(target)[1]:
             return target
