@@ -57,7 +57,7 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
             "each is a conflict to resolve."
         )
     if not context.dry_run:
-        _forget(context, [known for known in gone if known.kind != "mapping"])
+        _delete_unmapped_rows(context, [known for known in gone if known.kind != "mapping"])
     for known in mapped:
         _apply_remote_deletion(context, known, held=held)
     if held and not context.dry_run:
@@ -78,7 +78,7 @@ def _is_same_book(connection: Connection, index: Index) -> bool:
     return all(key.startswith((folder, "sha256:")) for key, known in index.cards.items() if known.kind == "mapping")
 
 
-def _forget(context: Context, gone: Sequence[Known]) -> None:
+def _delete_unmapped_rows(context: Context, gone: Sequence[Known]) -> None:
     """Rows of cards that were no contacts here."""
     ids = {kind: [known.row_id for known in gone if known.kind == kind] for kind in ("pending", "other", "tombstone")}
     PendingImport.objects.owned_by(context.owner).filter(pk__in=ids["pending"]).delete()

@@ -20,7 +20,7 @@ from carddav.sync.cards import text_hash
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.index import Index, Known
-from carddav.sync.new_cards import Linker, NewCard, forget_todo, import_cards, link_card
+from carddav.sync.new_cards import Linker, NewCard, delete_todos, import_cards, link_card
 from carddav.sync.write_results import finish_read_back
 from people.vcard import Card, VCardError, read_card
 
@@ -28,8 +28,8 @@ _BATCH = 50
 
 
 @dataclass(slots=True)
-class Incoming:
-    """Takes cards as they are fetched. New ones are written in batches, mapped ones one by one."""
+class IncomingCards:
+    """Applies cards as they are fetched. New ones are written in batches, mapped ones one by one."""
 
     context: Context
     index: Index
@@ -39,22 +39,22 @@ class Incoming:
     new: list[NewCard] = field(default_factory=list)
     left_pending: int = 0
 
-    def take_all(self, entries: dict[str, Entry]) -> None:
-        """Fetch and take them. What the server does not give now stands in Todo."""
+    def fetch_and_apply(self, entries: dict[str, Entry]) -> None:
+        """Fetch and apply them. What the server does not give now stands in Todo."""
         total = len(entries)
         failed: dict[str, Entry] = {}
         keys = {entry.href: key for key, entry in entries.items()}
         for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
             self.context.report_progress("fetching", f"Fetching {total} contacts", number, total)
             if isinstance(found, FetchedCard):
-                self.take(found)
+                self.apply(found)
             elif isinstance(found, Unreadable):
                 failed[found.key] = entries[keys[found.href]]
                 self.context.tally.fail(f"{found.href}: {found.message}")
         self.flush()
-        self._remember(failed, [key for key in self.index.todo if key not in failed])
+        self._save_todos(failed, [key for key in self.index.todo if key not in failed])
 
-    def take(self, found: FetchedCard) -> None:
+    def apply(self, found: FetchedCard) -> None:
         """One card."""
         known = self.index.cards.get(found.key)
         try:
@@ -63,13 +63,13 @@ class Incoming:
             self._note_unreadable(found, str(error))
             return
         if found.key in self.index.others and not card.is_group:
-            self._forget_other(found)
+            self._delete_other_card(found)
         if card.is_group:
             self._note_group(found, card)
         elif known is None or known.kind == "other":
-            self._take_new(found, card)
+            self._add_new(found, card)
         elif known.kind == "mapping":
-            self._take_mapped(known, found)
+            self._merge_mapped(known, found)
         elif known.kind == "pending":
             self._update_pending(known, found, card)
         elif not self.context.dry_run:
@@ -78,7 +78,7 @@ class Incoming:
                 rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
                 rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
 
-    def _take_mapped(self, known: Known, found: FetchedCard) -> None:
+    def _merge_mapped(self, known: Known, found: FetchedCard) -> None:
         waiting = JournalEntry.objects.owned_by(self.context.owner).filter(
             mapping=known.row_id, state=JournalState.DONE
         )
@@ -87,7 +87,7 @@ class Incoming:
         else:
             merge_contact(self.context, known.row_id, found)
 
-    def _take_new(self, found: FetchedCard, card: Card) -> None:
+    def _add_new(self, found: FetchedCard, card: Card) -> None:
         self.new.append(NewCard(found, card))
         if len(self.new) >= _BATCH:
             self.flush()
@@ -144,7 +144,7 @@ class Incoming:
                 update_conflicts=False,
                 ignore_conflicts=True,
             )
-            forget_todo(context, [new.fetched.key for new in rest])
+            delete_todos(context, [new.fetched.key for new in rest])
         context.tally.discovered += len(rest)
 
     def _update_pending(self, known: Known, found: FetchedCard, card: Card) -> None:
@@ -185,21 +185,21 @@ class Incoming:
             known = self.index.cards.get(found.key)
             if known is not None and known.kind == "mapping":
                 Mapping.objects.owned_by(context.owner).filter(pk=known.row_id).update(etag=found.etag)
-            forget_todo(context, [found.key])
+            delete_todos(context, [found.key])
 
-    def _forget_other(self, found: FetchedCard) -> None:
+    def _delete_other_card(self, found: FetchedCard) -> None:
         """It can be read now, or is no group any more."""
         if not self.context.dry_run:
             rows = OtherCard.objects.owned_by(self.context.owner).filter(connection=self.context.connection)
             rows.filter(href_key=found.key).delete()
 
-    def _remember(self, failed: dict[str, Entry], done: list[str]) -> None:
+    def _save_todos(self, failed: dict[str, Entry], done: list[str]) -> None:
         context = self.context
         new = [entry for key, entry in failed.items() if key not in self.index.todo]
         if context.dry_run or not (done or new):
             return
         with context.write():
-            forget_todo(context, done)
+            delete_todos(context, done)
             Todo.objects.bulk_create(
                 Todo(
                     owner=context.owner,

@@ -99,7 +99,7 @@ def link_card(
         mapping.save()
         Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
         JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
-        forget_todo(context, [found.key])
+        delete_todos(context, [found.key])
 
 
 def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
@@ -111,7 +111,7 @@ def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
         room = room_in_plan(context)
         fitting = batch if room is None else batch[:room]
         import_people(context, write, fitting)
-        forget_todo(context, [new.fetched.key for new in fitting])
+        delete_todos(context, [new.fetched.key for new in fitting])
     return batch[len(fitting) :]
 
 
@@ -149,6 +149,6 @@ def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard
     return [side.person for side in sides]
 
 
-def forget_todo(context: Context, keys: list[str]) -> None:
+def delete_todos(context: Context, keys: list[str]) -> None:
     """These were fetched. Inside the write."""
     Todo.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys).delete()

@@ -70,10 +70,10 @@ def read_back(context: Context) -> None:
             context.tally.fail(f"{found.href}: {found.message}")
             rows.filter(pk=left[found.href]).delete()
         else:
-            _forget_created(context, left[found.href])
+            _discard_missing_write(context, left[found.href])
 
 
-def _forget_created(context: Context, intent_id: UUID) -> None:
+def _discard_missing_write(context: Context, intent_id: UUID) -> None:
     """What was just written is not there: deleted meanwhile, or put elsewhere. The next listing tells."""
     with context.write():
         intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()

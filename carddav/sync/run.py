@@ -12,7 +12,7 @@ from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.groups import join_groups
-from carddav.sync.incoming import Incoming
+from carddav.sync.incoming import IncomingCards
 from carddav.sync.index import Listing, compare, load_index
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
@@ -52,10 +52,10 @@ def pull(context: Context, *, is_importing: bool) -> None:
         listing = compare(index, changes)
     if changes.is_unchanged:
         listing = Listing(dict(index.todo), {}, [])
-    incoming = Incoming(context, index, is_importing=is_importing, missing=listing.missing)
-    incoming.take_all(listing.to_fetch)  # first of all: what is missing may have moved to another href
+    incoming = IncomingCards(context, index, is_importing=is_importing, missing=listing.missing)
+    incoming.fetch_and_apply(listing.to_fetch)  # first of all: what is missing may have moved to another href
     for card in apply_remote_deletions(context, index, listing.missing):
-        incoming.take(card)
+        incoming.apply(card)
     incoming.flush()
     join_groups(context)
     if incoming.left_pending:
@@ -70,7 +70,7 @@ def find_new(context: Context) -> None:
     index = load_index(context.connection)
     listing = compare(index, context.book.changes("", ""))
     new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
-    Incoming(context, index, is_importing=False, is_linking=False).take_all(new)
+    IncomingCards(context, index, is_importing=False, is_linking=False).fetch_and_apply(new)
 
 
 def _changes(context: Context) -> Changes:
