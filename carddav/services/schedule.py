@@ -37,7 +37,7 @@ PAUSE_SECONDS = 0.2
 _LOST_AFTER = dt.timedelta(seconds=30)
 _HISTORY = dt.timedelta(days=90)
 
-HandOut = Callable[[str], object]
+EnqueueRun = Callable[[str], object]
 
 
 def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
@@ -85,7 +85,7 @@ def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
     return start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
 
 
-def sweep(*, now: dt.datetime, enqueue_due: HandOut) -> None:
+def sweep(*, now: dt.datetime, enqueue_due: EnqueueRun) -> None:
     """Start the runs that are due, hand out those whose task was lost, end those whose process was killed."""
     open_runs = Run.unscoped.rows().exclude(state=RunState.ENDED).select_related("connection")
     for run in open_runs:

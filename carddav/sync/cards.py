@@ -56,7 +56,7 @@ def rebased(sent: Fields, back: Fields, *, is_own: bool) -> Fields:
             base[field] = _rebased_entries(field, sent[field], back[field], is_own=is_own)
         else:
             is_spelling = not back[field] or (
-                sent[field] and (is_own or field == "photo" or _alike(sent[field], back[field]))
+                sent[field] and (is_own or field == "photo" or _is_similar(sent[field], back[field]))
             )
             base[field] = back[field] if is_spelling else sent[field]
     return base
@@ -67,21 +67,21 @@ def _rebased_entries(field: str, sent: list[Any], back: list[Any], *, is_own: bo
         names = {name.casefold() for name in sent}
         return [name for name in back if name.casefold() in names]
     kind = KINDS[field]
-    found = match_entries(back, sent, keys=(_exactly, kind.value), kind=kind.kind)
+    found = match_entries(back, sent, keys=(_as_tuple, kind.value), kind=kind.kind)
     base = []
     for entry, place in zip(back, found, strict=True):
         if place is None:
             continue
-        is_spelling = is_own or all(_alike(sent[place].get(part), text) for part, text in entry.items() if text)
+        is_spelling = is_own or all(_is_similar(sent[place].get(part), text) for part, text in entry.items() if text)
         base.append(entry if is_spelling else sent[place])
     return base
 
 
-def _exactly(entry: Any) -> Any:
+def _as_tuple(entry: Any) -> Any:
     return tuple(sorted(entry.items()))
 
 
-def _alike(sent: Any, back: Any) -> bool:
+def _is_similar(sent: Any, back: Any) -> bool:
     one, other = (_NO_WORD.sub("", str(value or "")).casefold() for value in (sent, back))
     return one == other or (bool(other) and other in one) or (bool(one) and one in other)
 

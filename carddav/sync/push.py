@@ -177,7 +177,7 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
             state.is_full |= written.outcome is Outcome.FULL
             state.left_out += 1
             intent.delete()
-        case Outcome.TOO_LARGE if _may_go_without_photo(intent, state):
+        case Outcome.TOO_LARGE if _can_retry_without_photo(intent, state):
             _push(context, [*filter(None, [intent.mapping_id])], state)
         case _:
             refuse(context, intent, written.message)
@@ -258,7 +258,7 @@ def quarantine(context: Context, mapping: Mapping, body_hash: str, message: str)
         context.tally.fail(f"{name} ({mapping.href or 'new'}): {message or 'the server refused it'}"[:500])
 
 
-def _may_go_without_photo(intent: JournalEntry, state: PushState) -> bool:
+def _can_retry_without_photo(intent: JournalEntry, state: PushState) -> bool:
     """Once, where the picture is ours and new: the rest of the card is more than nothing."""
     if intent.mapping_id is None or intent.mapping_id in state.without_photo or not _adds_photo(intent):
         return False
