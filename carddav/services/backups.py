@@ -4,11 +4,10 @@ import re
 from tempfile import TemporaryFile
 from typing import IO
 
-from django.utils import timezone
-
 from accounts.models import User
-from carddav.client import Book, Capabilities, Card, DavError, Login, LoginRefusedError, discover, open_session
-from carddav.models import Connection, Pause
+from carddav.client import Book, Capabilities, Card, DavError, Login, discover, open_session
+from carddav.models import Connection
+from carddav.services.books import server_access
 from carddav.services.connection_lock import connection_of
 from carddav.services.server_checks import ServerError
 from contacts_project.kernel.waiting import waiting
@@ -33,19 +32,16 @@ class Backup:
 def back_up_book(*, owner: User) -> Backup:
     """Read the whole book into a file; nothing is changed on either side, groups count as cards.
 
-    Raises MissingError without a connection, and ServerError, which leaves no half a file.
+    Raises MissingError without a connection, and ServerError, which leaves no half a file; also where the server has
+    refused the login before, or wants to be left alone.
     """
     connection = connection_of(owner)
-    if connection.pause == Pause.AUTH:  # asking again with a refused password locks accounts
-        raise ServerError(LoginRefusedError())
     backup = Backup()
     try:
-        with waiting():
+        with server_access(connection), waiting():
             _read(connection, backup)
     except DavError as error:
         backup.file.close()
-        if isinstance(error, LoginRefusedError):
-            _pause(connection, error)
         raise ServerError(error) from error
     backup.file.seek(0)
     return backup
@@ -64,14 +60,3 @@ def _read(connection: Connection, backup: Backup) -> None:
                 backup.add(card.text)
             else:  # what vanished meanwhile is in nobody's book
                 backup.unreadable += hasattr(card, "status")
-
-
-def _pause(connection: Connection, error: DavError) -> None:
-    """Nothing more is sent until the login changes; it has not been since (`updated_at`)."""
-    Connection.objects.owned_by(connection.owner_id).filter(updated_at=connection.updated_at).update(
-        pause=Pause.AUTH,
-        last_error_code=error.code,
-        last_error=str(error),
-        last_error_status=error.status,
-        last_error_at=timezone.now(),
-    )

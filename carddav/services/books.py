@@ -25,12 +25,12 @@ WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
 
 
 @contextmanager
-def server_access(context: Context) -> Iterator[None]:
+def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[None]:
     """Ask the server nothing where it refused the login, or wants to be left alone; what it refuses now is kept.
 
-    Raises DavError. A password that is tried again and again locks accounts.
+    A failed run (`is_run`) is due again after an interval. Raises DavError. A password that is tried again and again
+    locks accounts.
     """
-    connection = context.connection
     if connection.pause == Pause.AUTH:
         raise LoginRefusedError(PAUSED)
     if connection.not_before is not None and connection.not_before > timezone.now():
@@ -38,7 +38,7 @@ def server_access(context: Context) -> Iterator[None]:
     try:
         yield
     except DavError as error:
-        _note_failure(context, error)
+        _note_failure(connection, error, is_run=is_run)
         raise
 
 
@@ -69,7 +69,7 @@ def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
     rows.update(**{column: getattr(connection, column) for column in columns})
 
 
-def _note_failure(context: Context, error: DavError) -> None:
+def _note_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
     now = timezone.now()
     values: dict[str, object] = {
         "last_error": str(error)[:1000],
@@ -77,12 +77,12 @@ def _note_failure(context: Context, error: DavError) -> None:
         "last_error_status": error.status,
         "last_error_at": now,
     }
-    if context.run is not None:
-        values["next_sync_at"] = now + dt.timedelta(seconds=context.connection.auto_sync_interval)
+    if is_run:
+        values["next_sync_at"] = now + dt.timedelta(seconds=connection.auto_sync_interval)
     if isinstance(error, LoginRefusedError):
         values["pause"] = Pause.AUTH
     if error.retry_after:
         values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=error.retry_after)
-    rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk)
+    rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk)
     # What was changed meanwhile has not failed: a password that was just mended is to be tried.
-    rows.filter(updated_at=context.connection.updated_at).update(**values)
+    rows.filter(updated_at=connection.updated_at).update(**values)

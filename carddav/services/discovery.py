@@ -16,7 +16,7 @@ def discover_contacts(*, owner: User) -> Receipt:
     receipt = Receipt()
     with locked_connection(owner) as context:
         try:
-            with server_access(context), open_book(context):
+            with server_access(context.connection), open_book(context):
                 find_new(context)
         except DavError as error:
             receipt.fail(str(error))

@@ -31,7 +31,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         sendable = [key for key in person_ids if key in may]
         receipt.skipped = len(person_ids) - len(sendable)
         try:
-            with server_access(context), open_book(context):
+            with server_access(context.connection), open_book(context):
                 recover(context)
                 for start in range(0, len(sendable), _BATCH):
                     batch = sendable[start : start + _BATCH]

@@ -98,7 +98,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
     next_at = connection.next_sync_at
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
-        with server_access(context):
+        with server_access(context.connection, is_run=context.run is not None):
             context.report_progress("connecting", "Connecting to the server")
             _sync(context)
     except DavError as error:

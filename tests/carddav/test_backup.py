@@ -1,6 +1,7 @@
 """The whole book as a file: every card as the server has it."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection
@@ -77,3 +78,19 @@ def test_a_refused_login_is_not_tried_again(api: Client, alice: User) -> None:
             answer = api.call("POST", PATH)
             assert (answer.status_code, answer.json()["code"]) == (502, "auth")
         assert proxy.count() == 1
+
+
+def test_a_server_that_wants_to_be_left_alone_is_not_asked_until_then(api: Client, alice: User) -> None:
+    with fault_proxy() as proxy:
+        proxy.add(fail(503, headers={"Retry-After": "600"}))
+        row = make_connection(alice, server_url=proxy.url)
+        for _ in range(2):
+            answer = api.call("POST", PATH)
+            assert (answer.status_code, answer.json()["code"]) == (502, "busy")
+        assert proxy.count() == 1
+        row.refresh_from_db()
+        assert row.not_before is not None
+        row.not_before = timezone.now()
+        row.save()
+        api.call("POST", PATH)
+        assert proxy.count() > 1
