@@ -14,7 +14,7 @@ from carddav.services.receipts import Receipt
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import join_groups
-from carddav.sync.new_cards import Linker, NewCard, import_people, link_card, room_in_plan
+from carddav.sync.new_cards import Linker, NewCard, import_people, link_card, remaining_people_quota
 from carddav.sync.people import create_from_cards
 from carddav.sync.pictures import picture_of
 from contacts_project.kernel.errors import DomainError
@@ -90,7 +90,7 @@ def _import_found(context: Context, row: PendingImport, groups: Collection[Group
     with context.write() as write:
         if not rows.delete()[0]:
             return False
-        if room_in_plan(context) == 0:
+        if remaining_people_quota(context) == 0:
             check_plan(context.owner, "people")
         [person] = import_people(context, write, [new])
         if groups:

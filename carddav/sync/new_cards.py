@@ -42,7 +42,7 @@ class Linker:
     def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, Known] | None = None) -> None:
         self.context = context
         owner = context.owner
-        self.taken: set[UUID] = set()
+        self.linked_ids: set[UUID] = set()
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
         names = {name_key(new.card) for new in batch}
@@ -62,14 +62,14 @@ class Linker:
         """The person, each only once."""
         for uid in uid_spellings(new.card.uid) if new.card.uid else ():
             person_id = self.by_uid.get(uid)
-            if person_id is not None and person_id not in self.taken:
-                self.taken.add(person_id)
+            if person_id is not None and person_id not in self.linked_ids:
+                self.linked_ids.add(person_id)
                 return person_id
         remote = {**remote_fields(new.card), "photo": None}
         for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
             local = {**side.fields, "photo": None}
-            if side.person.pk not in self.taken and _is_same_contact(local, remote):
-                self.taken.add(side.person.pk)
+            if side.person.pk not in self.linked_ids and _is_same_contact(local, remote):
+                self.linked_ids.add(side.person.pk)
                 return side.person.pk
         return None
 
@@ -108,14 +108,14 @@ def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
         context.lock.keep()  # each picture may take seconds, from a host of its own
         new.picture = picture_of(new.card, context.pixels)
     with context.write() as write:
-        room = room_in_plan(context)
-        fitting = batch if room is None else batch[:room]
-        import_people(context, write, fitting)
-        delete_todos(context, [new.fetched.key for new in fitting])
-    return batch[len(fitting) :]
+        quota = remaining_people_quota(context)
+        within_quota = batch if quota is None else batch[:quota]
+        import_people(context, write, within_quota)
+        delete_todos(context, [new.fetched.key for new in within_quota])
+    return batch[len(within_quota) :]
 
 
-def room_in_plan(context: Context) -> int | None:
+def remaining_people_quota(context: Context) -> int | None:
     """How many people the plan has room for; None for any number. Inside the write."""
     limit = context.owner.plan_limit("people")
     return None if limit is None else max(0, limit - Person.objects.owned_by(context.owner).active().count())
