@@ -84,7 +84,7 @@ class MergedEntries:
 
 
 @dataclass(slots=True)
-class _Place:
+class _EntryVersions:
     """One entry as its four versions; None where it is not there."""
 
     base_local: Entry | None = None
@@ -94,7 +94,7 @@ class _Place:
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _MergedEntry:
     local: Entry | None
     remote: Entry | None
     base_local: Entry | None
@@ -106,8 +106,8 @@ def merge_entries(
     kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> MergedEntries:
     """Each side keeps its own order; what comes from the other side stands at the end."""
-    places = _places(kind, base_local, local, base_remote, remote)
-    outcomes = [(place, _merge_place(place)) for place in places]
+    places = _pair_versions(kind, base_local, local, base_remote, remote)
+    outcomes = [(place, _merge_versions(place)) for place in places]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))
     mine = [(_position(local, place.local), outcome) for place, outcome in outcomes]
     theirs = [(_position(remote, place.remote), outcome) for place, outcome in outcomes]
@@ -124,26 +124,31 @@ def _position(entries: Sequence[Entry], entry: Entry | None) -> int:
     return next((place for place, other in enumerate(entries) if other is entry), len(entries))
 
 
-def _places(
+def _pair_versions(
     kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
-) -> list[_Place]:
+) -> list[_EntryVersions]:
     """Which entry is which: by what stayed of it, then by what both sides say now, and only then by its kind."""
-    places = [_Place(base_local=entry) for entry in base_local]
+    places = [_EntryVersions(base_local=entry) for entry in base_local]
     for entry, number in zip(base_remote, _match(kind, base_remote, base_local, kind.kind), strict=True):
         if number is None:
-            places.append(_Place(base_remote=entry))
+            places.append(_EntryVersions(base_remote=entry))
         else:
             places[number].base_remote = entry
-    new_local = _place_known(kind, places, local, "local", by_kind=False)
-    new_remote = _place_known(kind, places, remote, "remote", by_kind=False)
-    joined = _join_new(kind, places, new_local, new_remote)
-    left_local = _place_known(kind, places, new_local, "local", by_kind=True)
-    left_remote = _place_known(kind, places, new_remote, "remote", by_kind=True)
-    new = [*(_Place(local=entry) for entry in left_local), *(_Place(remote=entry) for entry in left_remote)]
+    new_local = _assign_known(kind, places, local, "local", by_kind=False)
+    new_remote = _assign_known(kind, places, remote, "remote", by_kind=False)
+    joined = _pair_new(kind, places, new_local, new_remote)
+    left_local = _assign_known(kind, places, new_local, "local", by_kind=True)
+    left_remote = _assign_known(kind, places, new_remote, "remote", by_kind=True)
+    new = [
+        *(_EntryVersions(local=entry) for entry in left_local),
+        *(_EntryVersions(remote=entry) for entry in left_remote),
+    ]
     return [*places, *joined, *new]
 
 
-def _place_known(kind: Kind, places: list[_Place], entries: list[Entry], side: str, *, by_kind: bool) -> list[Entry]:
+def _assign_known(
+    kind: Kind, places: list[_EntryVersions], entries: list[Entry], side: str, *, by_kind: bool
+) -> list[Entry]:
     """Put the entries that are in the side's base to their places; returns the others."""
     free = [place for place in places if getattr(place, f"base_{side}") is not None and getattr(place, side) is None]
     bases = [getattr(place, f"base_{side}") for place in free]
@@ -156,22 +161,24 @@ def _place_known(kind: Kind, places: list[_Place], entries: list[Entry], side: s
     return left
 
 
-def _join_new(kind: Kind, places: list[_Place], new_local: list[Entry], new_remote: list[Entry]) -> list[_Place]:
+def _pair_new(
+    kind: Kind, places: list[_EntryVersions], new_local: list[Entry], new_remote: list[Entry]
+) -> list[_EntryVersions]:
     """New entries that both sides say, taken out of the lists; what one side did not hold so far may be new there."""
     for place in places:
         if place.base_remote is None and place.remote is None:
-            place.remote = _take_same(kind, place.local, new_remote)
+            place.remote = _pop_match(kind, place.local, new_remote)
         if place.base_local is None and place.local is None:
-            place.local = _take_same(kind, place.remote, new_local)
+            place.local = _pop_match(kind, place.remote, new_local)
     joined = []
     for entry in list(new_local):
-        if (found := _take_same(kind, entry, new_remote)) is not None:
+        if (found := _pop_match(kind, entry, new_remote)) is not None:
             new_local.remove(entry)
-            joined.append(_Place(local=entry, remote=found))
+            joined.append(_EntryVersions(local=entry, remote=found))
     return joined
 
 
-def _take_same(kind: Kind, entry: Entry | None, among: list[Entry]) -> Entry | None:
+def _pop_match(kind: Kind, entry: Entry | None, among: list[Entry]) -> Entry | None:
     if entry is None:
         return None
     same = [other for other in among if kind.value(other) == kind.value(entry)]
@@ -182,30 +189,30 @@ def _take_same(kind: Kind, entry: Entry | None, among: list[Entry]) -> Entry | N
 
 
 def _match(kind: Kind, new: Sequence[Any], old: Sequence[Any], last: Key | None) -> list[int | None]:
-    keys: tuple[Key, ...] = (_exactly, lambda entry: (kind.value(entry), kind.kind(entry)), kind.value)
-    return match_entries(new, old, keys=keys, kind=last or _exactly)
+    keys: tuple[Key, ...] = (_as_tuple, lambda entry: (kind.value(entry), kind.kind(entry)), kind.value)
+    return match_entries(new, old, keys=keys, kind=last or _as_tuple)
 
 
-def _exactly(entry: Entry) -> Hashable:
+def _as_tuple(entry: Entry) -> Hashable:
     return tuple(sorted(entry.items()))
 
 
-def _merge_place(place: _Place) -> _Outcome:
+def _merge_versions(place: _EntryVersions) -> _MergedEntry:
     local, remote = place.local, place.remote
     if local is not None and remote is not None:
         if place.base_local is None or place.base_remote is None:
-            return _Outcome(local, remote, local, remote)  # the same on both sides, each in its own spelling
+            return _MergedEntry(local, remote, local, remote)  # the same on both sides, each in its own spelling
         return _merge_parts(place.base_local, local, place.base_remote, remote)
     if local is not None:
-        mine, theirs = _alone(local, place.base_local, place.base_remote)
-        return _Outcome(mine, theirs, mine, theirs)
+        mine, theirs = _merge_one_sided(local, place.base_local, place.base_remote)
+        return _MergedEntry(mine, theirs, mine, theirs)
     if remote is not None:
-        theirs, mine = _alone(remote, place.base_remote, place.base_local)
-        return _Outcome(mine, theirs, mine, theirs)
-    return _Outcome(None, None, None, None)
+        theirs, mine = _merge_one_sided(remote, place.base_remote, place.base_local)
+        return _MergedEntry(mine, theirs, mine, theirs)
+    return _MergedEntry(None, None, None, None)
 
 
-def _alone(entry: Entry, base: Entry | None, other_base: Entry | None) -> tuple[Entry | None, Entry | None]:
+def _merge_one_sided(entry: Entry, base: Entry | None, other_base: Entry | None) -> tuple[Entry | None, Entry | None]:
     """What becomes of an entry that one side alone says: there, and on the other side.
 
     New or edited, it goes to the other side, whatever that has removed. Else it was removed there, and goes here too,
@@ -216,7 +223,7 @@ def _alone(entry: Entry, base: Entry | None, other_base: Entry | None) -> tuple[
     return (entry, None) if other_base is None else (None, None)
 
 
-def _merge_parts(base_local: Entry, local: Entry, base_remote: Entry, remote: Entry) -> _Outcome:
+def _merge_parts(base_local: Entry, local: Entry, base_remote: Entry, remote: Entry) -> _MergedEntry:
     """Part by part: one side's edit goes to the other; different ones stay, and the bases stay behind."""
     mine, theirs, bases = dict(local), dict(remote), (dict(local), dict(remote))
     is_conflict = False
@@ -231,4 +238,4 @@ def _merge_parts(base_local: Entry, local: Entry, base_remote: Entry, remote: En
             theirs[part] = bases[1][part] = here
         elif is_there and not is_here:
             mine[part] = bases[0][part] = there
-    return _Outcome(mine, theirs, *bases, is_conflict)
+    return _MergedEntry(mine, theirs, *bases, is_conflict)
