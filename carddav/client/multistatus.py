@@ -79,15 +79,15 @@ class Multistatus:
         try:
             for text in clean_text(self.chunks, self.charset):
                 target.feed(parser, text.encode())
-                yield from self._taken(target)
+                yield from self._finished_responses(target)
             parser.close()
         except (ParseError, DefusedXmlException, ValueError) as error:
             raise MalformedAnswerError from error
-        yield from self._taken(target)
+        yield from self._finished_responses(target)
         if target.root != f"{DAV}multistatus":
             raise MalformedAnswerError
 
-    def _taken(self, target: "_Target") -> Iterator[Response]:
+    def _finished_responses(self, target: "_Target") -> Iterator[Response]:
         done, target.done = target.done, []
         for node in done:
             if node.tag == f"{DAV}response":

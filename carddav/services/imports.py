@@ -13,7 +13,7 @@ from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
-from carddav.sync.groups import join_groups
+from carddav.sync.groups import apply_group_cards
 from carddav.sync.new_cards import Linker, NewCard, import_people, link_card, remaining_people_quota
 from carddav.sync.people import create_from_cards
 from carddav.sync.pictures import picture_of
@@ -46,7 +46,7 @@ def import_pending(
             for row in found:
                 its_groups = [*groups, *groups_of.get(row.pk, ())]
                 _attempt(receipt, row, partial(_import_found, context, row, its_groups, now))
-            join_groups(context)
+            apply_group_cards(context)
     return receipt
 
 

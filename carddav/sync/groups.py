@@ -9,16 +9,16 @@ from people.importing.card_groups import GroupPlan
 from people.services.groups import put_members
 
 
-def join_groups(context: Context) -> None:
+def apply_group_cards(context: Context) -> None:
     """Put people into the groups of group cards: each once, so that who leaves a group here is not put back."""
     rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection, kind=OtherKind.GROUP)
     for card in rows.order_by("id"):
         waiting = [uid for uid in card.members if uid not in card.joined]
         if waiting and not context.dry_run:
-            _join(context, card, waiting)
+            _apply_group_card(context, card, waiting)
 
 
-def _join(context: Context, card: OtherCard, waiting: list[str]) -> None:
+def _apply_group_card(context: Context, card: OtherCard, waiting: list[str]) -> None:
     spellings = {spelling: uid for uid in waiting for spelling in uid_spellings(uid)}
     mappings = Mapping.objects.owned_by(context.owner).filter(
         connection=context.connection, uid__in=spellings, person__deleted_at=None
@@ -33,12 +33,12 @@ def _join(context: Context, card: OtherCard, waiting: list[str]) -> None:
             context.tally.messages.append(f"Your plan has no room for the group {card.name}.")
             return
         put_members(plan.make(card.name), list(found), write.now)
-        _take_into_bases(context, list(found), card.name, write.revision)
+        _add_to_bases(context, list(found), card.name, write.revision)
         card.joined = [*card.joined, *found.values()]
         card.save()
 
 
-def _take_into_bases(context: Context, person_ids: list[UUID], name: str, revision: int) -> None:
+def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revision: int) -> None:
     """The server says it by its group card already: it is no edit of ours that would go into the members' cards."""
     for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
         known = {group.casefold() for group in mapping.base_local.get("groups", ())}

@@ -11,7 +11,7 @@ from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatu
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
-from carddav.sync.groups import join_groups
+from carddav.sync.groups import apply_group_cards
 from carddav.sync.incoming import IncomingCards
 from carddav.sync.index import Listing, compare, load_index
 from carddav.sync.push import push_all
@@ -57,7 +57,7 @@ def pull(context: Context, *, is_importing: bool) -> None:
     for card in apply_remote_deletions(context, index, listing.missing):
         incoming.apply(card)
     incoming.flush()
-    join_groups(context)
+    apply_group_cards(context)
     if incoming.left_pending:
         context.tally.fail(
             f"Your plan has no room for {incoming.left_pending} new contacts: they wait as pending imports."
