@@ -106,11 +106,11 @@ def merge_entries(
     kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> MergedEntries:
     """Each side keeps its own order; what comes from the other side stands at the end."""
-    places = _pair_versions(kind, base_local, local, base_remote, remote)
-    outcomes = [(place, _merge_versions(place)) for place in places]
+    all_versions = _pair_versions(kind, base_local, local, base_remote, remote)
+    outcomes = [(versions, _merge_versions(versions)) for versions in all_versions]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))
-    mine = [(_position(local, place.local), outcome) for place, outcome in outcomes]
-    theirs = [(_position(remote, place.remote), outcome) for place, outcome in outcomes]
+    mine = [(_position(local, versions.local), outcome) for versions, outcome in outcomes]
+    theirs = [(_position(remote, versions.remote), outcome) for versions, outcome in outcomes]
     for _, outcome in sorted(mine, key=lambda pair: pair[0]):
         merged.local += [outcome.local] if outcome.local else []
         merged.base_local += [outcome.base_local] if outcome.base_local else []
@@ -121,37 +121,41 @@ def merge_entries(
 
 
 def _position(entries: Sequence[Entry], entry: Entry | None) -> int:
-    return next((place for place, other in enumerate(entries) if other is entry), len(entries))
+    return next((number for number, other in enumerate(entries) if other is entry), len(entries))
 
 
 def _pair_versions(
     kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> list[_EntryVersions]:
     """Which entry is which: by what stayed of it, then by what both sides say now, and only then by its kind."""
-    places = [_EntryVersions(base_local=entry) for entry in base_local]
+    all_versions = [_EntryVersions(base_local=entry) for entry in base_local]
     for entry, number in zip(base_remote, _match(kind, base_remote, base_local, kind.kind), strict=True):
         if number is None:
-            places.append(_EntryVersions(base_remote=entry))
+            all_versions.append(_EntryVersions(base_remote=entry))
         else:
-            places[number].base_remote = entry
-    new_local = _assign_known(kind, places, local, "local", by_kind=False)
-    new_remote = _assign_known(kind, places, remote, "remote", by_kind=False)
-    joined = _pair_new(kind, places, new_local, new_remote)
-    left_local = _assign_known(kind, places, new_local, "local", by_kind=True)
-    left_remote = _assign_known(kind, places, new_remote, "remote", by_kind=True)
+            all_versions[number].base_remote = entry
+    new_local = _assign_known(kind, all_versions, local, "local", by_kind=False)
+    new_remote = _assign_known(kind, all_versions, remote, "remote", by_kind=False)
+    joined = _pair_new(kind, all_versions, new_local, new_remote)
+    left_local = _assign_known(kind, all_versions, new_local, "local", by_kind=True)
+    left_remote = _assign_known(kind, all_versions, new_remote, "remote", by_kind=True)
     new = [
         *(_EntryVersions(local=entry) for entry in left_local),
         *(_EntryVersions(remote=entry) for entry in left_remote),
     ]
-    return [*places, *joined, *new]
+    return [*all_versions, *joined, *new]
 
 
 def _assign_known(
-    kind: Kind, places: list[_EntryVersions], entries: list[Entry], side: str, *, by_kind: bool
+    kind: Kind, all_versions: list[_EntryVersions], entries: list[Entry], side: str, *, by_kind: bool
 ) -> list[Entry]:
-    """Put the entries that are in the side's base to their places; returns the others."""
-    free = [place for place in places if getattr(place, f"base_{side}") is not None and getattr(place, side) is None]
-    bases = [getattr(place, f"base_{side}") for place in free]
+    """Put the entries that are in the side's base to their versions; returns the others."""
+    free = [
+        versions
+        for versions in all_versions
+        if getattr(versions, f"base_{side}") is not None and getattr(versions, side) is None
+    ]
+    bases = [getattr(versions, f"base_{side}") for versions in free]
     left = []
     for entry, number in zip(entries, _match(kind, entries, bases, kind.kind if by_kind else None), strict=True):
         if number is None:
@@ -162,14 +166,14 @@ def _assign_known(
 
 
 def _pair_new(
-    kind: Kind, places: list[_EntryVersions], new_local: list[Entry], new_remote: list[Entry]
+    kind: Kind, all_versions: list[_EntryVersions], new_local: list[Entry], new_remote: list[Entry]
 ) -> list[_EntryVersions]:
     """New entries that both sides say, taken out of the lists; what one side did not hold so far may be new there."""
-    for place in places:
-        if place.base_remote is None and place.remote is None:
-            place.remote = _pop_match(kind, place.local, new_remote)
-        if place.base_local is None and place.local is None:
-            place.local = _pop_match(kind, place.remote, new_local)
+    for versions in all_versions:
+        if versions.base_remote is None and versions.remote is None:
+            versions.remote = _pop_match(kind, versions.local, new_remote)
+        if versions.base_local is None and versions.local is None:
+            versions.local = _pop_match(kind, versions.remote, new_local)
     joined = []
     for entry in list(new_local):
         if (found := _pop_match(kind, entry, new_remote)) is not None:
@@ -197,17 +201,17 @@ def _as_tuple(entry: Entry) -> Hashable:
     return tuple(sorted(entry.items()))
 
 
-def _merge_versions(place: _EntryVersions) -> _MergedEntry:
-    local, remote = place.local, place.remote
+def _merge_versions(versions: _EntryVersions) -> _MergedEntry:
+    local, remote = versions.local, versions.remote
     if local is not None and remote is not None:
-        if place.base_local is None or place.base_remote is None:
+        if versions.base_local is None or versions.base_remote is None:
             return _MergedEntry(local, remote, local, remote)  # the same on both sides, each in its own spelling
-        return _merge_parts(place.base_local, local, place.base_remote, remote)
+        return _merge_parts(versions.base_local, local, versions.base_remote, remote)
     if local is not None:
-        mine, theirs = _merge_one_sided(local, place.base_local, place.base_remote)
+        mine, theirs = _merge_one_sided(local, versions.base_local, versions.base_remote)
         return _MergedEntry(mine, theirs, mine, theirs)
     if remote is not None:
-        theirs, mine = _merge_one_sided(remote, place.base_remote, place.base_local)
+        theirs, mine = _merge_one_sided(remote, versions.base_remote, versions.base_local)
         return _MergedEntry(mine, theirs, mine, theirs)
     return _MergedEntry(None, None, None, None)
 

@@ -49,16 +49,16 @@ class PushState:
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     """Send what differs here, a few at a time, and read back what the server made of it. `only` these mappings."""
-    waiting = (
+    mapping_ids = (
         list(unsent_mappings(context.connection).order_by("id").values_list("pk", flat=True))
         if only is None
         else list(only)
     )
     state = PushState()
-    stream = iter(waiting)
+    stream = iter(mapping_ids)
     done = 0
     while batch := list(islice(stream, context.parallel)):
-        context.report_progress("pushing", f"Sending {len(waiting)} contacts", done, len(waiting))
+        context.report_progress("pushing", f"Sending {len(mapping_ids)} contacts", done, len(mapping_ids))
         _push(context, batch, state)
         done += len(batch)
     if state.left_out:
