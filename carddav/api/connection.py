@@ -39,7 +39,7 @@ from contacts_project.kernel.errors import FieldError, MissingError, RateLimited
 
 
 class ConnectionAnswer(serializers.ModelSerializer[Connection]):
-    """The connection as it is told; never with its password."""
+    """The connection as answers show it; never with its password."""
 
     serverUrl = serializers.CharField(source="server_url")
     provider = serializers.ChoiceField(choices=list(Provider.values), allow_null=True)

@@ -12,7 +12,7 @@ class Capabilities:
     """What a book can do. `reports` and `versions` are empty where the server does not say.
 
     `max_resource_size` in bytes. `put_etag_faithful` (yes, no, unknown): whether the card after a PUT is the one that
-    was sent; `multiget_404_style` (entry, silent, whole, unknown): how a missing href is told.
+    was sent; `multiget_404_style` (entry, silent, whole, unknown): how a missing href is reported.
     """
 
     reports: tuple[str, ...] = ()

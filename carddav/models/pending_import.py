@@ -12,7 +12,7 @@ class PendingImport(OwnedModel):
     """A card that is no person yet: found on the server (`connection`, `href`, `etag`), or uploaded as a file (all
     null).
 
-    `raw` is the card as it came; `digest` its SHA-256, by which the same card is told again.
+    `raw` is the card as it came; `digest` its SHA-256, by which the same card is recognised.
     """
 
     connection = models.ForeignKey(
