@@ -67,7 +67,8 @@ def update_connection(
 def delete_connection(*, owner: User) -> None:
     """Forget the server, its mappings and pending imports; people and what is there stay. Raises MissingError."""
     with account_write(owner):
-        connection_of(owner).delete()
+        # A run that starts this moment refers to the row: from here on its insert waits, and finds that it is gone.
+        Connection.objects.owned_by(owner).select_for_update().filter(pk=connection_of(owner).pk).get().delete()
 
 
 def check_server_url(text: str) -> None:
