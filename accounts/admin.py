@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services.credentials import check_credentials
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 class OperatorLoginForm(AdminAuthenticationForm):

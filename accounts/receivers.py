@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import AccountSession, User
 from accounts.services.sessions import record_session
-from accounts.signals import mail_ordered
+from accounts.signals import mail_queued
 from accounts.tasks import send_account_mail
 
 
@@ -25,6 +25,6 @@ def unlist_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
         AccountSession.unscoped.rows().filter(session_key=key).delete()
 
 
-@receiver(mail_ordered)
+@receiver(mail_queued)
 def enqueue_mail(*, mail_id: UUID, **kwargs: Any) -> None:
     send_account_mail.delay(str(mail_id))

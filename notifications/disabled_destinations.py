@@ -7,7 +7,7 @@ from django.core.mail import EmailMessage
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from notifications.models import Destination
 
 log = logging.getLogger(__name__)

@@ -56,7 +56,7 @@ class PersonExtension:
     def restored(self, person: Person, now: dt.datetime) -> None:
         """A person came out of the trash."""
 
-    def mark_belongings(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
+    def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         """These people went to the trash or came back: tell the feed of this app's rows that hang on them."""
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:

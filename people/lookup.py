@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
-from people.duplicates.words import forget_words
+from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
 from people.names import COLUMNS, NameParts
 
@@ -59,7 +59,7 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
             LookupKey(owner_id=owner_id, person_id=person_id, kind=kind, key=key) for person_id, kind, key in new
         )
     if len(changed) > _MANY:
-        forget_words()
+        clear_word_caches()
 
 
 def _remove(owner_id: UUID, stale: Mapping[UUID, Keys]) -> None:

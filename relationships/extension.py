@@ -65,7 +65,7 @@ class RelationshipsExtension(PersonExtension):
         """What the person is to the user comes back with the person."""
         revive_types(person.owner_id, [person.relationship_to_user_id], now)
 
-    def mark_belongings(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
+    def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         theirs = Q(person__in=person_ids) | Q(related_person__in=person_ids)
         Relationship.objects.owned_by(owner_id).active().filter(theirs).mark_changed()
 

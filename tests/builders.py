@@ -9,7 +9,7 @@ from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import new_token, token_digest
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.lookup import keys_of, replace_keys
 from people.models import Person
 from people.names import COLUMNS, NameParts, search_key, sort_key

@@ -10,7 +10,7 @@ from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
 from accounts.services.verification import AddressTakenError, SignInRequiredError
 from contacts_project.kernel.api.errors import Failure
-from contacts_project.kernel.ownership.writing import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 FAILURES: dict[type[Exception], Failure] = {
     AccountGoneError: Failure(401),

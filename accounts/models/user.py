@@ -16,7 +16,7 @@ from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDispla
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership import revisions
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 class Plan(models.TextChoices):
@@ -104,7 +104,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One account. `revision` rises with every write to anything it owns (kernel.ownership.writing);
+    """One account. `revision` rises with every write to anything it owns (kernel.ownership.account_lock);
     `settings_revision` is that of the write which last changed what the profile shows (`SHOWN`).
 
     `email` is what its owner typed last; any number of accounts may claim an address. `proven_email` is the one whose

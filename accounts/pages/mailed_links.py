@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
-from accounts.pages.readers import SIGN_IN_PATH, language_of
+from accounts.pages.viewers import SIGN_IN_PATH, language_of
 from accounts.services.known_devices import remember_device
 from accounts.services.passwords import check_password_rules
 from accounts.services.verification import (

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.oidc.cookie_state import FlowError
-from accounts.pages.readers import SIGN_IN_PATH, language_of
 from accounts.pages.sign_in import in_words
+from accounts.pages.viewers import SIGN_IN_PATH, language_of
 from accounts.services.oidc_sign_in import PENDING_COOKIE, PendingSignIn, complete_sign_in, finish_with_code
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page

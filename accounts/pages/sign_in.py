@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.oidc.provider import is_configured, provider_name
 from accounts.pages.next_paths import own_path
-from accounts.pages.readers import language_of, reader_of
+from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.credentials import EmailUnverifiedError, check_credentials
 from accounts.services.known_devices import remember_device
 from accounts.services.second_factor import MfaRequiredError
@@ -30,7 +30,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _try(request, own_path(request.POST.get("next", ""), _HOME))
     next_path = own_path(request.GET.get("next", ""), _HOME)
-    return redirect(next_path) if reader_of(request) else _page(request, next_path)
+    return redirect(next_path) if viewer_of(request) else _page(request, next_path)
 
 
 @require_POST

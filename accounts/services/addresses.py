@@ -11,7 +11,7 @@ from accounts.link_tokens import refusal
 from accounts.models import EmailChange, RegistrationLock, User
 from accounts.models.email_change import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 
 _SAVED = ["email", "proven_email", "claimed_at", "password", "is_staff", "is_superuser", "updated_at"]
 _UNOPENED_DAYS = 30

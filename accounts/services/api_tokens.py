@@ -5,7 +5,7 @@ import datetime as dt
 from accounts.models import AccountSession, ApiToken, User
 from accounts.models.api_token import new_token, token_digest
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 PREFIX_LENGTH = 12
 

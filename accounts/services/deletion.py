@@ -10,7 +10,7 @@ from accounts.lifecycle import files_of
 from accounts.models import AccountMail, PendingFileDeletion, User
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def check_deletion_password(user: User, password: str | None) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.cookies import set_cookie
 from accounts.models import KnownDevice, User
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.ownership.writing import account_lock
+from contacts_project.kernel.ownership.account_lock import account_lock
 
 # One for all of an account's, however many marks somebody has gathered.
 BY_KNOWN_DEVICES = Budget("login-known-devices", 10, 15 * 60)

@@ -12,12 +12,12 @@ from accounts.languages import best_language
 from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
+from accounts.services.access_revocation import revoke_access_of_others
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claims import revoke_access_of_others
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import register_account
 from contacts_project.kernel.api.fields import StrictCharField
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:

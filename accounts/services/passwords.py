@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError as DjangoValidationError
 from accounts.models import User
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def check_password_rules(password: str, user: User, field: str = "password") -> None:

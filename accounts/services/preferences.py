@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.signals import preferences_changed
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 # What decides when a reminder is due: after a change every next reminder of the account is computed anew.
 _MOVES_REMINDERS = {

@@ -5,7 +5,7 @@ from typing import Any
 from accounts.models import EmailChange, MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, verification_is_mandatory
-from accounts.services.mail_orders import order_mail
+from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import FieldError
 
@@ -31,7 +31,7 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
         elif changed:
             _check_free(stored)
             _CHANGES.draw(str(stored.pk))
-            _order_mails(stored)
+            _queue_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
     return stored, changed
 
@@ -45,9 +45,9 @@ def _is_same(one: str, other: str) -> bool:
     return User.objects.fold(one) == User.objects.fold(other)
 
 
-def _order_mails(user: User) -> None:
+def _queue_mails(user: User) -> None:
     """To the new address, to prove it; to the proven one, to take the change back."""
-    order_mail(kind=MailKind.VERIFY, address=user.email, user=user)
+    queue_mail(kind=MailKind.VERIFY, address=user.email, user=user)
     if user.proven_email:
         change = EmailChange.objects.create(
             owner=user,
@@ -55,4 +55,4 @@ def _order_mails(user: User) -> None:
             new_email=user.email,
             password_mark=password_mark(user.password),
         )
-        order_mail(kind=MailKind.CHANGED, address=change.old_email, user=user, change=change)
+        queue_mail(kind=MailKind.CHANGED, address=change.old_email, user=user, change=change)

@@ -12,11 +12,11 @@ from django.http import HttpRequest
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
 from accounts.services.addresses import prove_email, verification_is_mandatory
-from accounts.services.mail_orders import order_mail
+from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 DEMO_EMAIL = "demo@example.org"
 REGISTRATIONS = Budget("registration", 60, 3600)
@@ -65,7 +65,7 @@ def register_account(*, email: str, password: str | None, vouched_at: dt.datetim
             if vouched_at:
                 prove_email(user, address, claims=True, now=vouched_at)
             else:
-                order_mail(kind=MailKind.VERIFY, address=address, user=user)
+                queue_mail(kind=MailKind.VERIFY, address=address, user=user)
     return user
 
 

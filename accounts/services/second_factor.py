@@ -9,7 +9,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import RecoveryCode, TotpDevice, User
 from contacts_project.kernel.errors import DomainError, FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 ISSUER = "Contacts"
 STEP_SECONDS = 30

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from accounts.models import AccountSession, User
 from contacts_project.kernel.api.client_address import client_address
 from contacts_project.kernel.database.write_lock import unless_locked
-from contacts_project.kernel.ownership.writing import account_lock
+from contacts_project.kernel.ownership.account_lock import account_lock
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _USE_RESOLUTION_SECONDS = 60

@@ -7,9 +7,9 @@ from django.contrib.auth.hashers import make_password
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
 from accounts.models.email_change import password_mark
+from accounts.services.access_revocation import end_access, revoke_access_of_others
 from accounts.services.addresses import address_write, prove_email
-from accounts.services.claims import end_access, revoke_access_of_others
-from accounts.services.mail_orders import order_mail
+from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 
@@ -90,5 +90,5 @@ def take_back_email(*, token: str, now: dt.datetime) -> User:
             stored.set_unusable_password()
         stored.email = email
         prove_email(stored, email, claims=False, now=now)
-        order_mail(kind=MailKind.RESET, address=email)
+        queue_mail(kind=MailKind.RESET, address=email)
     return stored

@@ -19,8 +19,8 @@ from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from carddav.client.hrefs import member_path, member_url
 from carddav.client.multistatus import CARD, DAV, Response
 from carddav.client.session import MAX_BODY_BYTES, charset_of, is_html
 from carddav.client.shapes import Card, Fetched, Missing, Unreadable
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 if TYPE_CHECKING:  # Book is what calls this
     from carddav.client.book import Book
@@ -41,7 +41,7 @@ def fetch(book: "Book", hrefs: Iterable[str]) -> Iterator[Fetched]:
                 running.append(pool.submit(fetcher.fetch, batch))
             if not running:
                 return
-            with waiting():  # the pool asks: here is nothing to do
+            with external_wait():  # the pool asks: here is nothing to do
                 found = running.popleft().result()
             yield from found
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 import dns.exception
 import dns.resolver
 
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 log = logging.getLogger(__name__)
 SECONDS = 5.0
@@ -40,7 +40,7 @@ def _texts(name: str) -> list[str]:
 
 def _ask(name: str, kind: str) -> list[Any]:
     try:
-        with waiting():
+        with external_wait():
             return list(dns.resolver.resolve(name, kind, lifetime=SECONDS))
     except (dns.exception.DNSException, OSError, ValueError) as error:
         log.info("no service record", extra={"kind": kind, "reason": type(error).__name__})

@@ -10,7 +10,7 @@ from carddav.models import Connection
 from carddav.services.books import server_access
 from carddav.services.connection_lock import connection_of
 from carddav.services.server_checks import ServerError
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 _BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
@@ -38,7 +38,7 @@ def back_up_book(*, owner: User) -> Backup:
     connection = connection_of(owner)
     backup = Backup()
     try:
-        with server_access(connection), waiting():
+        with server_access(connection), external_wait():
             _read(connection, backup)
     except DavError as error:
         backup.file.close()

@@ -9,7 +9,7 @@ from carddav.sync.context import Context
 from carddav.sync.fields import changed_fields, remote_fields
 from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.photos.files import PictureRefusedError
 from people.photos.images import as_stored
 from people.services.people import delete_people, restore_person

@@ -9,7 +9,7 @@ from carddav.models import Connection
 from carddav.sync.context import Context
 from carddav.sync.lock import LockedError, LockLostError, locked
 from contacts_project.kernel.errors import DomainError, MissingError
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 _PATIENCE_SECONDS = 10.0
 _STEP_SECONDS = 0.25
@@ -49,5 +49,5 @@ def locked_connection(owner: User) -> Iterator[Context]:
         except LockedError:
             if time.monotonic() >= give_up_at:
                 raise ConnectionBusyError from None
-        with waiting():
+        with external_wait():
             time.sleep(_STEP_SECONDS)

@@ -11,7 +11,7 @@ from carddav.models import Connection
 from carddav.services.connection_lock import connection_of
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.outbound import OutboundError, Reason, configured_rules
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 # What is wrong with a URL wherever the service runs. Whether it may be reached is judged when something is sent.
 _ALWAYS_WRONG = {Reason.MALFORMED, Reason.SCHEME, Reason.USERINFO, Reason.HOST}

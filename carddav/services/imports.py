@@ -18,11 +18,11 @@ from carddav.sync.new_cards import Linker, NewCard, import_people, link_card, re
 from carddav.sync.people import create_from_cards
 from carddav.sync.pictures import picture_of
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Person
 from people.photos.images import PixelBudget
 from people.services.groups import put_members
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 from people.vcard import VCardError, read_card, without_photo
 
 GroupsOf = MappingOf[UUID, Collection[Group]]

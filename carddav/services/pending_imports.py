@@ -7,8 +7,8 @@ from itertools import islice
 
 from accounts.models import User
 from carddav.models import PendingImport
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.ownership.writing import account_write
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.models import Person
 from people.vcard import CardResult

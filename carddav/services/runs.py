@@ -17,7 +17,7 @@ from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from contacts_project.kernel.errors import MissingError
-from contacts_project.kernel.ownership.writing import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 log = logging.getLogger(__name__)
 

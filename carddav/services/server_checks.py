@@ -19,7 +19,7 @@ from carddav.client import (
 from carddav.services.connections import check_server_url
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 SECONDS = 20.0
 CHECKS = Budget("carddav-test", 10, 15 * 60)
@@ -92,7 +92,7 @@ def check_server(
     Raises FieldError, RateLimitedError (ten in 15 minutes), and the Check errors for all that can go wrong.
     """
     check_server_url(server_url)
-    with waiting():  # first of all: who is refused because too many wait draws on no budget
+    with external_wait():  # first of all: who is refused because too many wait draws on no budget
         CHECKS.draw(str(owner.pk))
         try:
             with open_session(Login(server_url, username, password), seconds=SECONDS) as session:

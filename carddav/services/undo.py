@@ -9,7 +9,7 @@ from carddav.models import Connection, Run, RunAction, RunChange, RunState, Tomb
 from carddav.services.connection_lock import ConnectionBusyError, locked_connection
 from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
-from contacts_project.kernel.ownership.writing import AccountWrite, account_write
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
 from people.services.people import delete_people, restore_person
 

@@ -14,7 +14,7 @@ from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.merge import FieldConflict, Merged, Sides, merge
 from carddav.sync.people import LocalSide, load_sides, write_fields
 from carddav.sync.pictures import Picture, picture_of
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.vcard import Card, read_card
 
 

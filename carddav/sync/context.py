@@ -15,7 +15,7 @@ from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
 from carddav.sync.cards import first_messages
 from carddav.sync.lock import Lock
-from contacts_project.kernel.ownership.writing import AccountWrite, account_write
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
 from people.photos.images import PixelBudget
 

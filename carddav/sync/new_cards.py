@@ -19,7 +19,7 @@ from carddav.sync.index import Known
 from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, create_from_cards, load_sides
 from carddav.sync.pictures import Picture, picture_of
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.importing.batch import name_key, uid_spellings
 from people.models import Person
 from people.vcard import Card, without_photo

@@ -10,11 +10,11 @@ from uuid import UUID
 from accounts.models import User
 from carddav.sync.entries import KINDS
 from carddav.sync.fields import LISTS, SCALARS, Fields, card_date, local_fields
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
+from people.entry_matcher import match_entries
 from people.fields.cards import SCALARS as COLUMNS
 from people.fields.cards import card_of, put_card
 from people.importing.card_groups import GroupPlan
-from people.matching import match_entries
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
 from people.photos.files import delete_files, store_photo

@@ -27,8 +27,8 @@ from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
 from carddav.sync.unsent import unsent_mappings
 from carddav.sync.write_results import finish_write
-from contacts_project.kernel.ownership.writing import AccountWrite
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.photos.files import photo_hash, read_photo
 from people.vcard import VCardError
 
@@ -97,7 +97,7 @@ def _send(context: Context, intents: list[JournalEntry]) -> list[Written | DavEr
 
     if len(intents) == 1 or context.parallel == 1:
         return [one(intent) for intent in intents]
-    with waiting(), ThreadPoolExecutor(context.parallel) as pool:
+    with external_wait(), ThreadPoolExecutor(context.parallel) as pool:
         return list(pool.map(one, intents))
 
 

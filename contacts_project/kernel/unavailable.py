@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 
-from contacts_project.kernel.waiting import TooManyWaitError
+from contacts_project.kernel.external_waits import TooManyExternalWaitsError
 
 # Of SQLite's errors those that have nothing to do with the statement (https://sqlite.org/rescode.html); the others,
 # such as "no such table", come as the same exception and are faults of ours.
@@ -30,7 +30,7 @@ def is_unavailable(error: BaseException) -> bool:
 
 
 def _is_one(error: BaseException) -> bool:
-    if isinstance(error, BrokerError | TooManyWaitError):
+    if isinstance(error, BrokerError | TooManyExternalWaitsError):
         return True
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE  # the low byte; the rest refines it

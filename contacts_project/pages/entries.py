@@ -48,9 +48,9 @@ def contact_entries(person: Person) -> Iterator[Entry]:
         yield Entry(_label(place["type"]), place["label"] or position, note=position if place["label"] else "")
 
 
-def date_entries(person: Person, reader: User, dates: Iterable[ImportantDate], now: dt.datetime) -> list[Entry]:
+def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], now: dt.datetime) -> list[Entry]:
     """Important dates, the anniversary and the next contact, what comes next first."""
-    clock = schedule.calendar_of(reader)
+    clock = schedule.calendar_of(viewer)
     today = clock.today(now)
     days = [(row.type, row.title, row.date, row.year_unknown, event_rule(row, clock)) for row in dates]
     if person.anniversary:
@@ -60,28 +60,28 @@ def date_entries(person: Person, reader: User, dates: Iterable[ImportantDate], n
     for type_, title, day, year_unknown, rule in days:
         upcoming = rule.on_or_after(today)
         years = None if year_unknown or upcoming is None else turns(day, upcoming, clock.leap_day)
-        note = _next_time(upcoming, today, reader, age_in_words(type_, years)) if upcoming else ""
-        digits = day_in_digits(day, reader, year_unknown=year_unknown)
+        note = _next_time(upcoming, today, viewer, age_in_words(type_, years)) if upcoming else ""
+        digits = day_in_digits(day, viewer, year_unknown=year_unknown)
         found.append((upcoming or dt.date.max, Entry(occasion(type_, title), digits, note=note)))
     if person.contact_due_on:
-        note = _next_time(person.contact_due_on, today, reader, "")
-        digits = day_in_digits(person.contact_due_on, reader)
+        note = _next_time(person.contact_due_on, today, viewer, "")
+        digits = day_in_digits(person.contact_due_on, viewer)
         found.append((person.contact_due_on, Entry(_("Get in touch"), digits, note=note)))
     return [entry for _day, entry in sorted(found, key=lambda pair: (pair[0], pair[1].label))]
 
 
 def detail_entries(
-    person: Person, reader: User, shown_name: str, values: Iterable[CustomFieldValue]
+    person: Person, viewer: User, shown_name: str, values: Iterable[CustomFieldValue]
 ) -> Iterator[Entry]:
     """The rest of the name, and fields of the account's own."""
     parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    full_name = display_name(parts._replace(display_name_override=None), order=reader.name_order)
+    full_name = display_name(parts._replace(display_name_override=None), order=viewer.name_order)
     if full_name != shown_name:
         yield Entry(_("Full name"), full_name)
     if person.gender:
         yield Entry(_("Gender"), person.gender)
     if person.last_contact:
-        yield Entry(_("Last contact"), day_in_digits(person.last_contact, reader))
+        yield Entry(_("Last contact"), day_in_digits(person.last_contact, viewer))
     for value in values:
         yield Entry(value.template.name, _value(value.value))
     for custom in person.custom_fields:
@@ -116,8 +116,8 @@ def _address_lines(address: dict[str, str | None]) -> Iterator[str]:
             yield line
 
 
-def _next_time(day: dt.date, today: dt.date, reader: User, age: str) -> str:
-    return " · ".join(filter(None, (day_in_words(day, reader), days_until_in_words((day - today).days), age)))
+def _next_time(day: dt.date, today: dt.date, viewer: User, age: str) -> str:
+    return " · ".join(filter(None, (day_in_words(day, viewer), days_until_in_words((day - today).days), age)))
 
 
 def _value(value: str | float | bool) -> str:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.date_formats import day_in_words
 from accounts.models import User
-from accounts.pages.readers import language_of, reader_of
+from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.registration import awaits_operator, registration_is_open
 from contacts_project.kernel.errors import UnavailableError
@@ -41,14 +41,14 @@ def home_page(request: HttpRequest) -> HttpResponse:
     """For everybody. 503 when a part is not fit, as GET /api/health answers."""
     fit, checks = check_health(timezone.now())
     is_readable = checks["database"] == checks["migrations"] == "ok"
-    reader = reader_of(request) if is_readable else None
-    language = language_of(request, reader)
+    viewer = viewer_of(request) if is_readable else None
+    language = language_of(request, viewer)
     with translation.override(language):
         context = {
-            "reader": reader,
+            "viewer": viewer,
             "fit": fit,
             "parts": [_part(name, shown) for name, shown in checks.items()],
-            "coming_up": _coming_up(reader) if reader else [],
+            "coming_up": _coming_up(viewer) if viewer else [],
             "sign_up": _sign_up() if is_readable else [_("Nobody can sign up while the database is away.")],
             "base_url": settings.BASE_URL,
             "version": settings.VERSION,
@@ -61,7 +61,7 @@ def home_page(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Coming:
-    """One event of the reader's next two weeks."""
+    """One event of the viewer's next two weeks."""
 
     name: str
     url: str
@@ -69,15 +69,15 @@ class Coming:
     when: str
 
 
-def _coming_up(reader: User) -> list[Coming]:
-    today = calendar_of(reader).today(timezone.now())
-    events = upcoming_events(reader, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
+def _coming_up(viewer: User) -> list[Coming]:
+    today = calendar_of(viewer).today(timezone.now())
+    events = upcoming_events(viewer, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
     return [
         Coming(
             event["personName"],
             person_url(event["personId"]),
             event_in_words(event),
-            f"{day_in_words(dt.date.fromisoformat(event['date']), reader)} · {days_until_in_words(event['daysUntil'])}",
+            f"{day_in_words(dt.date.fromisoformat(event['date']), viewer)} · {days_until_in_words(event['daysUntil'])}",
         )
         for event in events
     ]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.pages.readers import sign_in_required
+from accounts.pages.viewers import sign_in_required
 from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.pages import render_page
 from contacts_project.pages.entries import contact_entries, date_entries, detail_entries
@@ -22,43 +22,43 @@ from relationships.models import Relationship
 
 @require_safe
 @sign_in_required
-def person_page(request: HttpRequest, reader: User, person_id: str) -> HttpResponse:
+def person_page(request: HttpRequest, viewer: User, person_id: str) -> HttpResponse:
     """An own, active person; for anything else the same page that says there is nothing."""
     key = parse_id(person_id)
-    people = Person.objects.owned_by(reader).active().select_related("relationship_to_user")
+    people = Person.objects.owned_by(viewer).active().select_related("relationship_to_user")
     person: Person | None = people.filter(pk=key).first() if key else None
     if person is None:
-        return render_page(request, "pages/missing.html", {"reader": reader}, language=reader.language, status=404)
-    with translation.override(reader.language):
-        context = {"reader": reader, **_shown(person, reader)}
-    return render_page(request, "pages/person.html", context, language=reader.language)
+        return render_page(request, "pages/missing.html", {"viewer": viewer}, language=viewer.language, status=404)
+    with translation.override(viewer.language):
+        context = {"viewer": viewer, **_shown(person, viewer)}
+    return render_page(request, "pages/person.html", context, language=viewer.language)
 
 
-def _shown(person: Person, reader: User) -> dict[str, Any]:
-    now, name = timezone.now(), name_of(person, reader)
-    dates = ImportantDate.objects.owned_by(reader).active().filter(person=person)
-    values = CustomFieldValue.objects.owned_by(reader).filter(person=person, template__deleted_at=None)
+def _shown(person: Person, viewer: User) -> dict[str, Any]:
+    now, name = timezone.now(), name_of(person, viewer)
+    dates = ImportantDate.objects.owned_by(viewer).active().filter(person=person)
+    values = CustomFieldValue.objects.owned_by(viewer).filter(person=person, template__deleted_at=None)
     values = values.select_related("template").order_by("template__position", "template_id")
     sections = [
         (_("Contact"), list(contact_entries(person))),
-        (_("Dates"), date_entries(person, reader, dates, now)),
-        (_("Details"), list(detail_entries(person, reader, name, values))),
+        (_("Dates"), date_entries(person, viewer, dates, now)),
+        (_("Details"), list(detail_entries(person, viewer, name, values))),
     ]
     return {
         "person": person,
         "name": name,
         "initials": "".join(part[:1].upper() for part in (person.name, person.surname) if part),
         "occupation": ", ".join(filter(None, (person.job_title, person.organization))),
-        "groups": Group.objects.owned_by(reader).active().filter(memberships__person=person).order_by("name_key", "id"),
+        "groups": Group.objects.owned_by(viewer).active().filter(memberships__person=person).order_by("name_key", "id"),
         "sections": [section for section in sections if section[1]],
-        "relationships": _relationships(person.pk, reader),
+        "relationships": _relationships(person.pk, viewer),
     }
 
 
-def _relationships(person_id: UUID, reader: User) -> list[tuple[str, list[dict[str, Any]]]]:
+def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[str, Any]]]]:
     """Who is what to this person, by what they are: the other row of each pair says it."""
     rows: Iterable[Relationship] = (
-        Relationship.objects.owned_by(reader)
+        Relationship.objects.owned_by(viewer)
         .active()
         .filter(related_person_id=person_id, person__deleted_at=None)
         .select_related("person", "relationship_type")
@@ -69,7 +69,7 @@ def _relationships(person_id: UUID, reader: User) -> list[tuple[str, list[dict[s
             "label": row.relationship_type.label if row.relationship_type else _("Connected"),
             "color": row.relationship_type.color if row.relationship_type else None,
             "id": row.person_id,
-            "name": name_of(row.person, reader),
+            "name": name_of(row.person, viewer),
             "notes": row.notes,
             "key": (bytes(row.person.sort_key), row.pk),
         }

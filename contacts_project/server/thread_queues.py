@@ -10,7 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 
-from contacts_project.kernel.waiting import TooManyWaitError, step_aside
+from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.stalled import close_stalled_connection
 
@@ -68,7 +68,7 @@ class ThreadQueue:
     async def call(self, kind: Kind, function: Callable[[], None]) -> None:
         """Run `function` in the thread that `enter` gave, and give the thread back."""
         loop, context = asyncio.get_running_loop(), copy_context()  # what is set for a request is not the next one's
-        context.run(step_aside.set, partial(self._stepping_aside, loop, kind))
+        context.run(release_thread.set, partial(self._thread_released, loop, kind))
         try:
             await loop.run_in_executor(self.pool, context.run, function)
         finally:
@@ -79,10 +79,10 @@ class ThreadQueue:
         self._count(kind, requests=-1)
 
     @contextmanager
-    def _stepping_aside(self, loop: asyncio.AbstractEventLoop, kind: Kind) -> Iterator[None]:
+    def _thread_released(self, loop: asyncio.AbstractEventLoop, kind: Kind) -> Iterator[None]:
         """In a thread: while it waits for the network it counts as free, so that another request may run."""
         if not self.waiting_threads.acquire(blocking=False):
-            raise TooManyWaitError
+            raise TooManyExternalWaitsError
         loop.call_soon_threadsafe(partial(self._count, kind, threads=1, requests=-1))
         try:
             yield

@@ -14,7 +14,7 @@ from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription

@@ -10,7 +10,7 @@ from django.core import signing
 from accounts.models import User
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 SALT = "notifications.unsubscribe"
 

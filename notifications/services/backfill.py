@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, catch_up_window
 from notifications.services.digests import digest_at
 from notifications.services.planner import UNREAD, collect_contacts, collect_dates, with_person

@@ -12,9 +12,9 @@ from accounts.models.user import Plan
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
+from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
-from contacts_project.kernel.ownership.writing import account_write
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.channels.ntfy import find_server, topic_of
@@ -83,7 +83,7 @@ def create_destination(
     destination = Destination(owner=owner, type=type_, label=label)
     _check_plan(owner, destination)
     check_url(type_, url)
-    with waiting():  # first of all: who is refused because too many wait draws on no budget
+    with external_wait():  # first of all: who is refused because too many wait draws on no budget
         CREATIONS.draw(str(owner.pk))
         _check_room(owner, url)
         destination.point_to(url, ask_network(type_, url))
@@ -135,7 +135,7 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     _check_plan(owner, destination)
     if destination.lacks_secret:
         raise SecretMissingError
-    with waiting():
+    with external_wait():
         with transaction.atomic():  # neither is drawn on when the other is used up
             TESTS_OF_ONE.draw(str(destination.pk))
             OUTBOUND.draw(str(owner.pk))
@@ -186,7 +186,7 @@ def _refusal(error: OutboundError) -> UrlRefusedError:
 def _check_new_url(destination: Destination, url: str) -> str:
     type_ = DestinationType(destination.type)
     check_url(type_, url)
-    with waiting():
+    with external_wait():
         OUTBOUND.draw(str(destination.owner_id))
         _check_duplicate(destination.owner, url, besides=destination)
         return ask_network(type_, url)

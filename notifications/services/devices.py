@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import PushSubscription
 from notifications.models.push_subscription import endpoint_digest
 

@@ -5,7 +5,7 @@ import logging
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, Planned, is_missed
 from notifications.models import Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
 from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at

@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, Planned
 from notifications.notices.notice import NoticeKind
 

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule

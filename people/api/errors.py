@@ -1,8 +1,8 @@
 """How the API answers what people refuse."""
 
 from contacts_project.kernel.api.errors import Failure
-from people.merging.belongings import UndoConflictError
 from people.merging.merge import AlreadyUndoneError
+from people.merging.related_rows import UndoConflictError
 
 FAILURES: dict[type[Exception], Failure] = {
     AlreadyUndoneError: Failure(409, "already_undone"),

@@ -15,8 +15,8 @@ from contacts_project.kernel.api.fields import OwnedField
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import PlanLimitError
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
-from people.merging.belongings import UndoConflictError
 from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge
+from people.merging.related_rows import UndoConflictError
 from people.merging.scalars import OVERRIDABLE
 from people.models import MergeRecord
 from people.projection import person_answers

@@ -16,9 +16,9 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
-from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
+from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
 from people.duplicates.tokens import initial_class
-from people.duplicates.words import forget_words
+from people.duplicates.word_similarity import clear_word_caches
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
 from people.models.important_date import YEAR_UNKNOWN
 from people.names import COLUMNS, NameParts, display_name
@@ -69,7 +69,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
         and pair not in dismissed
         and (score := similarity(one, other)) >= THRESHOLD
     ]
-    forget_words()
+    clear_word_caches()
     return [
         FoundGroup(group.similarity, [_named(owner, *people[number]) for number in group.members])
         for group in group_matches(matches)

@@ -5,7 +5,7 @@ from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
 from people import field_table
-from people.matching import match_entries
+from people.entry_matcher import match_entries
 
 Entry = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_lock, account_write
+from contacts_project.kernel.ownership.account_lock import account_lock, account_write
 from people.models import GeocodedAddress, Person
 from people.signals import addresses_noted
 from people.vocabularies import GeocodeState

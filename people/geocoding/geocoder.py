@@ -1,4 +1,4 @@
-"""The background geocoder: works off pending addresses at the provider's pace.
+"""The background geocoder: works off pending addresses at the provider's rate limit.
 
 Each request takes a lease on its row, by an UPDATE that also sees that the account still has geocoding enabled, and its
 result is on the row before the next request, so that a run that is killed at any point loses one lookup at the most.
@@ -18,8 +18,8 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.outbound.failures import OutboundError
 from contacts_project.kernel.outbound.session import OutboundSession, outbound_session
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_write
-from people.geocoding import pace
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
+from people.geocoding import rate_limit
 from people.geocoding.addresses import copy_results, drop_unused
 from people.geocoding.nominatim import Place, find_place
 from people.models import GeocodedAddress
@@ -67,13 +67,13 @@ def geocode_due(run: Run) -> dict[str, int]:
 
 def geocode_exclusively(run: Run) -> dict[str, int]:
     """As geocode_due, but nothing while another such run is at work."""
-    claim = pace.become_busy(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
+    claim = rate_limit.become_busy(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
     if claim is None:
         return run.counts
     try:
         return geocode_due(run)
     finally:
-        pace.end_busy(claim)
+        rate_limit.end_busy(claim)
 
 
 def follow_preferences() -> None:
@@ -125,10 +125,10 @@ def _geocode_some(run: Run, session: OutboundSession, owner_id: UUID) -> None:
 
 
 def _wait_for_request_slot(run: Run) -> bool:
-    """Wait for the provider's pace; False when the run ends before."""
+    """Wait for the provider's rate limit; False when the run ends before."""
     interval = dt.timedelta(seconds=settings.GEOCODER_INTERVAL_SECONDS)
     while not run.is_over:
-        wait = pace.take_request_slot(now=run.now(), interval=interval)
+        wait = rate_limit.take_request_slot(now=run.now(), interval=interval)
         if wait is None:
             return True
         run.sleep(min(wait.total_seconds(), 1.0))
@@ -150,7 +150,7 @@ def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
         place = find_place(session, row.text)
     except OutboundError as error:
         run.is_ill = True
-        pace.pause(until=run.now() + max(ILL, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
+        rate_limit.pause(until=run.now() + max(ILL, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
         _put_off(run, row, error)
     else:
         _record(run, row, place)

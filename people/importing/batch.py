@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.dates import schedule
 from people.duplicates.keys import email_key, phone_key
 from people.fields.cards import card_of, put_card

@@ -12,8 +12,8 @@ from dataclasses import replace
 from django.db import DatabaseError
 
 from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.ownership.writing import account_write
 from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
 from people.importing.card_groups import GroupPlan

@@ -15,15 +15,15 @@ from django.db import transaction
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
-from contacts_project.kernel.ownership.writing import account_write
 from people.extensions import PersonExtension, extensions
-from people.merging import belongings, card_lines, entries, scalars
-from people.merging.belongings import UndoConflictError
+from people.merging import card_lines, entries, related_rows, scalars
+from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
-from people.services.people import mark_belongings
+from people.services.people import mark_related_changed
 from people.services.person_writer import PersonWriter
-from people.services.plan import check_plan, reminders_in_plan
+from people.services.plan_limits import check_plan, reminders_in_plan
 from people.signals import people_deleted
 
 __all__ = [
@@ -60,10 +60,10 @@ def merge_people(
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
             "documents": entries.merge_documents(primary, secondary),
-            "groups": belongings.move_groups(primary, secondary),
-            "dates": belongings.move_dates(primary, secondary),
-            "values": belongings.move_values(primary, secondary),
-            "dismissals": belongings.copy_dismissals(primary, secondary),
+            "groups": related_rows.move_groups(primary, secondary),
+            "dates": related_rows.move_dates(primary, secondary),
+            "values": related_rows.move_values(primary, secondary),
+            "dismissals": related_rows.copy_dismissals(primary, secondary),
             "extensions": {
                 _app_of(extension): extension.merging(primary, secondary, now) for extension in extensions()
             },
@@ -72,7 +72,7 @@ def merge_people(
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
         secondary.deleted_at = now
         writer.flush()
-        mark_belongings(owner.pk, [secondary.pk])
+        mark_related_changed(owner.pk, [secondary.pk])
         news = {"owner_id": owner.pk, "person_ids": [secondary.pk], "from_card_dav": False}
         transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
         if reminders_in_plan(owner) > reminders:
@@ -155,10 +155,10 @@ def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: d
     _check_former_type(primary)
     entries.take_back(primary, image["documents"])
     card_lines.take_back(primary, image.get("cardLines", ()))
-    belongings.return_groups(primary, secondary, image["groups"])
-    belongings.return_dates(primary, secondary, image["dates"])
-    belongings.return_values(primary, secondary, image["values"])
-    belongings.remove_dismissals(primary.owner_id, image["dismissals"])
+    related_rows.return_groups(primary, secondary, image["groups"])
+    related_rows.return_dates(primary, secondary, image["dates"])
+    related_rows.return_values(primary, secondary, image["values"])
+    related_rows.remove_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
     writer.flush()
     # What the primary was to the user may be in the trash by now, and comes out of it like the secondary's.
@@ -171,7 +171,7 @@ def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: d
             extension.restored(person, writer.now)
         if _app_of(extension) in parts:
             extension.unmerging(primary, secondary, parts[_app_of(extension)])
-    mark_belongings(primary.owner_id, [secondary.pk])
+    mark_related_changed(primary.owner_id, [secondary.pk])
 
 
 def _app_of(extension: PersonExtension) -> str:

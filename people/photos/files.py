@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.storage import ASIDE
 from people.models import Person
 from people.photos.images import PictureRefusedError, make_photo

@@ -10,11 +10,11 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.ownership.writing import account_write
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.names import fold
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 from people.vocabularies import TemplateType
 
 SLUG_LENGTH = 80

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import DuplicateDismissal, Person
 
 

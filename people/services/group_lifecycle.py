@@ -7,13 +7,13 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Person
 from people.models.group import group_key
 from people.palette import pick_color
 from people.services.groups import announce_members, memberships_of, put_members, touch_members
 from people.services.people import delete_people
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 
 
 def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person], now: dt.datetime) -> Group:

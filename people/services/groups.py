@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from contacts_project.kernel.errors import MissingError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person
 from people.signals import announce_change
 

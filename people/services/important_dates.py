@@ -8,11 +8,11 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.writing import account_write
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
 FIELDS = (

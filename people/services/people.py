@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.extensions import extensions
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 from people.signals import people_deleted
 
 
@@ -63,7 +63,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
             from_card_dav=bool(options.get("delete_from_card_dav")),
         )
         if chosen:
-            mark_belongings(owner.pk, chosen)
+            mark_related_changed(owner.pk, chosen)
             transaction.on_commit(news, robust=True)
     return count
 
@@ -82,7 +82,7 @@ def restore_person(*, person: Person, now: dt.datetime) -> Person:
         writer.flush()
         for extension in extensions():
             extension.restored(person, now)
-        mark_belongings(owner.pk, [person.pk])
+        mark_related_changed(owner.pk, [person.pk])
     return person
 
 
@@ -100,11 +100,11 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
     return files
 
 
-def mark_belongings(owner_id: UUID, person_ids: Collection[UUID]) -> None:
+def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
     """People went to the trash or came back, and so did, for clients, what hangs on them; inside the caller's write."""
     ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
     for extension in extensions():
-        extension.mark_belongings(owner_id, person_ids)
+        extension.mark_related_changed(owner_id, person_ids)
 
 
 def _reminders_of(person: Person) -> int:

@@ -9,7 +9,7 @@ from django.db.models import TextField, Value
 
 from contacts_project.kernel.api.columns import JsonText
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person
 

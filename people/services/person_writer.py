@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people import field_table
 from people.dates import schedule
 from people.extensions import extensions
@@ -19,7 +19,7 @@ from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, search_key, sort_key
 from people.services.important_dates import replace_dates
 from people.services.person_rows import check_active, replace_rows
-from people.services.plan import check_plan
+from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
 # The photo is a file as well and has a service of its own.

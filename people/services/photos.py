@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
 from people.photos.files import delete_files, make_photo, store_photo
 from people.signals import announce_change

@@ -4,8 +4,8 @@ import datetime as dt
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.writing import account_lock
 from people.dates import schedule
 from people.models import ImportantDate, Person
 

@@ -13,14 +13,14 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.dates import schedule
 from people.extensions import extensions
 from people.fields.custom_values import ValueRefusedError, read_value
 from people.fields.entries import identify_entries
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_writer import PersonWriter
-from people.transfer.people_out import export_people
+from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape
 from people.transfer.pictures import prepare_photo, refusals, stored
 from people.transfer.plan_allowance import PlanAllowance

@@ -1,7 +1,7 @@
 """How much of something the account's plan still allows."""
 
 from accounts.transfer.run import ImportRun
-from people.services.plan import count_of
+from people.services.plan_limits import count_of
 
 
 class PlanAllowance:

@@ -9,9 +9,9 @@ import logging
 from collections import Counter
 from uuid import UUID
 
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.tombstones import purge_tombstones
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_lock, account_write
 from people.photos.files import delete_files, sweep_files
 from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
 

@@ -12,7 +12,7 @@ from django.db.models.expressions import Combinable
 from accounts.models import User
 from contacts_project.kernel.api.ids import FreshId
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from people.models.person import PersonQuerySet
 from people.services.people import delete_people

@@ -11,7 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.api.ids import IdKey, new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person, RelationshipType
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.types import revive_types

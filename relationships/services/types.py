@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship

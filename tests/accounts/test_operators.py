@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import TotpDevice, User
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 

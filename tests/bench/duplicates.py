@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services.relationships import new_pair

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.beat import seed_schedule
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch, planner
 from people.models import ImportantDate, Person

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import User
-from contacts_project.kernel.ownership.writing import AccountGoneError, account_write, current_write
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write, current_write
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client

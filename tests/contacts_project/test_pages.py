@@ -203,7 +203,7 @@ def test_the_home_page_says_what_does_not_work(signed_in: Client, monkeypatch: p
     late = {"status": "failed", "lagSeconds": 600}
     checks = {"database": "failed", "migrations": "failed", "broker": "failed", "scheduler": late, "disk": "failed"}
     monkeypatch.setattr(home, "check_health", lambda now: (False, checks))
-    monkeypatch.setattr(home, "reader_of", None)  # would ask the database
+    monkeypatch.setattr(home, "viewer_of", None)  # would ask the database
     response = signed_in.get("/")
     html = text_of(response)
     assert response.status_code == 503

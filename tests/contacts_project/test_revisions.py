@@ -15,10 +15,10 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.revisions import NoOpenWriteError
 from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone, purge_tombstones, was_removed
-from contacts_project.kernel.ownership.writing import account_write
 from people.models import DuplicateDismissal, Group, ImportantDate, Membership, Person
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.waiting import TooManyWaitError, step_aside
+from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
 from notifications.models import Destination
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
@@ -425,9 +425,9 @@ def test_who_is_refused_because_too_many_wait_draws_on_no_budget(api: Client) ->
     made = create(api)["endpoint"]["id"]
 
     def full() -> AbstractContextManager[None]:
-        raise TooManyWaitError
+        raise TooManyExternalWaitsError
 
-    token = step_aside.set(full)
+    token = release_thread.set(full)
     try:
         for _ in range(11):  # more than any budget holds
             for method, path, body in (
@@ -439,6 +439,6 @@ def test_who_is_refused_because_too_many_wait_draws_on_no_budget(api: Client) ->
                 assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
                 assert int(answer["Retry-After"]) > 0
     finally:
-        step_aside.reset(token)
+        release_thread.reset(token)
     assert api.ok("POST", f"/api/notifications/endpoints/{made}/test")["ok"] is False
     create(api, url="https://127.0.0.1/other")

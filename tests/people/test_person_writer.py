@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import CustomFieldTemplate, Group, Person
 from people.services.person_writer import PersonWriter
 from people.signals import people_changed

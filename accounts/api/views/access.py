@@ -28,7 +28,7 @@ from accounts.services.sessions import start_session
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import RateLimitedError
-from contacts_project.kernel.ownership.writing import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())

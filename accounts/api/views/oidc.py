@@ -23,7 +23,7 @@ from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.pages.next_paths import own_path
 from accounts.pages.oidc import CODE_PATH
-from accounts.pages.readers import go_on
+from accounts.pages.viewers import go_on
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.oidc_accounts import account_for, link_account
 from accounts.services.oidc_sign_in import (
@@ -42,7 +42,7 @@ from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.budgets import Budget, PassingBudget
 from contacts_project.kernel.errors import MissingError, RateLimitedError
-from contacts_project.kernel.waiting import waiting
+from contacts_project.kernel.external_waits import external_wait
 
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
@@ -121,7 +121,7 @@ class OidcViewSet(OpenViewSet):
         if not code:
             raise flow.ProviderRefusedError
         address = address_block(client_address(request._request))
-        with waiting():  # first of all: who is refused because too many wait draws on no budget
+        with external_wait():  # first of all: who is refused because too many wait draws on no budget
             _CALLBACKS.draw(address)
             claims = flow.finish(begun, code)
         _CALLBACKS.give_back(address)

@@ -15,7 +15,7 @@ from accounts.fields import AccountEmail, Secret
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.known_devices import remember_device
-from accounts.services.mail_orders import order_mail
+from accounts.services.mail_queue import queue_mail
 from accounts.services.passwords import check_password_rules
 from accounts.services.verification import (
     AddressTakenError,
@@ -28,7 +28,7 @@ from contacts_project.kernel.api.client_address import address_block, client_add
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
-from contacts_project.kernel.ownership.writing import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 # Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
 _ORDERS = Budget("mail-orders", 100, 15 * 60)
@@ -84,7 +84,7 @@ class VerificationViewSet(OpenViewSet):
     @raises(RateLimitedError)
     def resend_verification(self, request: Request) -> Response:
         """Mail the verification link again. The answer is the same for any address."""
-        self._order(MailKind.VERIFY)
+        self._queue(MailKind.VERIFY)
         return Response({"message": "If this address waits to be verified, a mail is on its way."})
 
     @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_ANSWER)
@@ -92,7 +92,7 @@ class VerificationViewSet(OpenViewSet):
     @raises(RateLimitedError)
     def forgot_password(self, request: Request) -> Response:
         """Mail a link to set a new password. The answer is the same for any address."""
-        self._order(MailKind.RESET)
+        self._queue(MailKind.RESET)
         return Response({"message": "If there is an account with this address, a mail is on its way."})
 
     @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_ANSWER)
@@ -106,8 +106,8 @@ class VerificationViewSet(OpenViewSet):
         remember_device(request._request, response, user)
         return response
 
-    def _order(self, kind: MailKind) -> None:
+    def _queue(self, kind: MailKind) -> None:
         """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
         email = self.read_body(MailboxSerializer)["email"]
         _ORDERS.draw(address_block(client_address(self.request._request)))
-        order_mail(kind=kind, address=email)
+        queue_mail(kind=kind, address=email)

@@ -1,6 +1,6 @@
 """Strong ETags from the account's revision: 304 without building the body (open points, section 1).
 
-Every write of an account raises its revision inside the same transaction (contacts_project.kernel.ownership.writing),
+Every write of an account raises its revision inside the same transaction (kernel.ownership.account_lock),
 so one number stands for everything that the account owns. It is read before the body is built: a write in between
 makes the next conditional read build anew, never the other way round.
 """

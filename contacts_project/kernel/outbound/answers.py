@@ -9,9 +9,9 @@ from typing import Self
 import requests
 import urllib3
 
+from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
 from contacts_project.kernel.outbound.sockets import CURRENT_CALL, Call
-from contacts_project.kernel.waiting import waiting
 
 CHUNK_BYTES = 64 * 1024
 # What is read of an answer that nobody reads, so that its connection can be used again.
@@ -41,7 +41,7 @@ class Answer:
             # Set for each read alone: between them the caller does what it likes, other calls included.
             token = CURRENT_CALL.set(self._call)
             try:
-                with waiting(), mapped_failures(self._call):
+                with external_wait(), mapped_failures(self._call):
                     piece = next(pieces, None)
             finally:
                 CURRENT_CALL.reset(token)

@@ -19,6 +19,7 @@ import requests
 from django.conf import settings
 from requests.adapters import HTTPAdapter
 
+from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
 from contacts_project.kernel.outbound.answers import Answer, mapped_failures
 from contacts_project.kernel.outbound.failures import Code, OutboundError
@@ -32,7 +33,6 @@ from contacts_project.kernel.outbound.sockets import (
     Resolver,
 )
 from contacts_project.kernel.outbound.tls import tls_context
-from contacts_project.kernel.waiting import waiting
 
 DEADLINE_SECONDS = 10.0
 RESPONSE_BYTES = 64 * 1024
@@ -107,7 +107,7 @@ class OutboundAdapter(HTTPAdapter):
         request.url = call.target.url
         token = CURRENT_CALL.set(call)
         try:
-            with waiting(), mapped_failures(call):
+            with external_wait(), mapped_failures(call):
                 response = super().send(request, stream=True, timeout=call.deadline.remaining())
                 _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
         finally:
@@ -120,7 +120,7 @@ class OutboundAdapter(HTTPAdapter):
         """Sends; the body stays unread until the caller reads it, under the same call."""
         token = CURRENT_CALL.set(call)
         try:
-            with waiting(), mapped_failures(call):
+            with external_wait(), mapped_failures(call):
                 return Answer(super().send(request, stream=True, timeout=call.deadline.remaining()), call)
         finally:
             CURRENT_CALL.reset(token)
@@ -138,7 +138,7 @@ class OutboundSession(requests.Session):
     def check(self, url: str) -> Target:
         """Judges the URL and every address of its host now, without connecting."""
         call = self.rules.call(url)
-        with waiting(), mapped_failures(call):
+        with external_wait(), mapped_failures(call):
             call.addresses()
         return call.target
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import Error
 
-from contacts_project.kernel.ownership.writing import account_lock
+from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.unavailable import is_unavailable
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from contacts_project.kernel.ownership.writing import current_write
+from contacts_project.kernel.ownership.account_lock import current_write
 
 
 class NoOpenWriteError(Exception):

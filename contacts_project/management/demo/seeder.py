@@ -11,8 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 from accounts.lifecycle import start_account
 from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
-from contacts_project.kernel.ownership.writing import account_write
-from contacts_project.management.demo.cast import GROUPS, Part, part, uid_of
+from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.management.demo.households import GROUPS, DemoPerson, demo_person, uid_of
 from people.models import CustomFieldTemplate, Group, Person, RelationshipType
 from people.palette import pick_color
 from people.photos.files import make_photo, store_photo
@@ -42,7 +42,7 @@ def make_account(password: str) -> tuple[User, bool]:
 
 
 class Seeding:
-    """Fills an account with the first `size` people of the cast, leaving out those that were there before."""
+    """Fills an account with the first `size` people of the demo, leaving out those that were there before."""
 
     def __init__(self, owner: User, size: int) -> None:
         self.owner, self.size = owner, size
@@ -54,10 +54,10 @@ class Seeding:
         self._load()
         for start in range(0, self.size, BATCH):
             numbers = range(start, min(start + BATCH, self.size))
-            parts = [part(number, self.now.date()) for number in numbers if uid_of(number) not in self.known]
-            jpegs = {one.number: make_photo(_portrait(one)) for one in parts if one.has_photo}
+            members = [demo_person(number, self.now.date()) for number in numbers if uid_of(number) not in self.known]
+            jpegs = {one.number: make_photo(_portrait(one)) for one in members if one.has_photo}
             with account_write(self.owner):
-                for one in parts:
+                for one in members:
                     self._add(one, jpegs.get(one.number))
             yield len(numbers)
 
@@ -77,7 +77,7 @@ class Seeding:
                 data = {"name": name, **template}
                 self.templates[name] = create_template(owner=self.owner, data=data, now=self.now)
 
-    def _add(self, one: Part, jpeg: bytes | None) -> None:
+    def _add(self, one: DemoPerson, jpeg: bytes | None) -> None:
         data: dict[str, Any] = {
             **one.data,
             "groups": [self.groups[name] for name in one.groups],
@@ -100,12 +100,12 @@ class Seeding:
                     now=self.now,
                 )
 
-    def _values(self, one: Part) -> list[dict[str, Any]]:
+    def _values(self, one: DemoPerson) -> list[dict[str, Any]]:
         values = {"Shirt size": one.shirt, "Vegetarian": one.is_vegetarian}
         return [{"template": self.templates[name], "value": value} for name, value in values.items()]
 
 
-def _portrait(one: Part) -> bytes:
+def _portrait(one: DemoPerson) -> bytes:
     """Initials on the person's colour, darker towards the foot, for want of a face."""
     image = Image.new("RGB", (256, 256), pick_color(one.uid))
     shade = Image.linear_gradient("L").point(lambda value: 40 + value // 3)

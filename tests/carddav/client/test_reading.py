@@ -14,7 +14,7 @@ from carddav.client import (
     NotCardDavError,
     Unreadable,
 )
-from contacts_project.kernel.waiting import step_aside
+from contacts_project.kernel.external_waits import release_thread
 from tests.carddav.conftest import USER, RealBook, card
 from tests.carddav.faults import (
     at,
@@ -86,11 +86,11 @@ def test_the_thread_counts_as_free_while_cards_come(real: RealBook) -> None:
         yield
 
     real.put("1.vcf", card())
-    token = step_aside.set(aside)
+    token = release_thread.set(aside)
     try:
         assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
     finally:
-        step_aside.reset(token)
+        release_thread.reset(token)
     assert asides == ["aside"]
 
 

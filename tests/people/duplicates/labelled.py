@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from people.duplicates.keys import email_key, phone_key
-from people.duplicates.scoring import Birthday, Identity, identity
+from people.duplicates.similarity import Birthday, Identity, identity
 from people.names import NameParts
 
 

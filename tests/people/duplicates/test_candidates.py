@@ -8,7 +8,7 @@ import pytest
 from people.duplicates.candidates import WINDOW, Blocks
 from people.duplicates.groups import LARGEST_GROUP, Match, group_matches
 from people.duplicates.keys import fine_blocks
-from people.duplicates.scoring import THRESHOLD, Identity, identity, similarity
+from people.duplicates.similarity import THRESHOLD, Identity, identity, similarity
 from people.names import NameParts
 
 GIVEN = "Anna Bruno Clara Dimitri Elena Felix Greta Hannes Irina Jakob Katharina Leopold Miriam Nikolas Olga Paulina"

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from people.duplicates.finder import find_duplicates
 from people.duplicates.keys import email_key
-from people.duplicates.scoring import THRESHOLD, Birthday, Identity, identity, similarity
+from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, similarity
 from people.lookup import keys_of
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts

@@ -8,7 +8,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from people.duplicates.tokens import given_and_family, has_case, is_initial, is_whole_name, script, spelling, words
-from people.duplicates.words import AGREEING, DIFFERENT, INITIAL, RESEMBLING, SAME, family_likeness, given_likeness
+from people.duplicates.word_similarity import (
+    AGREEING,
+    DIFFERENT,
+    INITIAL,
+    RESEMBLING,
+    SAME,
+    family_likeness,
+    given_likeness,
+)
 from people.names import NameParts
 
 FULL_NAME = 0.88  # the same given and family name, nothing else known

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from people.duplicates.names import NameForm, Verdict, are_far_apart, compare_names, name_form
+from people.duplicates.name_similarity import NameForm, Verdict, are_far_apart, compare_names, name_form
 from people.names import NameParts
 
 THRESHOLD = 0.75

@@ -6,7 +6,7 @@ from accounts.lifecycle import release_account
 from accounts.models import ApiToken, EmailChange, OidcIdentity, RecoveryCode, TotpDevice, User
 from accounts.services.known_devices import delete_devices
 from accounts.services.sessions import end_sessions
-from contacts_project.kernel.ownership.writing import account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def end_access(user: User) -> None:

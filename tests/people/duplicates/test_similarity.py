@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from people.duplicates.scoring import THRESHOLD, Identity, may_reach, similarity
+from people.duplicates.similarity import THRESHOLD, Identity, may_reach, similarity
 from people.names import NameParts
 from tests.people.duplicates.labelled import PAIRS, Labelled, who
 

@@ -1,4 +1,4 @@
-"""Who looks at a page: the account that is signed in in the browser. Pages take no API tokens."""
+"""Who looks at a page, the viewer: the account that is signed in in the browser. Pages take no API tokens."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,7 +19,7 @@ SIGN_IN_PATH = "/account/sign-in"
 _P = ParamSpec("_P")
 
 
-def reader_of(request: HttpRequest) -> User | None:
+def viewer_of(request: HttpRequest) -> User | None:
     """The account that is signed in in this browser; notes that its session was used."""
     user, key = request.user, request.session.session_key
     if not user.is_authenticated or key is None:
@@ -28,9 +28,9 @@ def reader_of(request: HttpRequest) -> User | None:
     return user
 
 
-def language_of(request: HttpRequest, reader: User | None) -> str:
+def language_of(request: HttpRequest, viewer: User | None) -> str:
     """The account's language, else the best that the browser asks for."""
-    return reader.language if reader else best_language(request.headers.get("Accept-Language", ""))
+    return viewer.language if viewer else best_language(request.headers.get("Accept-Language", ""))
 
 
 def go_on(request: HttpRequest, path: str) -> HttpResponse:
@@ -47,16 +47,16 @@ def go_on(request: HttpRequest, path: str) -> HttpResponse:
 def sign_in_required(
     view: Callable[Concatenate[HttpRequest, User, _P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, _P], HttpResponse]:
-    """Give the view its reader. Whoever is not signed in gets the sign-in page first, and comes back from there."""
+    """Give the view the signed-in account; who is not signed in gets the sign-in page first and comes back."""
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: _P.args, **kwargs: _P.kwargs) -> HttpResponse:
-        reader = reader_of(request)
-        if reader is None and _may_be_signed_in(request):
+        viewer = viewer_of(request)
+        if viewer is None and _may_be_signed_in(request):
             return go_on(request, request.get_full_path())
-        if reader is None:
+        if viewer is None:
             return redirect(f"{SIGN_IN_PATH}?{urlencode({'next': request.get_full_path()})}")
-        return view(request, reader, *args, **kwargs)
+        return view(request, viewer, *args, **kwargs)
 
     return guarded
 

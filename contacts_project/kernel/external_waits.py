@@ -8,23 +8,25 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-step_aside: ContextVar[Callable[[], AbstractContextManager[None]] | None] = ContextVar("step_aside", default=None)
+release_thread: ContextVar[Callable[[], AbstractContextManager[None]] | None] = ContextVar(
+    "release_thread", default=None
+)
 
 
-class TooManyWaitError(Exception):
+class TooManyExternalWaitsError(Exception):
     """As many requests as may wait for other servers do so already."""
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
-    """Around what waits for the network. Raises TooManyWaitError before anything is done: a 503 with Retry-After."""
-    aside = step_aside.get()
-    if aside is None:
+def external_wait() -> Iterator[None]:
+    """Around what waits for the network. Raises TooManyExternalWaitsError, a 503, before anything is done."""
+    released = release_thread.get()
+    if released is None:
         yield
         return
-    with aside():
-        token = step_aside.set(None)
+    with released():
+        token = release_thread.set(None)
         try:
             yield
         finally:
-            step_aside.reset(token)
+            release_thread.reset(token)

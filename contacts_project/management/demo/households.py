@@ -43,8 +43,8 @@ TO_USER = ("FRIEND", "COLLEAGUE", "RELATIVE", "ACQUAINTANCE", "SIBLING")
 
 
 @dataclass
-class Part:
-    """One person of the cast. `ties` are (number of an earlier person, what this one is to them)."""
+class DemoPerson:
+    """One person of the demo. `ties` are (number of an earlier person, what this one is to them)."""
 
     number: int
     data: dict[str, Any]
@@ -65,55 +65,55 @@ def uid_of(number: int) -> str:
     return uuid5(NAMESPACE_URL, f"https://demo.example/people/{number}").urn
 
 
-def part(number: int, today: dt.date) -> Part:
+def demo_person(number: int, today: dt.date) -> DemoPerson:
     """The n-th person. Four make a household: two who are married and their two children."""
-    dice = random.Random(number)  # noqa: S311 - a demo, not a secret
+    rng = random.Random(number)  # noqa: S311 - a demo, not a secret
     place, family = number % HOUSEHOLD, random.Random(f"family {number // HOUSEHOLD}")  # noqa: S311 - as above
     surname, city = family.choice(_SURNAMES), family.choice(_CITIES)
     street, is_child = f"{family.choice(_SURNAMES)}gata {family.randint(1, 90)}", place >= 2
-    name = dice.choice(_GIVEN)
-    dates = [_birthday(dice, today, is_child=is_child)]
+    name = rng.choice(_GIVEN)
+    dates = [_birthday(rng, today, is_child=is_child)]
     data = {
         "name": name,
         "surname": surname,
-        "nickname": name[:3] if dice.random() < 0.2 else None,
+        "nickname": name[:3] if rng.random() < 0.2 else None,
         "uid": uid_of(number),
         "addresses": [{"type": "home", "streetLine1": street, "locality": city[0], "country": city[1]}],
         "important_dates": dates,
-        "notes": dice.choice(_NOTES) if dice.random() < 0.5 else None,
+        "notes": rng.choice(_NOTES) if rng.random() < 0.5 else None,
     }
     if not is_child:
-        data |= _adult(dice, number, name, surname, today)
+        data |= _adult(rng, number, name, surname, today)
         dates.append(_wedding(family, today))
     if place == 0:
-        near = [round(value + dice.uniform(-0.05, 0.05), 5) for value in city[2:]]
+        near = [round(value + rng.uniform(-0.05, 0.05), 5) for value in city[2:]]
         data["locations"] = [{"type": "home", "latitude": near[0], "longitude": near[1], "label": street}]
-    return Part(
+    return DemoPerson(
         number,
         data,
-        groups=sorted({dice.choice(GROUPS) for _ in range(dice.randint(0, 2))}),
-        to_user=_to_user(dice, number),
-        ties=_ties(dice, number),
-        has_photo=dice.random() < 0.6,
-        shirt=dice.choice(("S", "M", "L")) if dice.random() < 0.3 else None,
-        is_vegetarian=dice.random() < 0.5 if dice.random() < 0.3 else None,
+        groups=sorted({rng.choice(GROUPS) for _ in range(rng.randint(0, 2))}),
+        to_user=_to_user(rng, number),
+        ties=_ties(rng, number),
+        has_photo=rng.random() < 0.6,
+        shirt=rng.choice(("S", "M", "L")) if rng.random() < 0.3 else None,
+        is_vegetarian=rng.random() < 0.5 if rng.random() < 0.3 else None,
     )
 
 
-def _birthday(dice: random.Random, today: dt.date, *, is_child: bool) -> dict[str, Any]:
-    years = dice.randint(1, 17) if is_child else dice.randint(25, 80)
-    born = today - dt.timedelta(days=365 * years + dice.randint(0, 364))
-    return _date(dice, "BIRTHDAY", born, year_unknown=dice.random() < 0.2)
+def _birthday(rng: random.Random, today: dt.date, *, is_child: bool) -> dict[str, Any]:
+    years = rng.randint(1, 17) if is_child else rng.randint(25, 80)
+    born = today - dt.timedelta(days=365 * years + rng.randint(0, 364))
+    return _date(rng, "BIRTHDAY", born, year_unknown=rng.random() < 0.2)
 
 
 def _wedding(family: random.Random, today: dt.date) -> dict[str, Any]:
-    """The same for both: the family's dice throw it."""
+    """The same for both: drawn from the seed of the family."""
     married = today - dt.timedelta(days=365 * family.randint(1, 20) + family.randint(0, 364))
     return _date(family, "ANNIVERSARY", married)
 
 
-def _date(dice: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> dict[str, Any]:
-    reminded = dice.random() < 0.6
+def _date(rng: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> dict[str, Any]:
+    reminded = rng.random() < 0.6
     return {
         "type": type_,
         "title": None,
@@ -127,29 +127,29 @@ def _date(dice: random.Random, type_: str, day: dt.date, *, year_unknown: bool =
     }
 
 
-def _adult(dice: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
-    keeps_touch, digits = dice.random() < 0.25, f"{number:07d}"
+def _adult(rng: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
+    keeps_touch, digits = rng.random() < 0.25, f"{number:07d}"
     return {
         "emails": [{"type": "home", "email": f"{fold(name)}.{fold(surname)}{number}@demo.example"}],
         "phone_numbers": [{"type": "mobile", "number": f"+47 4{digits[:2]} {digits[2:4]} {digits[4:]}"}],
-        "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if dice.random() < 0.5 else [],
-        "organization": dice.choice(_COMPANIES) if dice.random() < 0.7 else None,
-        "job_title": dice.choice(_JOBS),
-        "last_contact": today - dt.timedelta(days=dice.randint(0, 120)),
+        "urls": [{"type": "home", "url": f"https://demo.example/{number}"}] if rng.random() < 0.5 else [],
+        "organization": rng.choice(_COMPANIES) if rng.random() < 0.7 else None,
+        "job_title": rng.choice(_JOBS),
+        "last_contact": today - dt.timedelta(days=rng.randint(0, 120)),
         "contact_reminder_enabled": keeps_touch,
-        "contact_reminder_interval": dice.randint(1, 6) if keeps_touch else None,
+        "contact_reminder_interval": rng.randint(1, 6) if keeps_touch else None,
         "contact_reminder_interval_unit": "MONTHS" if keeps_touch else None,
     }
 
 
-def _to_user(dice: random.Random, number: int) -> str | None:
+def _to_user(rng: random.Random, number: int) -> str | None:
     """What the person is to the user: of each household one at most, and of one in four nobody."""
-    if number and (number % HOUSEHOLD or dice.random() < 0.25):
+    if number and (number % HOUSEHOLD or rng.random() < 0.25):
         return None
-    return dice.choice(TO_USER)
+    return rng.choice(TO_USER)
 
 
-def _ties(dice: random.Random, number: int) -> list[tuple[int, str]]:
+def _ties(rng: random.Random, number: int) -> list[tuple[int, str]]:
     """The family, and friends in earlier households, so that everybody is connected."""
     place, head = number % HOUSEHOLD, number - number % HOUSEHOLD
     ties = [(head, "SPOUSE")] if place == 1 else []
@@ -157,5 +157,5 @@ def _ties(dice: random.Random, number: int) -> list[tuple[int, str]]:
         ties += [(head, "CHILD"), (head + 1, "CHILD")]
     if place == 3:
         ties.append((number - 1, "SIBLING"))
-    friends = int(head > 0 and (place == 0 or dice.random() < 0.5))
-    return ties + [(dice.randrange(head), "FRIEND") for _ in range(friends)]
+    friends = int(head > 0 and (place == 0 or rng.random() < 0.5))
+    return ties + [(rng.randrange(head), "FRIEND") for _ in range(friends)]

@@ -87,7 +87,7 @@ def _ends_apart(one: str, other: str) -> bool:
     return one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
 
 
-def forget_words() -> None:
+def clear_word_caches() -> None:
     """Empty the caches of words: once a whole account has passed they hold tens of megabytes, for nobody."""
     for cached in (words, spelling, skeleton, initial_class, given_likeness, family_likeness):
         cached.cache_clear()
