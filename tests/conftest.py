@@ -94,7 +94,7 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _rows_may_be_set_up_by_hand() -> Iterator[None]:
-    """What a test itself writes, to set the stage, needs no account_write; the product's own code does."""
+    """What a test itself writes, needs no account_write; the product's own code does."""
     real = revisions.refuse
     outside = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 

@@ -25,7 +25,7 @@ def provider(settings: Any) -> Iterator[Provider]:
 
 
 @pytest.fixture
-def post() -> Callable[[], int]:
+def send_mails() -> Callable[[], int]:
     """Send what waits to be sent, as the worker does; how many mails went out."""
     return lambda: send_due_mails(now=timezone.now())
 
@@ -38,5 +38,5 @@ def mandatory(settings: Any) -> None:
 
 @pytest.fixture
 def victim(db: None) -> User:
-    """Somebody whose address is proven and whose account is claimed, as the thieves of the stories find it."""
+    """Somebody whose address is proven and whose account is claimed, as the attackers of the stories find it."""
     return prove(make_user(VICTIM, name="Vic"))

@@ -1,4 +1,4 @@
-"""What people and thieves do with accounts and their addresses, in one line each."""
+"""What people and attackers do with accounts and their addresses, in one line each."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,11 @@ from accounts.models import ApiToken, OidcIdentity, TotpDevice, User
 from tests.builders import PASSWORD, make_token
 from tests.client import Client
 
-Post = Callable[[], int]
-"""The fixture `post`: sends the mails that wait; how many."""
+SendMails = Callable[[], int]
+"""The fixture `send_mails`: sends the mails that wait; how many."""
 
 NEW = "Better-Horse-8"
-VICTIM, THIEF = "victim@example.org", "thief@example.net"
+VICTIM, ATTACKER = "victim@example.org", "attacker@example.net"
 
 
 def register(email: str, password: str = PASSWORD) -> None:
@@ -49,11 +49,11 @@ def profile(client: Client) -> tuple[str, bool]:
     return user["email"], user["emailVerified"]
 
 
-def leave_behind(user: User) -> None:
+def add_credentials(user: User) -> None:
     make_token(user)
     OidcIdentity.objects.create(owner=user, issuer="https://id.example", subject=str(user.pk))
     TotpDevice.objects.create(owner=user, secret="x", confirmed_at=user.created_at)
 
 
-def left_behind(user: User) -> list[int]:
+def count_credentials(user: User) -> list[int]:
     return [model.unscoped.rows().filter(owner=user).count() for model in (ApiToken, OidcIdentity, TotpDevice)]

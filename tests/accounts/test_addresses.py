@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
 from contacts_project.kernel.budgets import Budget
-from tests.accounts.steps import NEW, Post, change_email, profile, register, sign_in, verify
+from tests.accounts.steps import NEW, SendMails, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
@@ -23,12 +23,12 @@ from tests.mailbox import Mailbox
 pytestmark = pytest.mark.django_db
 
 
-def test_an_unproven_address_blocks_nobody(mandatory: None, mailbox: Mailbox, post: Post) -> None:
+def test_an_unproven_address_blocks_nobody(mandatory: None, mailbox: Mailbox, send_mails: SendMails) -> None:
     """The first account of the instance is its operator's: who registers anew with its address is that, too."""
     register("ada@example.org")
     register("Ada@Example.org", NEW)
     register("ada@example.org", "Third-Horse-9")
-    post()
+    send_mails()
     second = mailbox.tokens("Ada@example.org", "verify-email")[0]
     assert "removes that account" in mailbox.messages[-1].as_string()
     verify(second)
@@ -61,7 +61,7 @@ def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mal
 
 
 def test_nothing_tells_a_free_address_from_a_taken_one(
-    mandatory: None, alice: User, mailbox: Mailbox, post: Post
+    mandatory: None, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """Neither a change, nor a registration, nor signing in afterwards, nor the work that is done for them."""
     alice.set_password("Third-Horse-9")
@@ -91,7 +91,7 @@ def test_nothing_tells_a_free_address_from_a_taken_one(
         outcomes.append(seen)
     assert outcomes[1] == outcomes[2]  # at first some queries are made that are remembered
     assert [status for status, _, _ in outcomes[1]] == [200, 200, 403, 201, 403, 200]
-    post()
+    send_mails()
     subjects = [message["Subject"] for message in mailbox.messages if message["To"] == "alice@example.org"]
     assert subjects == ["You already have an account"] * 2
     assert mailbox.tokens("alice@example.org", "verify-email") == []

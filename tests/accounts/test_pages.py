@@ -14,7 +14,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
-    """Post the page's form as a browser does, its CSRF token included."""
+    """SendMails the page's form as a browser does, its CSRF token included."""
     found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     assert found
     body = urlencode({**fields, "csrfmiddlewaretoken": found[1]})

@@ -123,9 +123,9 @@ def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None
 
 
 def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
-    """The thief has a session and the new mailbox, the owner the old one."""
+    """The attacker has a session and the new mailbox, the owner the old one."""
     owner = prove(make_user("ada@example.org"))
-    change(owner, "thief@example.net")()
+    change(owner, "attacker@example.net")()
     owner.refresh_from_db()
     reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
     statuses = at_once(
@@ -134,12 +134,12 @@ def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
     )
     assert statuses in ([200, 400], [401, 200])
     owner.refresh_from_db()
-    assert owner.proven_email == ("thief@example.net" if statuses[0] == 200 else "ada@example.org")
+    assert owner.proven_email == ("attacker@example.net" if statuses[0] == 200 else "ada@example.org")
 
 
 def test_taking_back_wins_over_the_proof_that_comes_with_it() -> None:
     owner = prove(make_user("ada@example.org"))
-    change(owner, "thief@example.net")()
+    change(owner, "attacker@example.net")()
     owner.refresh_from_db()
     body = {"token": make_take_back_token(EmailChange.objects.owned_by(owner).get())}
     statuses = at_once(

@@ -9,13 +9,13 @@ from django.utils import timezone
 from accounts.models import EmailChange, TotpDevice, User
 from accounts.tasks import sweep_accounts
 from tests.accounts.steps import (
+    ATTACKER,
     NEW,
-    THIEF,
     VICTIM,
-    Post,
+    SendMails,
+    add_credentials,
     change_email,
-    leave_behind,
-    left_behind,
+    count_credentials,
     profile,
     reset,
     sign_in,
@@ -31,52 +31,56 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("proven", [False, True])
-def test_the_old_address_takes_the_change_back(mailbox: Mailbox, post: Post, victim: User, proven: bool) -> None:
-    thief, token = sign_in(VICTIM), client_of(victim)
-    change_email(token, THIEF)
-    post()
+def test_the_old_address_takes_the_change_back(
+    mailbox: Mailbox, send_mails: SendMails, victim: User, proven: bool
+) -> None:
+    attacker, token = sign_in(VICTIM), client_of(victim)
+    change_email(token, ATTACKER)
+    send_mails()
     if proven:
-        verify(mailbox.tokens(THIEF, "verify-email")[0], thief)
-        assert profile(thief) == (THIEF, True)
+        verify(mailbox.tokens(ATTACKER, "verify-email")[0], attacker)
+        assert profile(attacker) == (ATTACKER, True)
     (link,) = mailbox.tokens(VICTIM, "take-back")
     take_back(link)
-    for client in (thief, token):
+    for client in (attacker, token):
         client.ok("GET", "/api/user/profile", status=401)
     assert profile(sign_in(VICTIM)) == (VICTIM, True)
-    assert post() == 1
+    assert send_mails() == 1
     reset(mailbox.tokens(VICTIM, "reset-password")[0])
     assert take_back(link, status=400)["details"][0]["field"] == "token"
 
 
-def test_the_thief_takes_nothing_back_after_the_owner_has(mailbox: Mailbox, post: Post, victim: User) -> None:
-    """From the thief's own mailbox, which was the account's proven address for a while. Its password goes, too."""
-    thief = sign_in(VICTIM)
-    change_email(thief, THIEF)
-    post()
-    verify(mailbox.tokens(THIEF, "verify-email")[0], thief)
-    thief.ok("POST", "/api/auth/forgot-password", {"email": THIEF})
-    post()
-    reset(mailbox.tokens(THIEF, "reset-password")[0])
-    change_email(sign_in(THIEF, NEW), "third@example.net")
-    post()
+def test_the_thief_takes_nothing_back_after_the_owner_has(
+    mailbox: Mailbox, send_mails: SendMails, victim: User
+) -> None:
+    """From the attacker's own mailbox, which was the account's proven address for a while. Its password goes, too."""
+    attacker = sign_in(VICTIM)
+    change_email(attacker, ATTACKER)
+    send_mails()
+    verify(mailbox.tokens(ATTACKER, "verify-email")[0], attacker)
+    attacker.ok("POST", "/api/auth/forgot-password", {"email": ATTACKER})
+    send_mails()
+    reset(mailbox.tokens(ATTACKER, "reset-password")[0])
+    change_email(sign_in(ATTACKER, NEW), "third@example.net")
+    send_mails()
     TotpDevice.objects.create(owner=victim, secret="x", confirmed_at=timezone.now())
     take_back(mailbox.tokens(VICTIM, "take-back")[0])
-    take_back(mailbox.tokens(THIEF, "take-back")[0], status=400)
+    take_back(mailbox.tokens(ATTACKER, "take-back")[0], status=400)
     sign_in(VICTIM, NEW, status=401)
-    post()
+    send_mails()
     reset(mailbox.tokens(VICTIM, "reset-password")[-1])
     assert profile(sign_in(VICTIM, NEW)) == (VICTIM, True)
 
 
-def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, post: Post, victim: User) -> None:
-    leave_behind(victim)
-    change_email(client_of(victim), THIEF)
-    post()
+def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+    add_credentials(victim)
+    change_email(client_of(victim), ATTACKER)
+    send_mails()
     take_back(mailbox.last_token())
-    assert left_behind(victim) == [0, 1, 1]
+    assert count_credentials(victim) == [0, 1, 1]
 
 
-def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """Each change sends mails. The first of them still takes all of it back."""
     token = client_of(victim)
     statuses = [
@@ -84,7 +88,7 @@ def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, post: Post, victim
         for number in range(21)
     ]
     assert statuses == [200] * 20 + [429]
-    post()
+    send_mails()
     links = mailbox.tokens(VICTIM, "take-back")
     assert len(links) == 10
     take_back(links[0])
@@ -92,10 +96,10 @@ def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, post: Post, victim
     assert profile(sign_in(VICTIM)) == (VICTIM, True)
 
 
-def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     owner = sign_in(VICTIM)
     change_email(owner, "new@example.org")
-    post()
+    send_mails()
     verify(mailbox.tokens("new@example.org", "verify-email")[0], owner)
     (link,) = mailbox.tokens(VICTIM, "take-back")
     other = prove(make_user(VICTIM))
@@ -106,12 +110,12 @@ def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, post:
 
 
 def test_the_take_back_link_ends_after_seven_days_and_cannot_be_made_up(
-    mailbox: Mailbox, post: Post, victim: User
+    mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
-        change_email(client_of(victim), THIEF)
-        post()
-        link, verification = mailbox.tokens(VICTIM, "take-back")[0], mailbox.tokens(THIEF, "verify-email")[0]
+        change_email(client_of(victim), ATTACKER)
+        send_mails()
+        link, verification = mailbox.tokens(VICTIM, "take-back")[0], mailbox.tokens(ATTACKER, "verify-email")[0]
         row, _, signature = link.rpartition(".")
         for forged in (verification, row, f"{row}.{signature[::-1]}", "x", ""):
             take_back(forged, status=400)
@@ -119,21 +123,21 @@ def test_the_take_back_link_ends_after_seven_days_and_cannot_be_made_up(
         reset(link, status=400)
         clock.shift(dt.timedelta(days=7))
         take_back(link, status=400)
-        assert profile(client_of(victim)) == (THIEF, False)
+        assert profile(client_of(victim)) == (ATTACKER, False)
         clock.shift(dt.timedelta(seconds=-1))
         take_back(link)
         sweep_accounts()
     assert not EmailChange.unscoped.exists()
 
 
-def test_the_page_takes_the_change_back(mailbox: Mailbox, post: Post, victim: User) -> None:
-    change_email(client_of(victim), THIEF)
-    post()
+def test_the_page_takes_the_change_back(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+    change_email(client_of(victim), ATTACKER)
+    send_mails()
     path = f"/account/take-back?token={mailbox.tokens(VICTIM, 'take-back')[0]}"
     browser = Client(enforce_csrf_checks=True)
     page = browser.call("GET", path).content.decode()
     assert VICTIM in page
-    assert THIEF in page
+    assert ATTACKER in page
     assert submit(browser, path, page).status_code == 200
     assert profile(sign_in(VICTIM)) == (VICTIM, True)
     assert browser.call("GET", path).status_code == 400

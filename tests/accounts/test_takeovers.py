@@ -6,13 +6,13 @@ import pytest
 
 from accounts.models import User
 from tests.accounts.steps import (
+    ATTACKER,
     NEW,
-    THIEF,
     VICTIM,
-    Post,
+    SendMails,
+    add_credentials,
     change_email,
-    leave_behind,
-    left_behind,
+    count_credentials,
     profile,
     register,
     reset,
@@ -28,51 +28,51 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_account_moved_to_the_victims_address_stays_the_strangers(
-    mandatory: None, mailbox: Mailbox, post: Post
+    mandatory: None, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
-    register(THIEF)
-    post()
+    register(ATTACKER)
+    send_mails()
     verify(mailbox.last_token(), password=PASSWORD)
-    stranger = sign_in(THIEF)
+    stranger = sign_in(ATTACKER)
     token = Client()
     token.bearer = stranger.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]["token"]
     change_email(stranger, VICTIM)
     register(VICTIM, NEW)
-    post()
+    send_mails()
     strangers, victims = mailbox.tokens(VICTIM, "verify-email")
     assert verify(strangers, status=401)["code"] == "sign_in_required"
     verify(victims)
     victim = sign_in(VICTIM, NEW)
     assert profile(victim) == (VICTIM, True)
-    assert profile(token) == profile(stranger) == (THIEF, True)
+    assert profile(token) == profile(stranger) == (ATTACKER, True)
     assert victim.ok("GET", "/api/user/api-tokens")["tokens"] == []
     verify(strangers, victim, status=400)
 
 
-def test_who_resets_an_unclaimed_account_has_it_alone(mailbox: Mailbox, post: Post, alice: User) -> None:
+def test_who_resets_an_unclaimed_account_has_it_alone(mailbox: Mailbox, send_mails: SendMails, alice: User) -> None:
     """A stranger registered Alice's address; she opens the link, which proves it, and resets the password."""
     stranger = sign_in(alice.email)
-    leave_behind(alice)
+    add_credentials(alice)
     stranger.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
-    post()
+    send_mails()
     verify(mailbox.last_token())
     assert profile(stranger) == (alice.email, True)
     Client().ok("POST", "/api/auth/forgot-password", {"email": alice.email})
-    post()
+    send_mails()
     reset(mailbox.last_token())
     stranger.ok("GET", "/api/auth/session", status=401)
     sign_in(alice.email, NEW)
-    assert left_behind(alice) == [0, 0, 0]
+    assert count_credentials(alice) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("how", ["session", "password", "reset"])
 def test_who_has_claimed_an_account_keeps_its_second_factor_through_a_reset(
-    mailbox: Mailbox, post: Post, alice: User, how: str
+    mailbox: Mailbox, send_mails: SendMails, alice: User, how: str
 ) -> None:
     client = sign_in(alice.email)
     kind = "forgot-password" if how == "reset" else "resend-verification"
     client.ok("POST", f"/api/auth/{kind}", {"email": alice.email})
-    post()
+    send_mails()
     match how:
         case "session":
             verify(mailbox.last_token(), client)
@@ -80,32 +80,34 @@ def test_who_has_claimed_an_account_keeps_its_second_factor_through_a_reset(
             verify(mailbox.last_token(), password=PASSWORD)
         case "reset":
             reset(mailbox.last_token())
-    leave_behind(alice)
+    add_credentials(alice)
     client.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
-    post()
+    send_mails()
     reset(mailbox.last_token())
-    assert left_behind(alice) == [0, 1, 1], "tokens end with every reset, nothing else does"
+    assert count_credentials(alice) == [0, 1, 1], "tokens end with every reset, nothing else does"
 
 
-def test_a_wrong_password_beside_the_link_proves_nothing(mailbox: Mailbox, post: Post, alice: User) -> None:
+def test_a_wrong_password_beside_the_link_proves_nothing(mailbox: Mailbox, send_mails: SendMails, alice: User) -> None:
     Client().ok("POST", "/api/auth/resend-verification", {"email": alice.email})
-    post()
+    send_mails()
     assert verify(mailbox.last_token(), status=401, password="Wrong-Horse-7")["code"] == "sign_in_required"
     verify(mailbox.last_token())
 
 
-def test_a_token_moves_the_address_and_gets_nothing_by_it(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_a_token_moves_the_address_and_gets_nothing_by_it(
+    mailbox: Mailbox, send_mails: SendMails, victim: User
+) -> None:
     owner, token = sign_in(VICTIM), client_of(victim)
-    change_email(token, THIEF)
-    post()
-    (link,) = mailbox.tokens(THIEF, "verify-email")
-    for thief in (Client(), token):
-        assert verify(link, thief, status=401)["code"] == "sign_in_required"
+    change_email(token, ATTACKER)
+    send_mails()
+    (link,) = mailbox.tokens(ATTACKER, "verify-email")
+    for attacker in (Client(), token):
+        assert verify(link, attacker, status=401)["code"] == "sign_in_required"
     assert verify(link, status=401, password="Wrong-Horse-7")["code"] == "sign_in_required"
-    for email in (THIEF, VICTIM):
+    for email in (ATTACKER, VICTIM):
         Client().ok("POST", "/api/auth/forgot-password", {"email": email})
-    post()
-    assert mailbox.tokens(THIEF, "reset-password") == []
+    send_mails()
+    assert mailbox.tokens(ATTACKER, "reset-password") == []
     sign_in(VICTIM)
     reset(mailbox.tokens(VICTIM, "reset-password")[0])
     owner.ok("GET", "/api/auth/session", status=401)
@@ -113,47 +115,51 @@ def test_a_token_moves_the_address_and_gets_nothing_by_it(mailbox: Mailbox, post
     sign_in(VICTIM, NEW)
 
 
-def test_the_owner_proves_the_new_address_signed_in_or_by_password(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_the_owner_proves_the_new_address_signed_in_or_by_password(
+    mailbox: Mailbox, send_mails: SendMails, victim: User
+) -> None:
     owner = sign_in(VICTIM)
     change_email(owner, "one@example.org")
-    post()
+    send_mails()
     (link,) = mailbox.tokens("one@example.org", "verify-email")
     verify(link, status=401)
     verify(link, owner)
     assert profile(owner) == ("one@example.org", True)
     verify(link, owner, status=400)
     change_email(owner, "two@example.org")
-    post()
+    send_mails()
     verify(mailbox.tokens("two@example.org", "verify-email")[0], password=PASSWORD)
     assert profile(owner) == ("two@example.org", True)
     Client().ok("POST", "/api/auth/forgot-password", {"email": VICTIM})
-    assert post() == 0, "the old address has no rights any more"
+    assert send_mails() == 0, "the old address has no rights any more"
     sign_in(VICTIM, status=401)
 
 
-def test_who_opens_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_who_opens_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     newcomer = make_user("new@example.org")
-    change_email(client_of(victim), THIEF)
+    change_email(client_of(victim), ATTACKER)
     for email in (VICTIM, "new@example.org"):
         Client().ok("POST", "/api/auth/forgot-password", {"email": email})
     Client().ok("POST", "/api/auth/resend-verification", {"email": "new@example.org"})
-    post()
+    send_mails()
     assert len(mailbox.messages) == 5
     for message in mailbox.messages:
         links = re.findall(r"http://[^\s\"<]+", text_of(message))
         assert len(links) == 1
         for method in ("GET", "HEAD", "OPTIONS"):
             Client().call(method, links[0].partition("8000")[2])
-    for user, email in ((victim, THIEF), (newcomer, "new@example.org")):
+    for user, email in ((victim, ATTACKER), (newcomer, "new@example.org")):
         before = user.password, user.proven_email, user.claimed_at
         user.refresh_from_db()
         assert (user.email, user.password, user.proven_email, user.claimed_at) == (email, *before)
 
 
-def test_the_page_asks_for_the_password_where_nobody_is_signed_in(mailbox: Mailbox, post: Post, victim: User) -> None:
+def test_the_page_asks_for_the_password_where_nobody_is_signed_in(
+    mailbox: Mailbox, send_mails: SendMails, victim: User
+) -> None:
     owner = client_of(victim)
     change_email(owner, "new@example.org")
-    post()
+    send_mails()
     path = f"/account/verify-email?token={mailbox.tokens('new@example.org', 'verify-email')[0]}"
     browser = Client(enforce_csrf_checks=True)
     page = browser.call("GET", path).content.decode()

@@ -172,10 +172,10 @@ def test_validate_says_what_import_does_and_does_nothing(full: Client, other: Cl
     document, before = exported(full), exported(other)
     document["people"][0]["name"] = ""
     files = default_storage.listdir("photos") if default_storage.exists("photos") else None
-    foretold = other.ok("POST", "/api/user/import/validate", document)
+    preview = other.ok("POST", "/api/user/import/validate", document)
     assert {**exported(other), "exportedAt": 0} == {**before, "exportedAt": 0}
     assert files == (default_storage.listdir("photos") if default_storage.exists("photos") else None)
-    assert foretold == other.ok("POST", "/api/user/import", document)
+    assert preview == other.ok("POST", "/api/user/import", document)
 
 
 def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) -> None:

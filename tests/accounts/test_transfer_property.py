@@ -189,9 +189,9 @@ def fresh() -> Client:
 @given(document=documents())
 def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:
     first, second = fresh(), fresh()
-    foretold = first.ok("POST", "/api/user/import/validate", document)
+    preview = first.ok("POST", "/api/user/import/validate", document)
     receipt = first.ok("POST", "/api/user/import", document)
-    assert foretold == receipt
+    assert preview == receipt
     assert receipt["errors"] == 0, receipt["errorMessages"]
     assert receipt["imported"] == sum(len(document[key]) for key in document if isinstance(document[key], list))
     original = exported(first)

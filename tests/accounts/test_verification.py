@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import AccountMail, OidcIdentity, User
 from accounts.services.mail import send_due_mails, send_mail
-from tests.accounts.steps import Post
+from tests.accounts.steps import SendMails
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
@@ -27,9 +27,9 @@ def caller() -> Client:
     return Client()
 
 
-def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: Mailbox, post: Post) -> None:
+def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     caller.ok("POST", "/api/auth/register", REGISTRATION, status=201)
-    assert post() == 1
+    assert send_mails() == 1
     assert mailbox.recipients == [["ada@example.org"]]
     message = mailbox.last()
     assert message["Subject"] == "Verify your e-mail address"
@@ -42,39 +42,39 @@ def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: M
 
 
 def test_where_it_is_mandatory_verification_opens_the_account(
-    caller: Client, mailbox: Mailbox, post: Post, settings: Any
+    caller: Client, mailbox: Mailbox, send_mails: SendMails, settings: Any
 ) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
     caller.ok("POST", "/api/auth/register", REGISTRATION, status=201)
     login = {"email": "ada@example.org", "password": PASSWORD}
     assert caller.ok("POST", "/api/auth/login", login, status=403)["code"] == "email_unverified"
-    post()
+    send_mails()
     caller.ok("POST", "/api/auth/verify-email", {"token": mailbox.last_token()})
     caller.ok("POST", "/api/auth/login", login)
 
 
 def test_a_taken_address_is_told_to_its_owner_alone(
-    caller: Client, alice: User, mailbox: Mailbox, post: Post, settings: Any
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, settings: Any
 ) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
     prove(alice)
     caller.ok("POST", "/api/auth/register", {**REGISTRATION, "email": "Alice@example.org"}, status=201)
-    assert post() == 1
+    assert send_mails() == 1
     assert mailbox.recipients == [["alice@example.org"]]
     assert mailbox.last()["Subject"] == "You already have an account"
 
 
-def test_a_new_address_in_the_profile_is_mailed_its_link(api: Client, mailbox: Mailbox, post: Post) -> None:
+def test_a_new_address_in_the_profile_is_mailed_its_link(api: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "new@example.org"})
-    post()
+    send_mails()
     assert mailbox.recipients == [["new@example.org"]]
     Client().ok("POST", "/api/auth/verify-email", {"token": mailbox.last_token()})
     assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
 
 
-def test_a_link_for_a_former_address_verifies_nothing(api: Client, mailbox: Mailbox, post: Post) -> None:
+def test_a_link_for_a_former_address_verifies_nothing(api: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "first@example.org"})
-    post()
+    send_mails()
     first = mailbox.last_token()
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "second@example.org"})
     Client().ok("POST", "/api/auth/verify-email", {"token": first}, status=400)
@@ -82,11 +82,11 @@ def test_a_link_for_a_former_address_verifies_nothing(api: Client, mailbox: Mail
 
 
 def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
-    caller: Client, alice: User, mailbox: Mailbox, post: Post
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     caller.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     Client().ok("POST", "/api/auth/forgot-password", {"email": "ALICE@example.org"})
-    assert post() == 1
+    assert send_mails() == 1
     token = mailbox.last_token()
     weak = Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": "weak"}, status=400)
     assert weak["details"][0]["field"] == "password"
@@ -99,31 +99,31 @@ def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
 
 
 def test_who_registered_an_address_that_was_not_theirs_is_out(
-    caller: Client, alice: User, mailbox: Mailbox, post: Post
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """Alice's address was never verified: whoever made the account may not be who reads her mail."""
     squatter = client_of(alice)
     OidcIdentity.objects.create(owner=alice, issuer="https://id.example", subject="squatter")
     squatter.ok("GET", "/api/people")
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
-    post()
+    send_mails()
     caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
     squatter.ok("GET", "/api/people", status=401)
     assert not OidcIdentity.objects.owned_by(alice).exists()
 
 
-def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
     prove(alice)
     app = client_of(alice)
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
-    post()
+    send_mails()
     caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
     app.ok("GET", "/api/people", status=401)
 
 
 @pytest.mark.parametrize("path", ["forgot-password", "resend-verification"])
 def test_any_address_gets_the_same_answer_for_the_same_work(
-    caller: Client, alice: User, mailbox: Mailbox, post: Post, path: str
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, path: str
 ) -> None:
     answers, queries = [], []
     for email in ("alice@example.org", "nobody@example.org"):
@@ -133,22 +133,22 @@ def test_any_address_gets_the_same_answer_for_the_same_work(
     assert answers[0].status_code == answers[1].status_code == 200
     assert answers[0].content == answers[1].content
     assert queries[0] == queries[1]
-    assert post() == 1
+    assert send_mails() == 1
     assert mailbox.recipients == [["alice@example.org"]]
     assert not AccountMail.objects.exists()
 
 
-def test_a_verified_address_is_not_mailed_again(caller: Client, mailbox: Mailbox, post: Post) -> None:
+def test_a_verified_address_is_not_mailed_again(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     prove(make_user("ada@example.org"))
     caller.ok("POST", "/api/auth/resend-verification", {"email": "ada@example.org"})
-    assert post() == 0
+    assert send_mails() == 0
 
 
-def test_links_expire(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+def test_links_expire(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
         caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
-        post()
+        send_mails()
         reset, verify = sorted(map(text_of, mailbox.messages), key=lambda text: "verify-email" in text)
         clock.shift(3601)
         body = {"token": token(reset), "password": NEW}
@@ -161,21 +161,23 @@ def token(text: str) -> str:
     return text.partition("token=")[2].split()[0]
 
 
-def test_a_token_serves_its_own_purpose_only(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+def test_a_token_serves_its_own_purpose_only(
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
+) -> None:
     caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
-    post()
+    send_mails()
     body = {"token": mailbox.last_token(), "password": NEW}
     caller.ok("POST", "/api/auth/reset-password", body, status=400)
     for bad in ("", "x", "a.b.c", mailbox.last_token() + "x", 5, None):
         caller.ok("POST", "/api/auth/verify-email", {"token": bad}, status=400)
 
 
-def test_the_mail_speaks_the_accounts_language(caller: Client, mailbox: Mailbox, post: Post) -> None:
+def test_the_mail_speaks_the_accounts_language(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     subjects = {}
     for language in ("en", "es-ES", "ja-JP", "nb-NO", "de-DE", "fr-FR"):
         body = {**REGISTRATION, "email": f"{language}@example.org", "language": language}
         caller.ok("POST", "/api/auth/register", body, status=201)
-        post()
+        send_mails()
         subjects[language] = mailbox.last()["Subject"]
     assert subjects["de-DE"] == "Bestätigen Sie Ihre E-Mail-Adresse"
     assert len(set(subjects.values())) == 6
@@ -194,14 +196,14 @@ def test_a_mail_server_that_is_down_is_tried_again(caller: Client, alice: User, 
 
 
 def test_a_mail_that_cannot_be_sent_keeps_no_other_waiting(
-    caller: Client, alice: User, mailbox: Mailbox, post: Post
+    caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """No mail server is asked: the domain's first label is too long in ASCII (RFC 5890, section 2.3.2.1)."""
     stranded = make_user(f"a@{'ü' * 60}.example")
     for user in (stranded, alice):
         caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
         AccountMail.objects.filter(address=alice.email).update(address=user.email)
-    assert post() == 1
+    assert send_mails() == 1
     now = timezone.now()
     for hours in range(1, 50, 6):
         send_due_mails(now=now + dt.timedelta(hours=hours))
@@ -232,9 +234,9 @@ def killed(mail: AccountMail) -> None:
     raise KeyboardInterrupt
 
 
-def test_no_mailbox_is_flooded(caller: Client, alice: User, mailbox: Mailbox, post: Post) -> None:
+def test_no_mailbox_is_flooded(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
     for _ in range(12):
         caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
-    assert post() == 10 + 1, "kinds are counted apart"
+    assert send_mails() == 10 + 1, "kinds are counted apart"
     assert not AccountMail.objects.exists()

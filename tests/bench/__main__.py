@@ -33,18 +33,18 @@ def run_here(database: str, words: list[str]) -> None:
     from django.test.utils import setup_databases, setup_test_environment, teardown_databases
 
     import tests.bench
-    from tests.bench.frame import Figure, Stage
+    from tests.bench.figures import Figure, SharedData
 
     setup_test_environment()
     old = setup_databases(verbosity=0, interactive=False)
-    stage, rows = Stage(database), []
+    shared, rows = SharedData(database), []
     try:
         for module in sorted(info.name for info in pkgutil.iter_modules(tests.bench.__path__)):
             for name, bench in getattr(importlib.import_module(f"tests.bench.{module}"), "BENCHES", []):
                 if words and not any(word in name for word in words):
                     continue
                 print(f"  {name} ...", file=sys.stderr, flush=True)
-                found = bench(stage)
+                found = bench(shared)
                 rows += [figure.row() for figure in ([found] if isinstance(found, Figure) else found)]
     finally:
         teardown_databases(old, verbosity=0)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from django.test import override_settings
 
-from tests.bench.frame import Figure, Stage
+from tests.bench.figures import Figure, SharedData
 from tests.builders import make_user
 from tests.carddav.conftest import USER
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer, radicale
-from tests.carddav.sync.real_stage import RealStage
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 
 SIZE = int(os.environ.get("BENCH_CARDS", "2000"))
 _CONFIG = """
@@ -40,7 +40,7 @@ password = "{password}"
 """
 
 
-def sync_radicale(stage: Stage) -> list[Figure]:
+def sync_radicale(shared: SharedData) -> list[Figure]:
     """First import, idle, one in a hundred changed on each side, export of a quarter."""
     networks = override_settings(OUTBOUND_ALLOWED_NETWORKS=["127.0.0.0/8"], OUTBOUND_ALLOWED_PORTS=["*"])
     with tempfile.TemporaryDirectory() as folder, networks:
@@ -55,11 +55,11 @@ class _Race:
 
     def __init__(self, server: DavServer, proxy: Proxy, folder: Path) -> None:
         self.proxy, self.folder = proxy, folder
-        self.ours = RealStage(make_user("sync@example.org"), server, proxy)
-        self.theirs = RealStage(make_user("vdirsyncer@example.org"), server, proxy)
-        for stage in (self.ours, self.theirs):
-            server.call("PUT", stage.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
-            server.call("PROPFIND", stage.path, USER)  # Radicale reads each card once
+        self.ours = ServerSyncedAccount(make_user("sync@example.org"), server, proxy)
+        self.theirs = ServerSyncedAccount(make_user("vdirsyncer@example.org"), server, proxy)
+        for shared in (self.ours, self.theirs):
+            server.call("PUT", shared.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
+            server.call("PROPFIND", shared.path, USER)  # Radicale reads each card once
         (folder / "cards").mkdir()
         url = proxy.url.rstrip("/") + self.theirs.path
         config = _CONFIG.format(folder=folder, url=url, user=USER, password=PASSWORD)
@@ -70,8 +70,8 @@ class _Race:
         found = [self._both(f"first import of {SIZE:,}"), self._both("idle sync")]
         for number in range(SIZE // 100):
             name = self._name(number)
-            for stage in (self.ours, self.theirs):
-                stage.put(name, _card(number, "ORG:There"))
+            for shared in (self.ours, self.theirs):
+                shared.put(name, _card(number, "ORG:There"))
             person = self.ours.person(f"Ada{number + SIZE // 2}")
             self.ours.edit(person, jobTitle="Here")
             file = self._file(number + SIZE // 2)

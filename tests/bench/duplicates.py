@@ -17,7 +17,7 @@ from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person
 from people.services.people import create_person
-from tests.bench.frame import Figure, Stage, figure, query_count
+from tests.bench.figures import Figure, SharedData, figure, query_count
 from tests.builders import make_keys, make_user
 
 SIZES = (10_000, 50_000)
@@ -26,9 +26,9 @@ _SYLLABLES = "an be cor da el fi gro hu is ja ka lo mi no or pe qui ra sto ti ul
 BATCH = 2_000
 
 
-def populate(stage: Stage, size: int) -> User:
+def populate(shared: SharedData, size: int) -> User:
     """An account with people of which one in fifty is another once more, half of those misspelt."""
-    return stage.once(f"duplicates-{size}", lambda: _make(size))  # type: ignore[no-any-return]  # what _make returns
+    return shared.once(f"duplicates-{size}", lambda: _make(size))  # type: ignore[no-any-return]  # what _make returns
 
 
 def _make(size: int) -> User:
@@ -79,15 +79,15 @@ def _again(owner: User, person: Person, chance: random.Random) -> Person:
     return Person(owner=owner, name=person.name, surname=surname, emails=[dict(e) for e in person.emails])
 
 
-def of_all(stage: Stage) -> list[Figure]:
-    return _growing(stage, "duplicates of all", populate)
+def of_all(shared: SharedData) -> list[Figure]:
+    return _growing(shared, "duplicates of all", populate)
 
 
-def of_all_alike(stage: Stage) -> list[Figure]:
-    return _growing(stage, "duplicates of all, 400 names in all", populate_alike)
+def of_all_alike(shared: SharedData) -> list[Figure]:
+    return _growing(shared, "duplicates of all, 400 names in all", populate_alike)
 
 
-def populate_alike(stage: Stage, size: int) -> User:
+def populate_alike(shared: SharedData, size: int) -> User:
     """The worst case: everybody has one of 400 names, so that every block is too large."""
 
     def make() -> User:
@@ -96,14 +96,14 @@ def populate_alike(stage: Stage, size: int) -> User:
         _insert(owner, [_person(owner, number, chance, given, family) for number in range(size)])
         return owner
 
-    return stage.once(f"alike-{size}", make)  # type: ignore[no-any-return]  # what make returns
+    return shared.once(f"alike-{size}", make)  # type: ignore[no-any-return]  # what make returns
 
 
-def _growing(stage: Stage, name: str, people: Callable[[Stage, int], User]) -> list[Figure]:
+def _growing(shared: SharedData, name: str, people: Callable[[SharedData, int], User]) -> list[Figure]:
     figures: list[Figure] = []
     cpu: list[float] = []
     for size in SIZES:
-        owner = people(stage, size)
+        owner = people(shared, size)
         start = time.process_time()
         groups = find_groups(owner)
         cpu.append(time.process_time() - start)
@@ -114,18 +114,18 @@ def _growing(stage: Stage, name: str, people: Callable[[Stage, int], User]) -> l
     return [small, replace(large, note=f"{large.note}, {cpu[1] / cpu[0]:.1f} times 10,000")]
 
 
-def of_one(stage: Stage) -> list[Figure]:
+def of_one(shared: SharedData) -> list[Figure]:
     figures = []
     for size in SIZES:
-        owner = populate(stage, size)
+        owner = populate(shared, size)
         middle = Person.objects.owned_by(owner).order_by("id")[size // 2]
         name = f"duplicates of one, {size:,}"
         figures.append(figure(name, partial(find_duplicates, owner, middle)))
     return figures
 
 
-def merge_and_undo(stage: Stage) -> list[Figure]:
-    owner = populate(stage, SIZES[0])
+def merge_and_undo(shared: SharedData) -> list[Figure]:
+    owner = populate(shared, SIZES[0])
     now = timezone.now()
 
     def entries(start: int) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services.relationships import new_pair
-from tests.bench.frame import Figure, Stage, figure, floor, query_count
+from tests.bench.figures import Figure, SharedData, figure, floor, query_count
 from tests.builders import make_user
 from tests.client import Client, client_of
 
 PEOPLE, TIES, OF_ONE = 10_000, 30_000, 300
 
 
-class Town:
+class LargeNetwork:
     """One account: a third of the people are something to the user, the first knows 300 others."""
 
     def __init__(self) -> None:
@@ -66,13 +66,13 @@ class Town:
                 yield row
 
 
-def town(stage: Stage) -> Town:
-    made: Town = stage.once("network", Town)
+def large_network(shared: SharedData) -> LargeNetwork:
+    made: LargeNetwork = shared.once("network", LargeNetwork)
     return made
 
 
-def orphans(stage: Stage) -> list[Figure]:
-    place = town(stage)
+def orphans(shared: SharedData) -> list[Figure]:
+    place = large_network(shared)
     many = {"personIds": place.ids[:500]}
     found = len(place.client.ok("POST", "/api/people/bulk/orphans", many)["orphans"])
     return [
@@ -85,8 +85,8 @@ def orphans(stage: Stage) -> list[Figure]:
     ]
 
 
-def graphs(stage: Stage) -> list[Figure]:
-    place = town(stage)
+def graphs(shared: SharedData) -> list[Figure]:
+    place = large_network(shared)
     people = Person.objects.owned_by(place.owner).values_list("pk", "name", "relationship_to_user__name")
     ties = Relationship.objects.owned_by(place.owner).one_of_each_pair()
     ties_of = ties.values_list("pk", "person_id", "related_person_id", "relationship_type__name")
@@ -106,8 +106,8 @@ def graphs(stage: Stage) -> list[Figure]:
     ]
 
 
-def lists(stage: Stage) -> Figure:
-    place = town(stage)
+def lists(shared: SharedData) -> Figure:
+    place = large_network(shared)
     rows = Relationship.objects.owned_by(place.owner).active().order_by("-created_at", "-id")
     names = Person.objects.owned_by(place.owner).values_list("pk", "name", "surname")
     return figure(
@@ -118,8 +118,8 @@ def lists(stage: Stage) -> Figure:
     )
 
 
-def bulk(stage: Stage) -> list[Figure]:
-    place = town(stage)
+def bulk(shared: SharedData) -> list[Figure]:
+    place = large_network(shared)
     members = Membership.objects.owned_by(place.owner).filter(group=place.groups[9])
     people = Person.objects.owned_by(place.owner)
     other = RelationshipType.objects.owned_by(place.owner).get(name="OTHER")

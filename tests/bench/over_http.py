@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from tests.bench.frame import Figure, Stage
+from tests.bench.figures import Figure, SharedData
 from tests.bench.instance import Client, Instance, fill, served
 
 CLIENTS, SECONDS = 8, 3
 Request = Callable[[Client, int], object]
 
 
-def over_http(stage: Stage) -> list[Figure]:
+def over_http(shared: SharedData) -> list[Figure]:
     """Median of the clients' times, and requests a second."""
-    with served(stage.database) as instance:
+    with served(shared.database) as instance:
         fill(instance)
         smallest, _ = _measured(instance, lambda client, _: client.ask("GET", "/api/version"))
         figures = []

@@ -22,7 +22,7 @@ from people.models import (
 from people.names import COLUMNS
 from people.services.person_writer import set_name_keys
 from relationships.models import Relationship
-from tests.bench.frame import Figure, Stage, figure, floor
+from tests.bench.figures import Figure, SharedData, figure, floor
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
@@ -32,7 +32,7 @@ GIVEN = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise"
 FAMILY = ("Lovelace", "Hopper", "Nowak", "Müller", "Sørensen", "García", "O'Neill", "Ünal", "太郎", "van der Berg")
 
 
-def book(stage: Stage) -> User:
+def book(shared: SharedData) -> User:
     """An account with 10,000 people, each with 2 phones, 2 e-mails, an address, 2 groups, a date and a custom value."""
 
     def make() -> User:
@@ -65,7 +65,7 @@ def book(stage: Stage) -> User:
             Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
         return owner
 
-    made: User = stage.once(f"people-{PEOPLE}", make)
+    made: User = shared.once(f"people-{PEOPLE}", make)
     return made
 
 
@@ -161,8 +161,8 @@ def _beside(owner: User) -> tuple[Any, Any]:
     )
 
 
-def page(stage: Stage) -> list[Figure]:
-    owner = book(stage)
+def page(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
     client, rows = client_of(owner), _rows(owner)[:100]
     whole = floor(rows.values_list(*SCALARS, *Person.DOCUMENTS))
     bare = floor(rows.values_list(*SCALARS))
@@ -177,8 +177,8 @@ def page(stage: Stage) -> list[Figure]:
     ]
 
 
-def everybody(stage: Stage) -> list[Figure]:
-    owner = book(stage)
+def everybody(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
     client, path = client_of(owner), "/api/people?includeAll=true"
     rows = floor(
         _rows(owner).values_list(*SCALARS, *Person.DOCUMENTS),
@@ -197,8 +197,8 @@ def everybody(stage: Stage) -> list[Figure]:
     return [figure("people: includeAll, 10,000 people", lambda: drain(client, path), floor=rows, times=9, note=note)]
 
 
-def index(stage: Stage) -> Figure:
-    owner = book(stage)
+def index(shared: SharedData) -> Figure:
+    owner = book(shared)
     client = client_of(owner)
     columns = ("id", *COLUMNS, "organization", "job_title", "notes", "photo", "relationship_to_user_id")
     documents = [field for field in Person.DOCUMENTS if field != "locations"]
@@ -208,8 +208,8 @@ def index(stage: Stage) -> Figure:
     )
 
 
-def search(stage: Stage) -> list[Figure]:
-    owner = book(stage)
+def search(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
     client = client_of(owner)
     return [
         figure(f"people: search, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # mypy cannot tell a default from an argument
@@ -221,8 +221,8 @@ def search(stage: Stage) -> list[Figure]:
     ]
 
 
-def one(stage: Stage) -> list[Figure]:
-    owner = book(stage)
+def one(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
     client = client_of(owner)
     key = _rows(owner).values_list("pk", flat=True)[5000]
     tag = client.call("get", f"/api/people/{key}")["ETag"]
@@ -236,8 +236,8 @@ def one(stage: Stage) -> list[Figure]:
     ]
 
 
-def writes(stage: Stage) -> list[Figure]:
-    owner = book(stage)
+def writes(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
     client = client_of(owner)
     body = {
         "name": "Ada",

@@ -16,7 +16,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch, planner
 from people.models import ImportantDate, Person
-from tests.bench.frame import Figure, Stage, query_count, timed
+from tests.bench.figures import Figure, SharedData, query_count, timed
 from tests.builders import make_person, make_user
 from tests.loopback import recording_server
 from tests.workers import workers_in
@@ -24,7 +24,7 @@ from tests.workers import workers_in
 ACCOUNTS, DATES, DUE = 100, 1_000_000, 500
 
 
-def million(stage: Stage) -> list[Person]:
+def million(shared: SharedData) -> list[Person]:
     """A hundred accounts of ten thousand dates each, none due; returns a person of each."""
 
     def make() -> list[Person]:
@@ -37,7 +37,7 @@ def million(stage: Stage) -> list[Person]:
             cursor.execute("ANALYZE")
         return people
 
-    made: list[Person] = stage.once("million-dates", make)
+    made: list[Person] = shared.once("million-dates", make)
     return made
 
 
@@ -74,8 +74,8 @@ def make_due(people: list[Person]) -> None:
         ImportantDate.unscoped.filter(pk__in=ids).update(**values)
 
 
-def due_scan(stage: Stage) -> list[Figure]:
-    people = million(stage)
+def due_scan(shared: SharedData) -> list[Figure]:
+    people = million(shared)
     now = timezone.now()
     idle = timed(lambda: planner.plan_due(now=now), times=20)
     queries = query_count(lambda: planner.plan_due(now=now))
@@ -94,8 +94,8 @@ def due_scan(stage: Stage) -> list[Figure]:
     ]
 
 
-def replan(stage: Stage) -> Figure:
-    person = million(stage)[0]
+def replan(shared: SharedData) -> Figure:
+    person = million(shared)[0]
     zones = iter(["Asia/Tokyo", "Europe/Berlin", "America/New_York", "UTC", "Asia/Kolkata", "Australia/Sydney", "UTC"])
 
     def work() -> None:
@@ -105,11 +105,11 @@ def replan(stage: Stage) -> Figure:
     return Figure("replan an account's dates", timed(work, times=3), note=f"{DATES // ACCOUNTS:,} dates, a new zone")
 
 
-def throughput(stage: Stage) -> list[Figure]:
-    return [deliver(stage, workers) for workers in (1, 2)]
+def throughput(shared: SharedData) -> list[Figure]:
+    return [deliver(shared, workers) for workers in (1, 2)]
 
 
-def deliver(stage: Stage, processes: int) -> Figure:
+def deliver(shared: SharedData, processes: int) -> Figure:
     """From the first confirmation to the last, so that starting Python does not count."""
     owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
@@ -140,7 +140,7 @@ def insert_dates_now(person: Person, count: int, due: dt.datetime | None = None)
     rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
 
 
-def from_due_to_sent(stage: Stage) -> Figure:
+def from_due_to_sent(shared: SharedData) -> Figure:
     """With the scheduler as `make run` starts it: reminders due at a full minute."""
     owner = make_user("latency@example.org", email_reminders_enabled=False)
     seed_schedule(plan=[])

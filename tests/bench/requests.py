@@ -19,7 +19,7 @@ import orjson
 from accounts.models import User
 from contacts_project.wsgi import application
 from people.models import Person, RelationshipType
-from tests.bench.frame import Figure, Stage, query_count
+from tests.bench.figures import Figure, SharedData, query_count
 from tests.bench.people import book
 from tests.builders import make_token
 
@@ -79,9 +79,9 @@ def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
     return Figure(name, statistics.median(spans), queries, None, note)
 
 
-def cpu(stage: Stage) -> list[Figure]:
+def cpu(shared: SharedData) -> list[Figure]:
     """Every small request that a client makes all the time."""
-    owner = book(stage)
+    owner = book(shared)
     caller = Caller(owner)
     loud = logging.getLogger()
     level, stream = loud.level, loud.handlers[0].stream  # type: ignore[attr-defined]

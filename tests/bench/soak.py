@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from tests.bench.frame import Figure, Stage
+from tests.bench.figures import Figure, SharedData
 from tests.bench.instance import Client, Instance, fill, served
 
 CLIENTS, LOAD_SECONDS, REST_SECONDS = 8, 60, 60
@@ -16,8 +16,8 @@ LARGE = ("/api/relationships", "/api/people?includeAll=true", "/api/people/searc
          "/api/dashboard/graph", "/api/vcard/export", "/api/people/duplicates")  # fmt: skip
 
 
-def soak(stage: Stage) -> list[Figure]:
-    with served(stage.database) as instance:
+def soak(shared: SharedData) -> list[Figure]:
+    with served(shared.database) as instance:
         for _ in range(20):
             instance.client().ask("GET", "/api/people")
         time.sleep(5)

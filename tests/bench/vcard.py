@@ -8,7 +8,7 @@ from django.utils import timezone
 from people.importing.vcards import import_cards
 from people.projection.vcard_export import export_cards
 from people.vcard import read_cards
-from tests.bench.frame import Figure, Stage
+from tests.bench.figures import Figure, SharedData
 from tests.builders import make_user
 
 CARDS = 2_000
@@ -30,7 +30,7 @@ def _card(n: int) -> str:
         f"TEL;TYPE=HOME:+4930{n:08d}",
         f"EMAIL;TYPE=HOME:p{n}@example.org",
         f"EMAIL;TYPE=WORK:w{n}@example.com",
-        f"ADR;TYPE=HOME:;;Long Street {n};Town;;12345;DE",
+        f"ADR;TYPE=HOME:;;Long Street {n};LargeNetwork;;12345;DE",
         "BDAY:1980-01-02",
         f"CATEGORIES:G{n % 5},Friends",
         f"NOTE:Note {n}",
@@ -47,7 +47,7 @@ def _once(name: str, work: Any) -> Figure:
     return Figure(name, seconds, note=f"{CARDS / seconds:,.0f} cards/s")
 
 
-def bench_vcard(stage: Stage) -> list[Figure]:
+def bench_vcard(shared: SharedData) -> list[Figure]:
     owner, data = make_user("vcard-bench@example.org"), vcard_file()
 
     def read() -> None:

@@ -13,7 +13,7 @@ from carddav.services.schedule import sync_due
 from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_mapping, make_pending
-from tests.carddav.sync.stage import Stage, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.concurrency import at_once, requests_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,9 +34,9 @@ def test_one_import_of_an_uploaded_card(alice: User) -> None:
 
 
 def test_one_import_of_a_card_of_the_server(alice: User) -> None:
-    stage = Stage(alice, import_mode="manual")
-    stage.server.edit("1.vcf", vcard("Ada L", uid="1"))
-    stage.sync()
+    synced = SyncedAccount(alice, import_mode="manual")
+    synced.server.edit("1.vcf", vcard("Ada L", uid="1"))
+    synced.sync()
     body = {"importIds": [str(PendingImport.objects.owned_by(alice).get().pk)]}
     found = requests_at_once(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
     assert set(found) <= {200, 400}
@@ -44,28 +44,28 @@ def test_one_import_of_a_card_of_the_server(alice: User) -> None:
 
 
 def test_one_decision(alice: User) -> None:
-    stage = Stage(alice)
-    conflict = make_conflict(make_mapping(stage.connection, make_person(alice, name="Ada")))
+    synced = SyncedAccount(alice)
+    conflict = make_conflict(make_mapping(synced.connection, make_person(alice, name="Ada")))
     path = f"/api/carddav/conflicts/{conflict.pk}/resolve"
     found = requests_at_once(alice, 4, lambda api, i: api.call("POST", path, {"resolution": "keep_local"}))
     assert found == Counter({400: 3, 200: 1})
 
 
 def test_one_card_for_a_person_who_is_exported_twice(alice: User) -> None:
-    stage = Stage(alice)
+    synced = SyncedAccount(alice)
     person = make_person(alice, name="Ada")
     body = {"personIds": [str(person.pk)]}
-    with patch.object(exports, "open_book", stage.open_book):
+    with patch.object(exports, "open_book", synced.open_book):
         found = requests_at_once(alice, 3, lambda api, i: api.call("POST", "/api/carddav/export-bulk", body))
     assert set(found) == {200}
-    assert len(stage.server.cards) == 1
+    assert len(synced.server.cards) == 1
 
 
 def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
-    stage = Stage(alice)
+    synced = SyncedAccount(alice)
     for number in range(3):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
-    with patch.object(runs, "open_book", stage.open_book):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
+    with patch.object(runs, "open_book", synced.open_book):
         receipts = at_once(*[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 3)
     assert [receipt.errors for receipt in receipts] == [0, 0, 0]
     assert Run.objects.owned_by(alice).count() == 1
@@ -73,10 +73,10 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
 
 
 def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
-    stage = Stage(alice)
-    with patch.object(runs, "open_book", stage.open_book):
+    synced = SyncedAccount(alice)
+    with patch.object(runs, "open_book", synced.open_book):
         at_once(
             *[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 2,
-            lambda: stage.api.call("DELETE", "/api/carddav/connection"),
+            lambda: synced.api.call("DELETE", "/api/carddav/connection"),
         )
     assert not Run.unscoped.rows().exists()

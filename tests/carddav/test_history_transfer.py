@@ -13,7 +13,7 @@ from people.vcard import read_card
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_person
 from tests.carddav.builders import make_connection, make_mapping, make_run
-from tests.carddav.sync.stage import Stage, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.client import Client
 from tests.pictures import picture
 
@@ -82,9 +82,9 @@ def test_runs_and_conflicts_move_to_another_account(
 ) -> None:
     document = exported(api)
     assert (len(document["cardDavRuns"]), len(document["cardDavConflicts"])) == (1, 2)
-    foretold = stranger.ok("POST", "/api/user/import/validate", document)
-    assert stranger.ok("POST", "/api/user/import", document) == foretold
-    assert foretold["errors"] == 0, foretold["errorMessages"]
+    preview = stranger.ok("POST", "/api/user/import/validate", document)
+    assert stranger.ok("POST", "/api/user/import", document) == preview
+    assert preview["errors"] == 0, preview["errorMessages"]
     copy = exported(stranger)
     assert plain(copy) == plain(document)
     again = stranger.ok("POST", "/api/user/import", document)
@@ -245,10 +245,10 @@ def test_a_first_sync_that_finds_the_card_closes_an_imported_conflict_about_its_
 ) -> None:
     person = make_person(alice, name="Ada", uid="ada-1")
     make_conflict(person, kind="remote_deleted")
-    stage = Stage(mallory)
+    synced = SyncedAccount(mallory)
     moved(api, stranger)
-    stage.server.edit("1.vcf", vcard("Ada", uid="ada-1"))
-    stage.sync()
+    synced.server.edit("1.vcf", vcard("Ada", uid="ada-1"))
+    synced.sync()
     assert Mapping.objects.owned_by(mallory).exclude(href="").count() == 1
     assert stranger.ok("GET", "/api/carddav/conflicts")["conflicts"] == []
 
@@ -257,10 +257,10 @@ def test_a_first_sync_brings_an_imported_conflict_up_to_date(
     api: Client, stranger: Client, alice: User, mallory: User
 ) -> None:
     make_conflict(make_person(alice, name="Ada", uid="ada-1", organization="Here"))
-    stage = Stage(mallory)
+    synced = SyncedAccount(mallory)
     stranger.ok("POST", "/api/user/import", exported(api))
-    stage.server.edit("1.vcf", vcard("Ada", "ORG:Elsewhere", uid="ada-1"))
-    stage.sync()
+    synced.server.edit("1.vcf", vcard("Ada", "ORG:Elsewhere", uid="ada-1"))
+    synced.sync()
     [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert [(entry["field"], entry["remote"]) for entry in conflict["fields"]] == [("organization", "Elsewhere")]
     assert Conflict.objects.owned_by(mallory).get().mapping is not None

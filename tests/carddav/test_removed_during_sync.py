@@ -19,19 +19,19 @@ from tests.carddav.builders import make_connection
 from tests.carddav.faults import fail
 from tests.carddav.proxy import fault_proxy
 from tests.carddav.sync.memory_book import Killed
-from tests.carddav.sync.stage import Stage, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.client import Client
 
 
 @pytest.fixture
-def stage(alice: User) -> Stage:
-    stage = Stage(alice)
+def synced(alice: User) -> SyncedAccount:
+    synced = SyncedAccount(alice)
     for number in range(3):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} Test", "TEL:1", uid=str(number)))
-    return stage
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} Test", "TEL:1", uid=str(number)))
+    return synced
 
 
-def once(stage: Stage, at: str, work: Callable[[], object]) -> None:
+def once(synced: SyncedAccount, at: str, work: Callable[[], object]) -> None:
     """Do it in the middle of the first request of this kind."""
     done: list[str] = []
 
@@ -40,89 +40,89 @@ def once(stage: Stage, at: str, work: Callable[[], object]) -> None:
             done.append(what)
             work()
 
-    stage.server.on_request = on_request
+    synced.server.on_request = on_request
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_connection_goes_during_a_run(stage: Stage, at: str) -> None:
-    once(stage, at, lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
-    run = stage.sync()
+def test_the_connection_goes_during_a_run(synced: SyncedAccount, at: str) -> None:
+    once(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+    run = synced.sync()
     assert run.code == "interrupted"
     for model in (Connection, Run, PendingImport, Mapping, Todo):
         assert not model.unscoped.rows().exists()
-    assert not Person.objects.owned_by(stage.owner).exists()
+    assert not Person.objects.owned_by(synced.owner).exists()
 
 
-def test_the_connection_goes_before_its_run(stage: Stage) -> None:
-    run = runs.start_run(owner=stage.owner, trigger="manual", now=timezone.now())
-    stage.api.ok("DELETE", "/api/carddav/connection")
+def test_the_connection_goes_before_its_run(synced: SyncedAccount) -> None:
+    run = runs.start_run(owner=synced.owner, trigger="manual", now=timezone.now())
+    synced.api.ok("DELETE", "/api/carddav/connection")
     run_sync(str(run.pk))
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_account_goes_during_a_run(stage: Stage, at: str) -> None:
-    once(stage, at, lambda: User.objects.filter(pk=stage.owner.pk).delete())
-    assert stage.sync().code == "interrupted"
+def test_the_account_goes_during_a_run(synced: SyncedAccount, at: str) -> None:
+    once(synced, at, lambda: User.objects.filter(pk=synced.owner.pk).delete())
+    assert synced.sync().code == "interrupted"
     assert not Run.unscoped.rows().exists()
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_connection_goes_while_contacts_are_discovered(stage: Stage, at: str) -> None:
-    once(stage, at, lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
-    with patch.object(discovery, "open_book", stage.open_book):
-        answer = stage.api.call("POST", "/api/carddav/discover")
+def test_the_connection_goes_while_contacts_are_discovered(synced: SyncedAccount, at: str) -> None:
+    once(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+    with patch.object(discovery, "open_book", synced.open_book):
+        answer = synced.api.call("POST", "/api/carddav/discover")
     assert answer.status_code in {404, 409}, answer.content
     assert not PendingImport.unscoped.rows().exists()
 
 
-def test_the_connection_goes_while_people_are_exported(stage: Stage) -> None:
-    person = stage.make_person(name="Bob")
-    once(stage, "put", lambda: stage.api.ok("DELETE", "/api/carddav/connection"))
-    with patch.object(exports, "open_book", stage.open_book):
-        answer = stage.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+def test_the_connection_goes_while_people_are_exported(synced: SyncedAccount) -> None:
+    person = synced.make_person(name="Bob")
+    once(synced, "put", lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+    with patch.object(exports, "open_book", synced.open_book):
+        answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code in {404, 409}, answer.content
 
 
-def test_another_server_while_people_are_exported(stage: Stage) -> None:
-    person = stage.make_person(name="Bob")
-    once(stage, "put", lambda: stage.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"}))
-    with patch.object(exports, "open_book", stage.open_book):
-        answer = stage.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+def test_another_server_while_people_are_exported(synced: SyncedAccount) -> None:
+    person = synced.make_person(name="Bob")
+    once(synced, "put", lambda: synced.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"}))
+    with patch.object(exports, "open_book", synced.open_book):
+        answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code == 409, answer.content
 
 
-def test_a_person_goes_for_good_while_it_is_pushed(stage: Stage) -> None:
-    stage.sync()
-    person = stage.make_person(name="Bob")
+def test_a_person_goes_for_good_while_it_is_pushed(synced: SyncedAccount) -> None:
+    synced.sync()
+    person = synced.make_person(name="Bob")
 
     def remove() -> None:
         now = timezone.now()
-        delete_people(owner=stage.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
-        remove_people(owner=stage.owner, person_ids=[person.pk])
+        delete_people(owner=synced.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
+        remove_people(owner=synced.owner, person_ids=[person.pk])
 
-    once(stage, "put", remove)
-    assert stage.sync().code == ""
-    assert stage.sync().code == ""
-    assert not [card for card in stage.server.cards.values() if "Bob" in card.text], "it comes back as an import"
-    assert not Person.objects.owned_by(stage.owner).filter(name="Bob").exists()
+    once(synced, "put", remove)
+    assert synced.sync().code == ""
+    assert synced.sync().code == ""
+    assert not [card for card in synced.server.cards.values() if "Bob" in card.text], "it comes back as an import"
+    assert not Person.objects.owned_by(synced.owner).filter(name="Bob").exists()
 
 
-def test_a_person_goes_to_the_trash_while_it_is_pushed(stage: Stage) -> None:
-    stage.sync()
-    person = stage.make_person(name="Bob")
+def test_a_person_goes_to_the_trash_while_it_is_pushed(synced: SyncedAccount) -> None:
+    synced.sync()
+    person = synced.make_person(name="Bob")
     once(
-        stage,
+        synced,
         "put",
-        lambda: stage.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True}),
+        lambda: synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True}),
     )
-    assert stage.sync().code == ""
-    assert stage.sync().code == ""
-    assert not [card for card in stage.server.cards.values() if "Bob" in card.text]
-    assert not Person.objects.owned_by(stage.owner).active().filter(name="Bob").exists()
-    assert not PendingImport.objects.owned_by(stage.owner).exists()
+    assert synced.sync().code == ""
+    assert synced.sync().code == ""
+    assert not [card for card in synced.server.cards.values() if "Bob" in card.text]
+    assert not Person.objects.owned_by(synced.owner).active().filter(name="Bob").exists()
+    assert not PendingImport.objects.owned_by(synced.owner).exists()
 
 
-def test_one_account_that_fails_does_not_stop_the_cron(stage: Stage, mallory: User) -> None:
+def test_one_account_that_fails_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
     make_connection(mallory)
     ran = []
 
@@ -141,13 +141,13 @@ def test_one_account_that_fails_does_not_stop_the_cron(stage: Stage, mallory: Us
     assert len(receipt.messages) == 1
 
 
-def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(stage: Stage, mallory: User) -> None:
+def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
     make_connection(mallory)
 
     def sleep(seconds: float) -> None:
         Connection.unscoped.rows().delete()
 
-    with patch("time.sleep", sleep), patch.object(runs, "open_book", stage.open_book):
+    with patch("time.sleep", sleep), patch.object(runs, "open_book", synced.open_book):
         receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert receipt.skipped == 1
     assert receipt.done + receipt.errors == 1
@@ -178,30 +178,30 @@ def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> 
         assert proxy.count() == 1
 
 
-def test_a_person_that_shall_not_sync_is_skipped(stage: Stage) -> None:
-    person = stage.make_person(name="Bob", card_dav_sync_enabled=False)
-    with patch.object(exports, "open_book", stage.open_book):
-        answer = stage.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+def test_a_person_that_shall_not_sync_is_skipped(synced: SyncedAccount) -> None:
+    person = synced.make_person(name="Bob", card_dav_sync_enabled=False)
+    with patch.object(exports, "open_book", synced.open_book):
+        answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
 
 
 @pytest.mark.parametrize("fault", ["kill_before", "kill_after"])
 @pytest.mark.parametrize("is_removed", [True, False])
 def test_a_person_is_deleted_after_the_worker_was_killed_with_its_card(
-    stage: Stage, fault: str, is_removed: bool
+    synced: SyncedAccount, fault: str, is_removed: bool
 ) -> None:
-    stage.sync()
-    person = stage.make_person(name="Bob")
-    stage.requests()
-    stage.server.faults = {2: fault}  # the listing, then the card
+    synced.sync()
+    person = synced.make_person(name="Bob")
+    synced.requests()
+    synced.server.faults = {2: fault}  # the listing, then the card
     with suppress(Killed):
-        stage.sync()
+        synced.sync()
     Run.unscoped.rows().exclude(state=RunState.ENDED).update(state=RunState.ENDED)
     Connection.unscoped.rows().update(held_until=None, holder="", claim=None)
-    stage.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True})
+    synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True})
     if is_removed:
-        stage.api.ok("DELETE", f"/api/people/{person.pk}/permanent")
+        synced.api.ok("DELETE", f"/api/people/{person.pk}/permanent")
     for _ in range(2):
-        assert stage.sync().code == ""
-    assert len(stage.server.cards) == 3
-    assert Person.objects.owned_by(stage.owner).active().count() == 3
+        assert synced.sync().code == ""
+    assert len(synced.server.cards) == 3
+    assert Person.objects.owned_by(synced.owner).active().count() == 3

@@ -158,7 +158,7 @@ HOSTILE_ANSWERS = [
 ]
 
 
-def judge(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any = Schemes.HTTP_OR_HTTPS) -> Any:
+def check(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any = Schemes.HTTP_OR_HTTPS) -> Any:
     """What an outbound session does before it connects, with a resolver that gave `answers`."""
     policy = policy or Policy()
     target = check_url(url, policy, schemes)
@@ -169,7 +169,7 @@ def judge(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any =
 
 def refusal(*args: Any, **kwargs: Any) -> Any:
     with pytest.raises(Refused) as caught:
-        judge(*args, **kwargs)
+        check(*args, **kwargs)
     return caught.value.reason
 
 
@@ -207,20 +207,20 @@ def test_one_address_that_is_not_public_refuses_the_host(answers: Any) -> None:
     ],
 )
 def test_ordinary_url_becomes_its_target(url: str, written: Any) -> None:
-    assert judge(url, [PUBLIC, PUBLIC_6]).url == written
+    assert check(url, [PUBLIC, PUBLIC_6]).url == written
 
 
 def test_plain_http_is_refused_where_https_is_required() -> None:
     assert refusal("http://public.example/", schemes=Schemes.HTTPS_ONLY) is Reason.SCHEME
     assert refusal(f"http://{PUBLIC}/", schemes=Schemes.HTTPS_ONLY) is Reason.SCHEME
-    assert judge("https://public.example/", schemes=Schemes.HTTPS_ONLY).scheme == "https"
+    assert check("https://public.example/", schemes=Schemes.HTTPS_ONLY).scheme == "https"
 
 
 def test_allowed_network_opens_itself_and_plain_http_inside_it() -> None:
     policy = Policy.parse("127.0.0.0/8, fd00::/8")
     for address in ("127.0.0.1", "fd00::7"):
-        judge("http://inside.example/", [address], policy, Schemes.HTTPS_ONLY)
-    assert judge("http://127.0.0.1/", policy=policy, schemes=Schemes.HTTPS_ONLY).literal
+        check("http://inside.example/", [address], policy, Schemes.HTTPS_ONLY)
+    assert check("http://127.0.0.1/", policy=policy, schemes=Schemes.HTTPS_ONLY).literal
     assert refusal("http://10.0.0.1/", policy=policy) is Reason.ADDRESS
     assert refusal("http://[::ffff:127.0.0.1]/", policy=policy) is Reason.ADDRESS
     assert refusal("http://inside.example/", ["127.0.0.1", "10.0.0.1"], policy) is Reason.ADDRESS
@@ -229,11 +229,11 @@ def test_allowed_network_opens_itself_and_plain_http_inside_it() -> None:
 
 def test_allowed_ports_are_beside_80_and_443() -> None:
     policy = Policy.parse(ports="8443,9000")
-    assert judge("https://public.example:8443/", policy=policy).port == 8443
-    assert judge("https://public.example/", policy=policy).port == 443
+    assert check("https://public.example:8443/", policy=policy).port == 8443
+    assert check("https://public.example/", policy=policy).port == 443
     assert refusal("https://public.example:8444/", policy=policy) is Reason.PORT
     every = Policy.parse(ports=["*"])
-    assert judge("https://public.example:1/", policy=every).port == 1
+    assert check("https://public.example:1/", policy=every).port == 1
     assert refusal("https://public.example:0/", policy=every) is Reason.PORT
 
 

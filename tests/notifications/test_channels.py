@@ -28,7 +28,7 @@ CODES = {"blocked", "dns", "timeout", "refused", "tls", "redirect", "http_4xx", 
 
 
 @dataclass
-class Stage:
+class ChannelCase:
     """One channel with a target of alice's that works, and ways to break it."""
 
     channel: Channel
@@ -43,17 +43,17 @@ class Stage:
         return target
 
 
-def on_email(api: Client, alice: User, settings: Any) -> Iterator[Stage]:
+def on_email(api: Client, alice: User, settings: Any) -> Iterator[ChannelCase]:
     with smtp_server() as mailbox:
         use(mailbox, settings)
 
         def take_away() -> None:
             settings.EMAIL_PORT = closed_port()
 
-        yield Stage(channels()["email"], alice, lambda: len(mailbox.messages), take_away)
+        yield ChannelCase(channels()["email"], alice, lambda: len(mailbox.messages), take_away)
 
 
-def on_http(name: str, api: Client, alice: User, settings: Any) -> Iterator[Stage]:
+def on_http(name: str, api: Client, alice: User, settings: Any) -> Iterator[ChannelCase]:
     with recording_server() as server:
         server.reply = answer_as_ntfy if name == "ntfy" else Reply(201)
         keys = make_keys()
@@ -72,84 +72,84 @@ def on_http(name: str, api: Client, alice: User, settings: Any) -> Iterator[Stag
         def fail(status: int) -> None:
             server.reply = Reply(status, {"Retry-After": "90"})
 
-        yield Stage(channels()[name], alice, lambda: len(server.received) - before, take_away, fail)
+        yield ChannelCase(channels()[name], alice, lambda: len(server.received) - before, take_away, fail)
 
 
 @pytest.fixture(params=[channel.name for channel in CHANNELS])
-def stage(request: pytest.FixtureRequest, api: Client, alice: User, settings: Any) -> Iterator[Stage]:
+def case(request: pytest.FixtureRequest, api: Client, alice: User, settings: Any) -> Iterator[ChannelCase]:
     if request.param == "email":
         yield from on_email(api, alice, settings)
     else:
         yield from on_http(request.param, api, alice, settings)
 
 
-def kinds_of(stage: Stage) -> list[NoticeKind]:
-    return sorted(stage.channel.kinds)
+def kinds_of(case: ChannelCase) -> list[NoticeKind]:
+    return sorted(case.channel.kinds)
 
 
 def test_names_are_unique() -> None:
     assert len(channels()) == len(CHANNELS) == 4
 
 
-def test_target_belongs_to_its_account_alone(stage: Stage, mallory: User) -> None:
-    target = stage.target
-    assert (target.channel, target.off) == (stage.channel.name, None)
+def test_target_belongs_to_its_account_alone(case: ChannelCase, mallory: User) -> None:
+    target = case.target
+    assert (target.channel, target.off) == (case.channel.name, None)
     assert target.key
     assert target.label
-    assert stage.target == target
-    theirs = stage.channel.targets(mallory)
+    assert case.target == target
+    theirs = case.channel.targets(mallory)
     assert target not in theirs
 
 
-def test_every_kind_it_takes_is_delivered_once(stage: Stage) -> None:
-    for number, kind in enumerate(kinds_of(stage), start=1):
-        assert stage.channel.send(stage.target.key, make_notice(stage.owner, kind)) == Outcome()
-        assert stage.delivered() == number
+def test_every_kind_it_takes_is_delivered_once(case: ChannelCase) -> None:
+    for number, kind in enumerate(kinds_of(case), start=1):
+        assert case.channel.send(case.target.key, make_notice(case.owner, kind)) == Outcome()
+        assert case.delivered() == number
 
 
-def test_kinds_are_the_reminders_at_least(stage: Stage) -> None:
-    assert len(kinds_of(stage)) >= 3
-    assert (NoticeKind.DIGEST in kinds_of(stage)) == (stage.channel.name in {"email", "webhook"})
+def test_kinds_are_the_reminders_at_least(case: ChannelCase) -> None:
+    assert len(kinds_of(case)) >= 3
+    assert (NoticeKind.DIGEST in kinds_of(case)) == (case.channel.name in {"email", "webhook"})
 
 
-def test_failure_is_an_outcome_with_a_code_of_the_contract(stage: Stage) -> None:
-    stage.take_away()
-    outcome = stage.channel.send(stage.target.key, make_notice(stage.owner))
+def test_failure_is_an_outcome_with_a_code_of_the_contract(case: ChannelCase) -> None:
+    case.take_away()
+    outcome = case.channel.send(case.target.key, make_notice(case.owner))
     assert not outcome.is_ok
     assert outcome.code in CODES
     assert outcome == Outcome(code="refused")
-    stage.channel.record_outcome(stage.target.key, outcome, owner=stage.owner, now=timezone.now())
-    assert stage.target.off is None
+    case.channel.record_outcome(case.target.key, outcome, owner=case.owner, now=timezone.now())
+    assert case.target.off is None
 
 
-def test_being_asked_to_wait_is_passed_on(stage: Stage) -> None:
-    if stage.fail is None:
+def test_being_asked_to_wait_is_passed_on(case: ChannelCase) -> None:
+    if case.fail is None:
         pytest.skip("a mail server has no Retry-After")
     for status, code in ((429, "http_429"), (503, "http_5xx")):
-        stage.fail(status)
-        outcome = stage.channel.send(stage.target.key, make_notice(stage.owner))
+        case.fail(status)
+        outcome = case.channel.send(case.target.key, make_notice(case.owner))
         assert outcome == Outcome(code=code, retry_after=90)
 
 
-def test_target_that_is_no_more_ends_the_delivery(stage: Stage, mallory: User) -> None:
-    if stage.channel.name == "email":
+def test_target_that_is_no_more_ends_the_delivery(case: ChannelCase, mallory: User) -> None:
+    if case.channel.name == "email":
         pytest.skip("an account always has its address")
     for key in ("nonsense", "01900000-0000-7000-8000-000000000000"):
-        outcome = stage.channel.send(key, make_notice(stage.owner))
+        outcome = case.channel.send(key, make_notice(case.owner))
         assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
-        stage.channel.record_outcome(key, outcome, owner=stage.owner, now=timezone.now())
-    assert not stage.channel.send(stage.target.key, make_notice(mallory)).is_ok
-    assert stage.delivered() == 0
+        case.channel.record_outcome(key, outcome, owner=case.owner, now=timezone.now())
+    assert not case.channel.send(case.target.key, make_notice(mallory)).is_ok
+    assert case.delivered() == 0
 
 
-def test_fault_of_ours_is_an_outcome_too(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_ours_is_an_outcome_too(case: ChannelCase, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any) -> None:
         raise RuntimeError("a mistake")
 
-    monkeypatch.setattr(stage.channel, "deliver", broken)
-    assert stage.channel.send(stage.target.key, make_notice(stage.owner)) == Outcome(code="unknown", is_ours=True)
+    monkeypatch.setattr(case.channel, "deliver", broken)
+    assert case.channel.send(case.target.key, make_notice(case.owner)) == Outcome(code="unknown", is_ours=True)
 
 
-def test_confirmed_delivery_settles(stage: Stage) -> None:
-    stage.channel.record_outcome(stage.target.key, Outcome(), owner=stage.owner, now=timezone.now())
-    assert stage.target.off is None
+def test_confirmed_delivery_settles(case: ChannelCase) -> None:
+    case.channel.record_outcome(case.target.key, Outcome(), owner=case.owner, now=timezone.now())
+    assert case.target.off is None

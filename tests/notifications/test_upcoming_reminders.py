@@ -98,17 +98,17 @@ def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingCha
     add(api, ada, "2026-03-29", reminderType="ONCE")
     api.ok("put", "/api/user/timezone", {"timezone": "Europe/Berlin"})
     call_command("deliver_reminders")
-    foretold = upcoming(api)
+    preview = upcoming(api)
     told = {}
-    for moment in sorted({entry["sendAt"] for entry in foretold}):
+    for moment in sorted({entry["sendAt"] for entry in preview}):
         channel.sent.clear()
         call_command("deliver_reminders", "--now", moment)
         told[moment] = sorted(channel.told)
     assert told == {
-        moment: sorted((entry["kind"], entry["date"]) for entry in foretold if entry["sendAt"] == moment)
+        moment: sorted((entry["kind"], entry["date"]) for entry in preview if entry["sendAt"] == moment)
         for moment in told
     }
-    assert len(foretold) > 15
+    assert len(preview) > 15
 
 
 def test_a_changed_clock_counts_at_once(api: Client, ada: Person) -> None:

@@ -1,6 +1,6 @@
 """Every route and method of the API: what it needs to be called, and what its owner gets.
 
-`{names}` in paths and bodies stand for the ids of alice's records that tests.routes.scene makes.
+`{names}` in paths and bodies stand for the ids of alice's records that tests.routes.route_data makes.
 """
 
 from dataclasses import dataclass

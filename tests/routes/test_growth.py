@@ -15,8 +15,8 @@ from accounts.models import User
 from notifications.models.heartbeat import note_beat
 from tests.builders import make_user
 from tests.client import client_of
-from tests.routes.crowd import add_crowd
-from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
+from tests.routes.many_people import add_many_people
+from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
 from tests.routes.table import ROUTES, Route
 from tests.routes.test_routes import send
 
@@ -72,14 +72,14 @@ def _rows_read() -> int:
         return int(cursor.fetchone()[0])
 
 
-def cost(route: Route, scene: Scene) -> int:
+def cost(route: Route, route_data: RouteData) -> int:
     """What the route costs its owner; whatever it does is taken back."""
-    client = scene.client
+    client = route_data.client
     if route.session_only:
         client = client_of(None)
-        client.force_login(scene.owner)
+        client.force_login(route_data.owner)
     with transaction.atomic(), work_counted() as count:
-        response = send(client, route, scene.ids)
+        response = send(client, route, route_data.ids)
         b"".join(response)
         assert response.status_code == route.owner, (route.name, response.content[:300])
         counted = count()
@@ -91,20 +91,20 @@ def costs(size: int) -> dict[str, int]:
     """What each route costs the owner of a crowd, that is to stand still; no account is left behind."""
     with transaction.atomic():
         owner: User = make_user("alice@example.org", name="Alice")
-        made = make_scene(owner)
-        add_crowd(owner, size)
+        made = make_route_data(owner)
+        add_many_people(owner, size)
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:  # as autovacuum does
                 cursor.execute("ANALYZE")
-        scene = Scene(User.objects.get(pk=owner.pk), made.client, made.ids)
+        route_data = RouteData(User.objects.get(pk=owner.pk), made.client, made.ids)
         routes = [route for route in ROUTES if not route.is_open and not route.own_credential]
-        found = {route.name: cost(route, scene) for route in routes if route.name not in ACCOUNT | ROWS | PAGE}
+        found = {route.name: cost(route, route_data) for route in routes if route.name not in ACCOUNT | ROWS | PAGE}
         transaction.set_rollback(True)
     return found
 
 
 def test_no_route_costs_more_in_a_larger_account(db: None, settings: Any) -> None:
-    for name, value in SCENE_SETTINGS.items():
+    for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
     note_beat("due_scan", timezone.now())
     if connection.vendor == "postgresql":

@@ -14,11 +14,11 @@ from contacts_project.kernel.ownership.tombstones import Tombstone
 from people.models import CustomFieldValue, ImportantDate, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from tests.client import client_of
-from tests.routes.scene import Scene
+from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import SAFE, scene, send, standing
+from tests.routes.test_routes import SAFE, committed_route_data, route_data, send
 
-__all__ = ["scene", "standing"]  # fixtures
+__all__ = ["committed_route_data", "route_data"]  # fixtures
 
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)
@@ -64,16 +64,16 @@ def elsewhere(row: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("route", WRITES, ids=lambda route: route.name)
-def test_a_write_numbers_what_it_changes_and_nothing_else(route: Route, scene: Scene) -> None:
-    client = scene.client
+def test_a_write_numbers_what_it_changes_and_nothing_else(route: Route, route_data: RouteData) -> None:
+    client = route_data.client
     if route.session_only:
         client = client_of(None)
-        client.force_login(scene.owner)
-    before, started_at = records(scene.owner), scene.owner.revision
+        client.force_login(route_data.owner)
+    before, started_at = records(route_data.owner), route_data.owner.revision
     Tombstone.unscoped.all().delete()
-    response = send(client, route, scene.ids)
+    response = send(client, route, route_data.ids)
     b"".join(response)
-    owner = User.objects.filter(pk=scene.owner.pk).first()
+    owner = User.objects.filter(pk=route_data.owner.pk).first()
     if owner is None:
         assert not Tombstone.unscoped.exists()
         return
@@ -88,7 +88,9 @@ def test_a_write_numbers_what_it_changes_and_nothing_else(route: Route, scene: S
     assert {(row.kind, row.record_id): row.revision for row in Tombstone.objects.owned_by(owner)} == gone
 
 
-def test_the_routes_change_records_of_every_kind(scene: Scene) -> None:
+def test_the_routes_change_records_of_every_kind(route_data: RouteData) -> None:
     """So that the test above has something to see."""
     kinds = {*(model.FEED_TYPE for model in feed_models()), "settings"}
-    assert {kind for kind, _ in records(scene.owner)} | {"dismissal"} == kinds  # that has a route to make one alone
+    assert {kind for kind, _ in records(route_data.owner)} | {
+        "dismissal"
+    } == kinds  # that has a route to make one alone

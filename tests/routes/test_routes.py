@@ -20,7 +20,7 @@ from notifications.models.heartbeat import note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of
 from tests.routes.openapi import bare, check_value, operations
-from tests.routes.scene import SCENE_SETTINGS, Scene, make_scene
+from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
 from tests.routes.table import ROUTES, Route
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -38,10 +38,10 @@ every_route = pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.n
 
 
 @pytest.fixture(scope="module")
-def standing(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
-    """The scene, committed once for the whole table; each test rolls back what it does to it."""
-    with django_db_blocker.unblock(), override_settings(**SCENE_SETTINGS):
-        made = make_scene(make_user("alice@example.org", name="Alice"))
+def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[RouteData]:
+    """The records, committed once for the whole table; each test rolls back what it does to it."""
+    with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
+        made = make_route_data(make_user("alice@example.org", name="Alice"))
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
@@ -49,13 +49,13 @@ def standing(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
 
 
 @pytest.fixture
-def scene(standing: Scene, db: None, settings: Any) -> Scene:
-    for name, value in SCENE_SETTINGS.items():
+def route_data(committed_route_data: RouteData, db: None, settings: Any) -> RouteData:
+    for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
     note_beat("due_scan", timezone.now())  # health looks at it
     client = Client()
-    client.bearer = standing.client.bearer
-    return Scene(User.objects.get(pk=standing.owner.pk), client, dict(standing.ids))
+    client.bearer = committed_route_data.client.bearer
+    return RouteData(User.objects.get(pk=committed_route_data.owner.pk), client, dict(committed_route_data.ids))
 
 
 def served() -> Iterator[tuple[str, str]]:
@@ -92,12 +92,12 @@ def test_every_route_is_described(db: None) -> None:
     assert set(operations()) == set(served()) - undescribed
 
 
-def test_the_examples_of_bodies_can_be_sent_as_they_stand(scene: Scene) -> None:
+def test_the_examples_of_bodies_can_be_sent_as_they_stand(route_data: RouteData) -> None:
     for route in ROUTES:
         body = operations().get((route.method, bare(route.path)), {}).get("requestBody", {})
         media = body.get("content", {}).get("application/json")
         if media and route.path in SENT_AS_SHOWN:
-            scene.client.ok(route.method, route.path, media["example"], status=route.owner)
+            route_data.client.ok(route.method, route.path, media["example"], status=route.owner)
 
 
 def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
@@ -117,8 +117,8 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 
 
 @every_route
-def test_anonymous(route: Route, scene: Scene) -> None:
-    response = send(client_of(None), route, scene.ids)
+def test_anonymous(route: Route, route_data: RouteData) -> None:
+    response = send(client_of(None), route, route_data.ids)
     if route.is_open:
         assert response.status_code not in {401, 403}
     else:
@@ -127,10 +127,10 @@ def test_anonymous(route: Route, scene: Scene) -> None:
 
 
 @every_route
-def test_stranger(route: Route, scene: Scene, mallory: User) -> None:
+def test_stranger(route: Route, route_data: RouteData, mallory: User) -> None:
     if not (route.names_a_record or route.foreign_body):
         pytest.skip("names nobody's records")
-    response = send(client_of(mallory), route, scene.ids)
+    response = send(client_of(mallory), route, route_data.ids)
     expected = {404} if route.names_a_record else {400, 404}
     if route.session_only:
         expected = {403}
@@ -138,21 +138,21 @@ def test_stranger(route: Route, scene: Scene, mallory: User) -> None:
 
 
 @every_route
-def test_a_foreign_id_answers_like_an_unknown_one(route: Route, scene: Scene, mallory: User) -> None:
+def test_a_foreign_id_answers_like_an_unknown_one(route: Route, route_data: RouteData, mallory: User) -> None:
     if not (route.names_a_record or route.foreign_body):
         pytest.skip("names nobody's records")
     client = client_of(mallory)
-    foreign = send(client, route, scene.ids)
-    unknown = send(client, route, dict.fromkeys(scene.ids, UNKNOWN))
+    foreign = send(client, route, route_data.ids)
+    unknown = send(client, route, dict.fromkeys(route_data.ids, UNKNOWN))
     assert (foreign.status_code, foreign.content) == (unknown.status_code, unknown.content)
 
 
 @every_route
-def test_what_is_no_id_answers_like_an_unknown_one(route: Route, scene: Scene) -> None:
+def test_what_is_no_id_answers_like_an_unknown_one(route: Route, route_data: RouteData) -> None:
     if not re.search(r"\{\w+\}", route.path):
         pytest.skip("no id in its path")
     unknown, malformed = (
-        scene.client.call(route.method, re.sub(r"\{\w+\}", text, route.path)) for text in (UNKNOWN, "no-id")
+        route_data.client.call(route.method, re.sub(r"\{\w+\}", text, route.path)) for text in (UNKNOWN, "no-id")
     )
     assert unknown.status_code == (403 if route.session_only else 404)
     assert (malformed.status_code, malformed.content) == (unknown.status_code, unknown.content)
@@ -160,13 +160,13 @@ def test_what_is_no_id_answers_like_an_unknown_one(route: Route, scene: Scene) -
 
 
 @every_route
-def test_read_only_token(route: Route, scene: Scene) -> None:
+def test_read_only_token(route: Route, route_data: RouteData) -> None:
     if route.is_open or route.own_credential:
         pytest.skip("needs no token")
     client = client_of(None)
-    client.bearer = make_token(scene.owner, TokenScope.READ)
+    client.bearer = make_token(route_data.owner, TokenScope.READ)
     with CaptureQueriesContext(connection) as queries:
-        response = send(client, route, scene.ids)
+        response = send(client, route, route_data.ids)
         b"".join(response)
     if route.method in SAFE and not route.session_only:
         assert response.status_code == route.owner
@@ -177,14 +177,14 @@ def test_read_only_token(route: Route, scene: Scene) -> None:
 
 
 @every_route
-def test_owner(route: Route, scene: Scene) -> None:
+def test_owner(route: Route, route_data: RouteData) -> None:
     if route.own_credential:
         pytest.skip("tested with its own credential")
-    client = scene.client
+    client = route_data.client
     if route.session_only:
         client = client_of(None)
-        client.force_login(scene.owner)
-    response = send(client, route, scene.ids)
+        client.force_login(route_data.owner)
+    response = send(client, route, route_data.ids)
     content = b"".join(response.streaming_content) if response.streaming else response.content
     assert response.status_code == route.owner, content
     assert response["Cache-Control"] in {"no-store", "private, no-cache"}
@@ -194,20 +194,20 @@ def test_owner(route: Route, scene: Scene) -> None:
 
 
 @every_route
-def test_a_write_takes_the_accounts_lock(route: Route, scene: Scene) -> None:
+def test_a_write_takes_the_accounts_lock(route: Route, route_data: RouteData) -> None:
     """Whatever changes owned rows raises the account's revision, and with it every ETag."""
     if route.method in SAFE or route.own_credential or route.is_open:
         pytest.skip("changes nothing of an account")
-    client = scene.client
+    client = route_data.client
     if route.session_only:
         client = client_of(None)
-        client.force_login(scene.owner)
-    before = revision_of(scene.owner)
+        client.force_login(route_data.owner)
+    before = revision_of(route_data.owner)
     with CaptureQueriesContext(connection) as queries:
-        send(client, route, scene.ids)
+        send(client, route, route_data.ids)
     written = {match[2] for query in queries if (match := WRITE.match(query["sql"]))} & owned_tables()
     if written - CREDENTIALS - SYNC_RECORDS:
-        assert revision_of(scene.owner) > before, written
+        assert revision_of(route_data.owner) > before, written
 
 
 def revision_of(user: User) -> int:
@@ -220,16 +220,16 @@ def owned_tables() -> set[str]:
 
 
 @every_route
-def test_a_trailing_slash_is_404(route: Route, scene: Scene) -> None:
-    path = route.path.format_map(scene.ids).partition("?")[0]
-    assert scene.client.call(route.method, path + "/").status_code == 404
+def test_a_trailing_slash_is_404(route: Route, route_data: RouteData) -> None:
+    path = route.path.format_map(route_data.ids).partition("?")[0]
+    assert route_data.client.call(route.method, path + "/").status_code == 404
 
 
 @every_route
-def test_the_answer_does_not_hang_on_what_the_caller_says_it_accepts(route: Route, scene: Scene) -> None:
+def test_the_answer_does_not_hang_on_what_the_caller_says_it_accepts(route: Route, route_data: RouteData) -> None:
     """The contract knows no 406; `?format=` is an unknown parameter like any other."""
     if route.method != "GET" or route.own_credential or route.session_only or callable(route.body):
         pytest.skip("the other methods negotiate no other way")
-    path = route.path.format_map(scene.ids)
-    response = scene.client.call("GET", f"{path}{'&' if '?' in path else '?'}format=xml", HTTP_ACCEPT="audio/ogg")
+    path = route.path.format_map(route_data.ids)
+    response = route_data.client.call("GET", f"{path}{'&' if '?' in path else '?'}format=xml", HTTP_ACCEPT="audio/ogg")
     assert response.status_code == route.owner

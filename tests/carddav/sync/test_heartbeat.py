@@ -11,13 +11,13 @@ from carddav.models import Connection
 from carddav.sync import new_cards
 from carddav.sync.lock import Lock
 from carddav.sync.pictures import Picture
-from tests.carddav.sync.stage import Stage, counts, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 
 def test_a_batch_with_slow_pictures_keeps_the_lock(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage(alice)
+    synced = SyncedAccount(alice)
     for number in range(3):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/"))
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/"))
     locks: list[Lock] = []
     held: list[bool] = []
     make = Lock.__init__
@@ -35,5 +35,5 @@ def test_a_batch_with_slow_pictures_keeps_the_lock(alice: User, monkeypatch: pyt
 
     monkeypatch.setattr(Lock, "__init__", remember)
     monkeypatch.setattr(new_cards, "picture_of", slow)
-    assert counts(stage.sync()) == {"imported": 3}
+    assert counts(synced.sync()) == {"imported": 3}
     assert held == [True, True, True]

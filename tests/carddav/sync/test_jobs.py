@@ -25,15 +25,15 @@ from notifications.models import Delivery
 from people.models import Group, Membership, Person
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
-from tests.carddav.sync.stage import Stage, counts, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
 
 CRON = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
 
 
 @pytest.fixture
-def stage(alice: User) -> Stage:
-    return Stage(alice, import_mode="manual")
+def synced(alice: User) -> SyncedAccount:
+    return SyncedAccount(alice, import_mode="manual")
 
 
 def events_of(run: Run) -> list[tuple[str, Any]]:
@@ -54,16 +54,16 @@ def events_of(run: Run) -> list[tuple[str, Any]]:
     return found
 
 
-def test_discover_250_cards(stage: Stage) -> None:
+def test_discover_250_cards(synced: SyncedAccount) -> None:
     for number in range(250):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
-    with stage.served():
-        answer = stage.api.ok("POST", "/api/carddav/discover")
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    with synced.served():
+        answer = synced.api.ok("POST", "/api/carddav/discover")
     assert answer == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
-    assert stage.requests() == ["changes", *["multiget"] * 5]
-    assert stage.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
-    with stage.served():
-        assert stage.api.ok("POST", "/api/carddav/discover")["discovered"] == 0
+    assert synced.requests() == ["changes", *["multiget"] * 5]
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
+    with synced.served():
+        assert synced.api.ok("POST", "/api/carddav/discover")["discovered"] == 0
 
 
 def test_discover_without_a_connection_is_404(api: Client) -> None:
@@ -72,33 +72,33 @@ def test_discover_without_a_connection_is_404(api: Client) -> None:
         assert api.call("POST", f"/api/carddav/{path}", body).status_code == 404
 
 
-def test_import_with_groups(stage: Stage) -> None:
+def test_import_with_groups(synced: SyncedAccount) -> None:
     for name in ("Ada L", "Bob M", "Cy N"):
-        stage.server.edit(f"{name}.vcf", vcard(name, "TEL:1"))
-    stage.sync()
+        synced.server.edit(f"{name}.vcf", vcard(name, "TEL:1"))
+    synced.sync()
     all_of, one_of = (
-        stage.api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("All", "One")
+        synced.api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("All", "One")
     )
-    pending = stage.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    pending = synced.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
     ids = {row["displayName"]: row["id"] for row in pending}
     body = {
         "importIds": [ids["Ada L"], ids["Bob M"]],
         "globalGroupIds": [all_of],
         "perContactGroups": {ids["Ada L"]: [one_of]},
     }
-    answer = stage.api.ok("POST", "/api/carddav/import", body)
+    answer = synced.api.ok("POST", "/api/carddav/import", body)
     assert answer == {"success": True, "imported": 2, "skipped": 0, "errors": 0, "errorMessages": []}
-    assert stage.api.ok("GET", "/api/carddav/pending-count") == {"count": 1}
-    members = Membership.objects.owned_by(stage.owner).filter(group=all_of)
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 1}
+    members = Membership.objects.owned_by(synced.owner).filter(group=all_of)
     assert {row.person.name for row in members} == {"Ada", "Bob"}
-    assert Membership.objects.owned_by(stage.owner).get(group=one_of).person.name == "Ada"
-    stage.requests()
-    assert counts(stage.sync()) == {"updated_remotely": 2}  # the groups go up as CATEGORIES
-    assert counts(stage.sync()) == {}
-    assert stage.api.call("POST", "/api/carddav/import", {"importIds": []}).status_code == 400
-    assert stage.api.call("POST", "/api/carddav/import", {"importIds": [ids["Ada L"]]}).status_code == 400
-    wrong = {"importIds": [ids["Cy N"]], "perContactGroups": {ids["Cy N"]: [str(stage.owner.pk)]}}
-    assert stage.api.call("POST", "/api/carddav/import", wrong).status_code == 400
+    assert Membership.objects.owned_by(synced.owner).get(group=one_of).person.name == "Ada"
+    synced.requests()
+    assert counts(synced.sync()) == {"updated_remotely": 2}  # the groups go up as CATEGORIES
+    assert counts(synced.sync()) == {}
+    assert synced.api.call("POST", "/api/carddav/import", {"importIds": []}).status_code == 400
+    assert synced.api.call("POST", "/api/carddav/import", {"importIds": [ids["Ada L"]]}).status_code == 400
+    wrong = {"importIds": [ids["Cy N"]], "perContactGroups": {ids["Cy N"]: [str(synced.owner.pk)]}}
+    assert synced.api.call("POST", "/api/carddav/import", wrong).status_code == 400
 
 
 def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: User) -> None:
@@ -109,34 +109,34 @@ def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: U
     assert not Mapping.objects.owned_by(alice).exists()
 
 
-def test_export_bulk_of_120_with_one_bad(stage: Stage) -> None:
-    people = [stage.make_person(name=f"P{number}") for number in range(120)]
-    stage.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
+def test_export_bulk_of_120_with_one_bad(synced: SyncedAccount) -> None:
+    people = [synced.make_person(name=f"P{number}") for number in range(120)]
+    synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
-    with stage.served():
-        answer = stage.api.ok("POST", "/api/carddav/export-bulk", body)
+    with synced.served():
+        answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
         assert (answer["exported"], answer["skipped"], answer["errors"]) == (119, 0, 1)
-        assert len(stage.server.cards) == 119
-        stage.server.refuses = lambda text: None
-        again = stage.api.ok("POST", "/api/carddav/export-bulk", body)
+        assert len(synced.server.cards) == 119
+        synced.server.refuses = lambda text: None
+        again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
     assert (again["exported"], again["skipped"], again["errors"]) == (0, 119, 0)
-    stage.edit(people[7], name="Better")
-    assert counts(stage.sync()) == {"exported": 1}
+    synced.edit(people[7], name="Better")
+    assert counts(synced.sync()) == {"exported": 1}
 
 
 def test_without_auto_export_new_people_stay_here(alice: User) -> None:
-    stage = Stage(alice, auto_export_new=False)
-    stage.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
-    assert counts(stage.sync()) == {}
-    assert stage.server.cards == {}
+    synced = SyncedAccount(alice, auto_export_new=False)
+    synced.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
+    assert counts(synced.sync()) == {}
+    assert synced.server.cards == {}
 
 
-def test_two_posts_at_once_are_one_run(stage: Stage) -> None:
-    first = start_run(owner=stage.owner, trigger="manual", now=timezone.now())
-    second = start_run(owner=stage.owner, trigger="manual", now=timezone.now())
+def test_two_posts_at_once_are_one_run(synced: SyncedAccount) -> None:
+    first = start_run(owner=synced.owner, trigger="manual", now=timezone.now())
+    second = start_run(owner=synced.owner, trigger="manual", now=timezone.now())
     assert first == second
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
     one, other = events_of(first), events_of(second)
     assert one == other
     assert one[-1][0] == "complete"
@@ -153,69 +153,71 @@ def test_two_posts_at_once_are_one_run(stage: Stage) -> None:
     assert one[-1][1]["pendingImports"] == 1
 
 
-def test_a_failure_is_an_error_event_and_stands_in_the_history(stage: Stage) -> None:
+def test_a_failure_is_an_error_event_and_stands_in_the_history(synced: SyncedAccount) -> None:
     def refuse(what: str) -> None:
         raise LoginRefusedError(status=401)
 
-    stage.server.on_request = refuse
-    run = stage.sync()
+    synced.server.on_request = refuse
+    run = synced.sync()
     [(name, data)] = events_of(run)
     assert (name, data["code"]) == ("error", "auth")
-    [shown] = stage.api.ok("GET", "/api/carddav/runs")["runs"]
+    [shown] = synced.api.ok("GET", "/api/carddav/runs")["runs"]
     assert (shown["code"], shown["trigger"], shown["dryRun"]) == ("auth", "manual", False)
 
 
-def test_a_password_that_was_mended_meanwhile_is_tried(stage: Stage) -> None:
+def test_a_password_that_was_mended_meanwhile_is_tried(synced: SyncedAccount) -> None:
     def refuse(what: str) -> None:
-        stage.api.ok("PUT", "/api/carddav/connection", {"password": "another"})
+        synced.api.ok("PUT", "/api/carddav/connection", {"password": "another"})
         raise LoginRefusedError(status=401)
 
-    stage.server.on_request = refuse
-    assert stage.sync().code == "auth"
-    stage.server.on_request = lambda what: None
-    assert (stage.reload().pause, stage.sync().code) == ("", "")
+    synced.server.on_request = refuse
+    assert synced.sync().code == "auth"
+    synced.server.on_request = lambda what: None
+    assert (synced.reload().pause, synced.sync().code) == ("", "")
 
 
-def test_lock_holder_dies(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.server.faults[2] = "kill_before"
+def test_lock_holder_dies(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.server.faults[2] = "kill_before"
     with pytest.raises(Killed):
-        stage.sync()
+        synced.sync()
     # A process that is killed releases nothing: as if it had been another one.
     later = timezone.now() + dt.timedelta(seconds=60)
-    rows = Connection.objects.owned_by(stage.owner)
+    rows = Connection.objects.owned_by(synced.owner)
     rows.update(claim="0199c1a0-0000-7000-8000-000000000000", holder="elsewhere", held_until=later)
     with pytest.raises(LockedError):
-        stage.sync()
+        synced.sync()
     rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))
-    run = stage.sync()
+    run = synced.sync()
     assert (run.code, run.pending_imports) == ("", 1)
-    assert [row.code for row in Run.objects.owned_by(stage.owner).order_by("started_at")] == ["interrupted", ""]
+    assert [row.code for row in Run.objects.owned_by(synced.owner).order_by("started_at")] == ["interrupted", ""]
 
 
-def test_who_lost_the_lock_writes_nothing(stage: Stage) -> None:
-    with locked_connection(stage.owner) as context:
-        Connection.objects.owned_by(stage.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
+def test_who_lost_the_lock_writes_nothing(synced: SyncedAccount) -> None:
+    with locked_connection(synced.owner) as context:
+        Connection.objects.owned_by(synced.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
         with pytest.raises(LockLostError), context.write():
             pytest.fail("the lock is lost")
 
 
-def test_import_waits_for_nobody_for_ever(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    row = PendingImport.objects.owned_by(stage.owner).get()
+def test_import_waits_for_nobody_for_ever(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    row = PendingImport.objects.owned_by(synced.owner).get()
     monkeypatch.setattr("carddav.services.connection_lock._PATIENCE_SECONDS", 0.0)
-    with locked(stage.connection):
-        response = stage.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
+    with locked(synced.connection):
+        response = synced.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
     assert (response.status_code, response.json()["code"]) == (409, "busy")
 
 
-def test_cron(stage: Stage, mallory: User, settings: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cron(
+    synced: SyncedAccount, mallory: User, settings: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.CRON_SECRET = "cron-secret"
-    paused = Stage(mallory, pause="auth")
-    late = Stage(make_user("late@example.org"), next_sync_at=timezone.now() + dt.timedelta(hours=1))
-    failing = Stage(make_user("failing@example.org"))
-    stages = {found.owner.pk: found for found in (stage, paused, late, failing)}
+    paused = SyncedAccount(mallory, pause="auth")
+    late = SyncedAccount(make_user("late@example.org"), next_sync_at=timezone.now() + dt.timedelta(hours=1))
+    failing = SyncedAccount(make_user("failing@example.org"))
+    stages = {found.owner.pk: found for found in (synced, paused, late, failing)}
 
     def refuse(what: str) -> None:
         raise LoginRefusedError(status=401)
@@ -228,7 +230,7 @@ def test_cron(stage: Stage, mallory: User, settings: Any, client: Any, monkeypat
     assert (answer["total"], answer["synced"], answer["skipped"], answer["errors"]) == (4, 1, 2, 1)
     assert answer["success"] is False
     assert len(answer["errorMessages"]) == 1
-    assert len(stage.server.requests) == 1
+    assert len(synced.server.requests) == 1
     assert paused.server.requests == late.server.requests == []
     assert pauses == [0.2]
 
@@ -241,100 +243,100 @@ def test_cron_with_a_wrong_secret(db: None, client: Any, settings: Any, header: 
     assert client.get("/api/cron/carddav-sync", HTTP_AUTHORIZATION="Bearer ").status_code == 401
 
 
-def test_the_command(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    Connection.objects.owned_by(stage.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
+def test_the_command(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
     out = StringIO()
-    with stage.served():
+    with synced.served():
         call_command("sync_carddav", stdout=out)
         assert out.getvalue() == "0 synced, 1 skipped, 0 failed\n"
         call_command("sync_carddav", user="ALICE@example.org", stdout=out)
-    assert PendingImport.objects.owned_by(stage.owner).count() == 1
+    assert PendingImport.objects.owned_by(synced.owner).count() == 1
     with pytest.raises(CommandError, match="There is no account"):
         call_command("sync_carddav", user="nobody@example.org")
 
 
-def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(stage: Stage) -> None:
+def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(synced: SyncedAccount) -> None:
     handed: list[str] = []
     schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
-    [run] = Run.objects.owned_by(stage.owner)
+    [run] = Run.objects.owned_by(synced.owner)
     assert (handed, run.trigger, run.state) == ([str(run.pk)], "automatic", "queued")
-    Run.objects.owned_by(stage.owner).update(state="running")
-    Connection.objects.owned_by(stage.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
+    Run.objects.owned_by(synced.owner).update(state="running")
+    Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
     schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
     run.refresh_from_db()
     assert (run.state, run.code, len(handed)) == ("ended", "interrupted", 1)
 
 
-def test_the_sweep_leaves_accounts_that_are_switched_off(stage: Stage) -> None:
-    User.objects.filter(pk=stage.owner.pk).update(is_active=False)
+def test_the_sweep_leaves_accounts_that_are_switched_off(synced: SyncedAccount) -> None:
+    User.objects.filter(pk=synced.owner.pk).update(is_active=False)
     handed: list[str] = []
     schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
     assert handed == []
-    User.objects.filter(pk=stage.owner.pk).update(is_active=True)
+    User.objects.filter(pk=synced.owner.pk).update(is_active=True)
     schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
     assert len(handed) == 1
 
 
-def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(stage: Stage) -> None:
-    stage.sync()
-    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is None
-    stage.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
-    Connection.objects.owned_by(stage.owner).update(sync_enabled=False)
-    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is None
-    Connection.objects.owned_by(stage.owner).update(sync_enabled=True)
-    assert schedule.start_if_unsent(owner_id=stage.owner.pk, now=timezone.now()) is not None
+def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(synced: SyncedAccount) -> None:
+    synced.sync()
+    assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is None
+    synced.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
+    Connection.objects.owned_by(synced.owner).update(sync_enabled=False)
+    assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is None
+    Connection.objects.owned_by(synced.owner).update(sync_enabled=True)
+    assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is not None
 
 
-def test_what_a_bulk_deletion_says_of_the_server(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.connection.import_mode = "auto"
-    stage.connection.save()
-    stage.sync()
-    other = stage.make_person(name="Bob")
+def test_what_a_bulk_deletion_says_of_the_server(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.connection.import_mode = "auto"
+    synced.connection.save()
+    synced.sync()
+    other = synced.make_person(name="Bob")
     path = "/api/people/bulk/orphans"
-    assert stage.api.ok("POST", path, {"personIds": [str(stage.person().pk)]})["hasCardDavSync"] is True
-    assert stage.api.ok("POST", path, {"personIds": [str(other.pk)]})["hasCardDavSync"] is False
+    assert synced.api.ok("POST", path, {"personIds": [str(synced.person().pk)]})["hasCardDavSync"] is True
+    assert synced.api.ok("POST", path, {"personIds": [str(other.pk)]})["hasCardDavSync"] is False
 
 
-def test_a_stranger_resolves_nothing(stage: Stage, stranger: Client) -> None:
-    hrefs = [stage.server.edit("1.vcf", vcard("Ada L"))]
-    stage.connection.import_mode = "auto"
-    stage.connection.save()
-    stage.sync()
-    stage.server.remove(hrefs[0])
-    stage.sync()
-    [conflict] = stage.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+def test_a_stranger_resolves_nothing(synced: SyncedAccount, stranger: Client) -> None:
+    hrefs = [synced.server.edit("1.vcf", vcard("Ada L"))]
+    synced.connection.import_mode = "auto"
+    synced.connection.save()
+    synced.sync()
+    synced.server.remove(hrefs[0])
+    synced.sync()
+    [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
     path = f"/api/carddav/conflicts/{conflict['id']}/resolve"
     assert stranger.call("POST", path, {"resolution": "keep_local"}).status_code == 404
-    assert stage.api.call("POST", path, {"resolution": "both"}).status_code == 400
-    assert stage.api.call("POST", path, {"resolution": "merged", "values": {"name": "X"}}).status_code == 400
-    assert Group.objects.owned_by(stage.owner).count() == 0
+    assert synced.api.call("POST", path, {"resolution": "both"}).status_code == 400
+    assert synced.api.call("POST", path, {"resolution": "merged", "values": {"name": "X"}}).status_code == 400
+    assert Group.objects.owned_by(synced.owner).count() == 0
 
 
 def test_a_conflict_names_the_person_as_the_reader_has_it_and_its_values_by_their_place(alice: User) -> None:
-    stage = Stage(alice)
+    synced = SyncedAccount(alice)
     User.objects.filter(pk=alice.pk).update(name_order="EASTERN")
-    stage.server.edit("1.vcf", vcard("Ada L", "ORG:Here"))
-    stage.sync()
-    stage.edit(stage.person(), organization="Mine")
-    stage.server.edit("1.vcf", vcard("Ada L", "ORG:Theirs"))
-    stage.sync()
-    [conflict] = stage.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    synced.server.edit("1.vcf", vcard("Ada L", "ORG:Here"))
+    synced.sync()
+    synced.edit(synced.person(), organization="Mine")
+    synced.server.edit("1.vcf", vcard("Ada L", "ORG:Theirs"))
+    synced.sync()
+    [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert (conflict["personName"], [entry["field"] for entry in conflict["fields"]]) == ("L Ada", ["organization"])
     body = {"resolution": "merged", "values": {"organization": 5}}
-    answer = stage.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
+    answer = synced.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "values.organization")
 
 
 def test_import_mode_notify_tells_once_a_sync(alice: User) -> None:
-    stage = Stage(alice, import_mode="notify")
+    synced = SyncedAccount(alice, import_mode="notify")
     for number in range(3):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
-    assert stage.sync().pending_imports == 3
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    assert synced.sync().pending_imports == 3
     [delivery] = Delivery.objects.owned_by(alice)
     assert (delivery.kind, delivery.channel, delivery.content["count"]) == ("carddav.contacts_found", "email", 3)
-    stage.sync()
+    synced.sync()
     assert Delivery.objects.owned_by(alice).count() == 1
     call_command("deliver_reminders", stdout=StringIO())
     [message] = mail.outbox

@@ -15,7 +15,7 @@ from tests.carddav.conftest import card
 from tests.carddav.faults import hold_reply, hold_request, method
 from tests.carddav.proxy import Fault, fault_proxy
 from tests.carddav.servers import DavServer
-from tests.carddav.sync.real_stage import RealStage
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.workers import Workers, workers_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,20 +24,20 @@ AT_ONCE = 4  # Context.parallel: so many PUTs are under way when the worker is k
 
 
 @pytest.fixture
-def stage(alice: User, radicale_server: DavServer) -> Iterator[RealStage]:
+def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAccount]:
     """Four contacts that both sides know and that were edited here, and eight that are only here."""
     with fault_proxy(radicale_server.port) as proxy:
         # Nothing starts by itself: sync_enabled is for the runs that nobody asked for.
-        stage = RealStage(alice, radicale_server, proxy, sync_enabled=False, auto_export_new=True)
+        synced = ServerSyncedAccount(alice, radicale_server, proxy, sync_enabled=False, auto_export_new=True)
         for number in range(4):
-            stage.put(f"{number}.vcf", card(str(number), f"Known{number}"))
-        stage.sync()
+            synced.put(f"{number}.vcf", card(str(number), f"Known{number}"))
+        synced.sync()
         for number in range(4):
-            stage.edit(stage.person(f"Known{number}"), organization=f"Firm{number}")
+            synced.edit(synced.person(f"Known{number}"), organization=f"Firm{number}")
         for number in range(8):
-            stage.create(name=f"New{number}", organization=f"Office{number}")
+            synced.create(name=f"New{number}", organization=f"Office{number}")
         proxy.forget()
-        yield stage
+        yield synced
 
 
 @pytest.fixture
@@ -47,50 +47,52 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
         yield running
 
 
-def kill_at(stage: RealStage, workers: Workers, fault: Fault, held: Event, *, puts: int) -> None:
+def kill_at(synced: ServerSyncedAccount, workers: Workers, fault: Fault, held: Event, *, puts: int) -> None:
     """Start a worker, and kill it when the fault holds one of its PUTs and the others under way have been sent."""
     held.clear()
-    stage.proxy.add(fault)
+    synced.proxy.add(fault)
     worker = workers.start()
-    workers.wait_until(lambda: held.is_set() and stage.proxy.count("PUT") == puts, seconds=60)
+    workers.wait_until(lambda: held.is_set() and synced.proxy.count("PUT") == puts, seconds=60)
     workers.kill(worker)
-    stage.proxy.heal()
+    synced.proxy.heal()
 
 
-def names(stage: RealStage) -> Counter[str]:
-    return Counter(Person.objects.owned_by(stage.owner).active().values_list("name", flat=True))
+def names(synced: ServerSyncedAccount) -> Counter[str]:
+    return Counter(Person.objects.owned_by(synced.owner).active().values_list("name", flat=True))
 
 
-def test_a_push_goes_on_where_killed_workers_left_it(stage: RealStage, workers: Workers) -> None:
-    held, until, puts = Event(), stage.proxy.stopped, method("PUT")
-    assert stage.api.call("POST", "/api/carddav/sync").status_code == 200
-    run = Run.objects.owned_by(stage.owner).get(state=RunState.QUEUED)
+def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount, workers: Workers) -> None:
+    held, until, puts = Event(), synced.proxy.stopped, method("PUT")
+    assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
+    run = Run.objects.owned_by(synced.owner).get(state=RunState.QUEUED)
 
     # The second four: all are on the server, and nobody wrote that down.
-    kill_at(stage, workers, hold_reply(held, until, when=puts, skip=5, times=1), held, puts=2 * AT_ONCE)
-    unknown = JournalEntry.objects.owned_by(stage.owner).filter(state=JournalState.PREPARED)
+    kill_at(synced, workers, hold_reply(held, until, when=puts, skip=5, times=1), held, puts=2 * AT_ONCE)
+    unknown = JournalEntry.objects.owned_by(synced.owner).filter(state=JournalState.PREPARED)
     assert unknown.count() == AT_ONCE
-    stage.put("0.vcf", stage.text("0.vcf").replace("END:VCARD", "NOTE:Written there\r\nEND:VCARD"))
-    stage.put("other.vcf", card("other", "Other"))
+    synced.put("0.vcf", synced.text("0.vcf").replace("END:VCARD", "NOTE:Written there\r\nEND:VCARD"))
+    synced.put("other.vcf", card("other", "Other"))
 
     # The last four: one of them never came to the server.
-    kill_at(stage, workers, hold_request(held, until, when=puts, skip=1, times=1), held, puts=3 * AT_ONCE)
+    kill_at(synced, workers, hold_request(held, until, when=puts, skip=1, times=1), held, puts=3 * AT_ONCE)
     assert unknown.count() == AT_ONCE
 
     workers.start()  # the broker hands it the task of the dead one
-    workers.wait_until(lambda: Run.objects.owned_by(stage.owner).exclude(state=RunState.ENDED).count() == 0, seconds=60)
+    workers.wait_until(
+        lambda: Run.objects.owned_by(synced.owner).exclude(state=RunState.ENDED).count() == 0, seconds=60
+    )
     run.refresh_from_db()
     assert (run.code, run.error_messages) == ("", [])
-    assert stage.proxy.count("PUT") == 3 * AT_ONCE + 1
+    assert synced.proxy.count("PUT") == 3 * AT_ONCE + 1
 
     expected = {f"Known{n}": f"Firm{n}" for n in range(4)} | {f"New{n}": f"Office{n}" for n in range(8)}
-    assert names(stage) == Counter([*expected, "Other"])
-    assert stage.cards_there() == len(expected) + 1
+    assert names(synced) == Counter([*expected, "Other"])
+    assert synced.cards_there() == len(expected) + 1
     for name, organization in expected.items():
-        text = stage.card_of(stage.person(name))
+        text = synced.card_of(synced.person(name))
         assert f"FN:{name}" in text
         assert f"ORG:{organization}" in text
-    assert stage.person("Known0").notes == "Written there"
-    assert "NOTE:Written there" in stage.card_of(stage.person("Known0"))
-    assert not JournalEntry.objects.owned_by(stage.owner).exists()
-    stage.quiet()
+    assert synced.person("Known0").notes == "Written there"
+    assert "NOTE:Written there" in synced.card_of(synced.person("Known0"))
+    assert not JournalEntry.objects.owned_by(synced.owner).exists()
+    synced.quiet()

@@ -10,7 +10,7 @@ from people.vcard import read_cards
 from tests.carddav.conftest import USER, card
 from tests.carddav.proxy import Proxy
 from tests.carddav.servers import PASSWORD, DavServer
-from tests.carddav.sync.real_stage import RealStage
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 
 CONFIG = """
 [general]
@@ -45,15 +45,15 @@ def vdirsyncer(folder: Path, *arguments: str) -> str:
 
 
 def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:
-    stage = RealStage(alice, server, proxy)
-    stage.put("grace.vcf", card("grace", "Grace", "ORG:Navy", "X-CUSTOM;A=b:kept"))
-    stage.create(name="Ada", surname="Lovelace", phoneNumbers=[{"type": "home", "number": "+44 1"}])
-    stage.sync()
-    stage.edit(stage.person("Grace"), nickname="Amazing")
-    stage.sync()
+    synced = ServerSyncedAccount(alice, server, proxy)
+    synced.put("grace.vcf", card("grace", "Grace", "ORG:Navy", "X-CUSTOM;A=b:kept"))
+    synced.create(name="Ada", surname="Lovelace", phoneNumbers=[{"type": "home", "number": "+44 1"}])
+    synced.sync()
+    synced.edit(synced.person("Grace"), nickname="Amazing")
+    synced.sync()
 
     (tmp_path / "cards").mkdir()
-    url = server.url.rstrip("/") + stage.path
+    url = server.url.rstrip("/") + synced.path
     (tmp_path / "config").write_text(CONFIG.format(folder=tmp_path, url=url, user=USER, password=PASSWORD))
     vdirsyncer(tmp_path, "discover")
     vdirsyncer(tmp_path, "sync")
@@ -72,9 +72,9 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
     ada = next(file for file in files if "FN:Ada" in file.read_text())
     ada.write_bytes(ada.read_bytes().replace(b"END:VCARD", b"NICKNAME:Countess\r\nEND:VCARD"))
     vdirsyncer(tmp_path, "sync")
-    stage.sync()
-    assert stage.person("Ada").nickname == "Countess"
-    stage.quiet()
+    synced.sync()
+    assert synced.person("Ada").nickname == "Countess"
+    synced.quiet()
     before = {file.name: file.read_bytes() for file in files}
     vdirsyncer(tmp_path, "sync")
     assert {file.name: file.read_bytes() for file in sorted((tmp_path / "cards").iterdir())} == before

@@ -13,7 +13,7 @@ from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from people.models import Group, Membership, Person
 from people.photos.files import photo_hash
 from tests.carddav.sync.memory_book import Killed
-from tests.carddav.sync.stage import Stage, counts, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.pictures import picture, upload
 
 GROUP_4 = "BEGIN:VCARD\r\nVERSION:4.0\r\nKIND:group\r\nUID:g4\r\nFN:Friends\r\nMEMBER:urn:uuid:{uid}\r\nEND:VCARD\r\n"
@@ -25,8 +25,8 @@ UID = "6d7f6a0a-3a49-4b58-8a1b-d9a1a1a1a1a1"
 
 
 @pytest.fixture
-def stage(alice: User) -> Stage:
-    return Stage(alice)
+def synced(alice: User) -> SyncedAccount:
+    return SyncedAccount(alice)
 
 
 def failing(error: Exception, *, at: str) -> Callable[[str], None]:
@@ -39,151 +39,151 @@ def failing(error: Exception, *, at: str) -> Callable[[str], None]:
     return fail
 
 
-def test_card_without_uid_two_syncs_imported_once(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    assert counts(stage.sync()) == {"imported": 1}
-    assert counts(stage.sync()) == {}
+def test_card_without_uid_two_syncs_imported_once(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    assert counts(synced.sync()) == {"imported": 1}
+    assert counts(synced.sync()) == {}
 
 
-def test_one_unparsable_card_of_100(stage: Stage) -> None:
+def test_one_unparsable_card_of_100(synced: SyncedAccount) -> None:
     for number in range(99):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
-    bad = stage.server.edit("bad.vcf", "BEGIN:VCARD\r\nVERSION:3.0\r\nNOTE:nobody\r\nEND:VCARD\r\n")
-    run = stage.sync()
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    bad = synced.server.edit("bad.vcf", "BEGIN:VCARD\r\nVERSION:3.0\r\nNOTE:nobody\r\nEND:VCARD\r\n")
+    run = synced.sync()
     assert counts(run) == {"imported": 99, "errors": 1}
     assert len(run.error_messages) == 1
-    stage.requests()
-    assert counts(stage.sync()) == {}
-    stage.connection.refresh_from_db()
-    type(stage.connection).objects.owned_by(stage.owner).update(last_reconcile_at=None)
-    assert counts(stage.sync()) == {}
-    assert stage.requests() == ["changes", "changes"]
-    stage.server.edit(bad, vcard("Bob X"))
-    assert counts(stage.sync()) == {"imported": 1}
-    assert not OtherCard.objects.owned_by(stage.owner).exists()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    synced.connection.refresh_from_db()
+    type(synced.connection).objects.owned_by(synced.owner).update(last_reconcile_at=None)
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes", "changes"]
+    synced.server.edit(bad, vcard("Bob X"))
+    assert counts(synced.sync()) == {"imported": 1}
+    assert not OtherCard.objects.owned_by(synced.owner).exists()
 
 
 @pytest.mark.parametrize(("text", "name"), [(GROUP_4, "Friends"), (GROUP_APPLE, "Family")])
-def test_group_cards_of_both_dialects(stage: Stage, text: str, name: str) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L", uid=UID))
-    href = stage.server.edit("g.vcf", text.format(uid=UID))
-    assert counts(stage.sync()) == {"imported": 1}
-    [member] = Membership.objects.owned_by(stage.owner).filter(group__name=name)
+def test_group_cards_of_both_dialects(synced: SyncedAccount, text: str, name: str) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L", uid=UID))
+    href = synced.server.edit("g.vcf", text.format(uid=UID))
+    assert counts(synced.sync()) == {"imported": 1}
+    [member] = Membership.objects.owned_by(synced.owner).filter(group__name=name)
     assert member.person.name == "Ada"
-    stage.requests()
-    assert counts(stage.sync()) == {}
-    assert stage.requests() == ["changes"]
-    assert stage.server.cards[href].text == text.format(uid=UID)
-    assert not PendingImport.objects.owned_by(stage.owner).exists()
-    stage.edit(stage.person(), groupIds=[])
-    stage.sync()
-    assert not Membership.objects.owned_by(stage.owner).exists()
-    assert Group.objects.owned_by(stage.owner).active().filter(name=name).exists()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
+    assert synced.server.cards[href].text == text.format(uid=UID)
+    assert not PendingImport.objects.owned_by(synced.owner).exists()
+    synced.edit(synced.person(), groupIds=[])
+    synced.sync()
+    assert not Membership.objects.owned_by(synced.owner).exists()
+    assert Group.objects.owned_by(synced.owner).active().filter(name=name).exists()
 
 
-def test_no_sync_collection(stage: Stage) -> None:
-    stage.server.has_sync = False
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.server.edit("2.vcf", vcard("Bob L"))
-    stage.sync()
-    stage.requests()
-    assert counts(stage.sync()) == {}
-    assert stage.requests() == ["changes"]
-    stage.server.edit(href, vcard("Ada L", "NOTE:later"))
-    assert counts(stage.sync()) == {"updated_locally": 1}
-    stage.server.remove(href)
-    assert counts(stage.sync()) == {"updated_locally": 1}
+def test_no_sync_collection(synced: SyncedAccount) -> None:
+    synced.server.has_sync = False
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.server.edit("2.vcf", vcard("Bob L"))
+    synced.sync()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
+    synced.server.edit(href, vcard("Ada L", "NOTE:later"))
+    assert counts(synced.sync()) == {"updated_locally": 1}
+    synced.server.remove(href)
+    assert counts(synced.sync()) == {"updated_locally": 1}
 
 
-def test_a_full_list_where_a_delta_was_expected(stage: Stage) -> None:
-    hrefs = [stage.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
-    stage.sync()
-    stage.sync()
-    stage.server.remove(hrefs[0])
-    stage.server.gone.clear()  # as a server says nothing of it that has forgotten the token
-    stage.server.forgets_token = True
-    assert counts(stage.sync()) == {"updated_locally": 1}
-    assert Person.objects.owned_by(stage.owner).active().count() == 9
+def test_a_full_list_where_a_delta_was_expected(synced: SyncedAccount) -> None:
+    hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
+    synced.sync()
+    synced.sync()
+    synced.server.remove(hrefs[0])
+    synced.server.gone.clear()  # as a server says nothing of it that has forgotten the token
+    synced.server.forgets_token = True
+    assert counts(synced.sync()) == {"updated_locally": 1}
+    assert Person.objects.owned_by(synced.owner).active().count() == 9
 
 
-def test_one_of_the_hrefs_vanishes_before_it_is_fetched(stage: Stage) -> None:
+def test_one_of_the_hrefs_vanishes_before_it_is_fetched(synced: SyncedAccount) -> None:
     for number in range(20):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
 
     def vanish(what: str) -> None:
         if what.startswith("multiget"):
-            stage.server.cards.pop("/ada/book/3.vcf", None)
+            synced.server.cards.pop("/ada/book/3.vcf", None)
 
-    stage.server.on_request = vanish
-    run = stage.sync()
+    synced.server.on_request = vanish
+    run = synced.sync()
     assert (counts(run), run.error_messages) == ({"imported": 19}, [])
 
 
-def test_etag_moves_and_content_is_equal(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L", "TEL:1"))
-    stage.sync()
-    stage.server.edit(href, vcard("Ada L", "TEL:1"))
-    assert counts(stage.sync()) == {}
-    stage.requests()
-    stage.sync()
-    assert stage.requests() == ["changes"]
+def test_etag_moves_and_content_is_equal(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L", "TEL:1"))
+    synced.sync()
+    synced.server.edit(href, vcard("Ada L", "TEL:1"))
+    assert counts(synced.sync()) == {}
+    synced.requests()
+    synced.sync()
+    assert synced.requests() == ["changes"]
 
 
-def test_put_refused_for_content(stage: Stage) -> None:
-    stage.sync()
+def test_put_refused_for_content(synced: SyncedAccount) -> None:
+    synced.sync()
     for name in ("Good", "Bad", "Fine"):
-        stage.api.ok("POST", "/api/people", {"name": name}, status=201)
-    stage.server.refuses = lambda text: Outcome.REFUSED if "FN:Bad" in text else None
-    run = stage.sync()
+        synced.api.ok("POST", "/api/people", {"name": name}, status=201)
+    synced.server.refuses = lambda text: Outcome.REFUSED if "FN:Bad" in text else None
+    run = synced.sync()
     assert counts(run) == {"exported": 2, "errors": 1}
     assert "Bad" in run.error_messages[0]
-    assert not Conflict.objects.owned_by(stage.owner).exists()
-    stage.requests()
-    assert counts(stage.sync()) == {}
-    assert stage.requests() == ["changes"]
-    stage.edit(stage.person("Bad"), name="Better")
-    assert counts(stage.sync()) == {"exported": 1}
+    assert not Conflict.objects.owned_by(synced.owner).exists()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
+    synced.edit(synced.person("Bad"), name="Better")
+    assert counts(synced.sync()) == {"exported": 1}
 
 
-def test_412_that_is_no_conflict(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    stage.edit(stage.person(), notes="too long")
-    stage.server.refuses = lambda text: Outcome.CHANGED if "too long" in text else None
-    run = stage.sync()
+def test_412_that_is_no_conflict(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.edit(synced.person(), notes="too long")
+    synced.server.refuses = lambda text: Outcome.CHANGED if "too long" in text else None
+    run = synced.sync()
     assert counts(run) == {"errors": 1}
-    assert not Conflict.objects.owned_by(stage.owner).exists()
-    assert counts(stage.sync()) == {}
-    assert stage.server.cards[href].text == vcard("Ada L")
+    assert not Conflict.objects.owned_by(synced.owner).exists()
+    assert counts(synced.sync()) == {}
+    assert synced.server.cards[href].text == vcard("Ada L")
 
 
-def test_no_room_for_new_cards(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
+def test_no_room_for_new_cards(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
     for name in ("Bob", "Cy"):
-        stage.api.ok("POST", "/api/people", {"name": name}, status=201)
-    stage.server.edit(href, vcard("Ada L", "NOTE:pulled"))
-    stage.server.refuses = lambda text: Outcome.FULL
-    run = stage.sync()
+        synced.api.ok("POST", "/api/people", {"name": name}, status=201)
+    synced.server.edit(href, vcard("Ada L", "NOTE:pulled"))
+    synced.server.refuses = lambda text: Outcome.FULL
+    run = synced.sync()
     assert counts(run) == {"updated_locally": 1, "errors": 1}
-    stage.server.refuses = lambda text: None
-    assert counts(stage.sync()) == {"exported": 2}
+    synced.server.refuses = lambda text: None
+    assert counts(synced.sync()) == {"exported": 2}
 
 
-def test_an_address_book_that_can_only_be_read(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    stage.edit(stage.person(), notes="mine")
-    stage.server.edit(href, vcard("Ada L", "ORG:theirs"))
-    stage.server.refuses = lambda text: Outcome.READ_ONLY
-    assert counts(stage.sync()) == {"updated_locally": 1, "errors": 1}
-    assert stage.person().organization == "theirs"
-    assert stage.person().notes == "mine"
+def test_an_address_book_that_can_only_be_read(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.edit(synced.person(), notes="mine")
+    synced.server.edit(href, vcard("Ada L", "ORG:theirs"))
+    synced.server.refuses = lambda text: Outcome.READ_ONLY
+    assert counts(synced.sync()) == {"updated_locally": 1, "errors": 1}
+    assert synced.person().organization == "theirs"
+    assert synced.person().notes == "mine"
 
 
-def test_429_with_retry_after(stage: Stage) -> None:
+def test_429_with_retry_after(synced: SyncedAccount) -> None:
     for number in range(60):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     seen: list[str] = []
 
     def fail_second(what: str) -> None:
@@ -192,235 +192,235 @@ def test_429_with_retry_after(stage: Stage) -> None:
             if len(seen) == 2:
                 raise BusyError(status=429, retry_after=300)
 
-    stage.server.on_request = fail_second
-    run = stage.sync()
+    synced.server.on_request = fail_second
+    run = synced.sync()
     assert run.code == "busy"
-    assert Person.objects.owned_by(stage.owner).count() == 50
-    connection = stage.reload()
+    assert Person.objects.owned_by(synced.owner).count() == 50
+    connection = synced.reload()
     assert connection.not_before is not None
     assert 290 < (connection.not_before - timezone.now()).total_seconds() <= 300
-    stage.server.on_request = lambda what: None
-    stage.requests()
-    assert stage.sync().code == "busy"
-    assert stage.requests() == []
-    type(connection).objects.owned_by(stage.owner).update(not_before=None)
-    assert counts(stage.sync()) == {"imported": 10}
+    synced.server.on_request = lambda what: None
+    synced.requests()
+    assert synced.sync().code == "busy"
+    assert synced.requests() == []
+    type(connection).objects.owned_by(synced.owner).update(not_before=None)
+    assert counts(synced.sync()) == {"imported": 10}
 
 
-def test_wrong_password(stage: Stage) -> None:
-    stage.server.on_request = failing(LoginRefusedError(status=401), at="changes")
-    run = stage.sync()
+def test_wrong_password(synced: SyncedAccount) -> None:
+    synced.server.on_request = failing(LoginRefusedError(status=401), at="changes")
+    run = synced.sync()
     assert run.code == "auth"
-    assert stage.requests() == ["changes"]
-    assert stage.reload().pause == "auth"
-    stage.server.on_request = lambda what: None
-    assert stage.sync().code == "auth"
-    assert stage.requests() == []
-    type(stage.connection).objects.owned_by(stage.owner).update(pause="")
-    assert stage.sync().code == ""
+    assert synced.requests() == ["changes"]
+    assert synced.reload().pause == "auth"
+    synced.server.on_request = lambda what: None
+    assert synced.sync().code == "auth"
+    assert synced.requests() == []
+    type(synced.connection).objects.owned_by(synced.owner).update(pause="")
+    assert synced.sync().code == ""
 
 
-def test_chosen_book_removed_on_the_server(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    stage.server.on_request = failing(BookGoneError(status=404), at="changes")
-    run = stage.sync()
+def test_chosen_book_removed_on_the_server(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.server.on_request = failing(BookGoneError(status=404), at="changes")
+    run = synced.sync()
     assert run.code == "book_gone"
-    assert Person.objects.owned_by(stage.owner).active().count() == 1
-    assert not Conflict.objects.owned_by(stage.owner).exists()
+    assert Person.objects.owned_by(synced.owner).active().count() == 1
+    assert not Conflict.objects.owned_by(synced.owner).exists()
 
 
-def test_an_empty_book_deletes_nothing(stage: Stage) -> None:
-    hrefs = [stage.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(3)]
-    stage.sync()
+def test_an_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
+    hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(3)]
+    synced.sync()
     for href in hrefs:
-        stage.server.remove(href)
-    assert counts(stage.sync()) == {"conflicts": 3}
-    conflicts = stage.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+        synced.server.remove(href)
+    assert counts(synced.sync()) == {"conflicts": 3}
+    conflicts = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert {conflict["kind"] for conflict in conflicts} == {"remote_deleted"}
     for conflict, resolution in zip(conflicts, ["keep_remote", "keep_local", "merged"], strict=True):
         path = f"/api/carddav/conflicts/{conflict['id']}/resolve"
-        stage.api.ok("POST", path, {"resolution": resolution})
-    assert stage.reload().pause == ""
-    assert counts(stage.sync()) == {"exported": 2}
-    assert Person.objects.owned_by(stage.owner).active().count() == 2
-    assert counts(stage.sync()) == {}
+        synced.api.ok("POST", path, {"resolution": resolution})
+    assert synced.reload().pause == ""
+    assert counts(synced.sync()) == {"exported": 2}
+    assert Person.objects.owned_by(synced.owner).active().count() == 2
+    assert counts(synced.sync()) == {}
 
 
-def test_a_card_that_comes_back_ends_the_conflict(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    stage.server.remove(href)
-    stage.sync()
-    assert Conflict.objects.owned_by(stage.owner).still_open().exists()
-    stage.server.edit(href, vcard("Ada L", "NOTE:back"))
-    stage.sync()
-    assert stage.person().notes == "back"
-    assert not Conflict.objects.owned_by(stage.owner).still_open().exists()
+def test_a_card_that_comes_back_ends_the_conflict(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.server.remove(href)
+    synced.sync()
+    assert Conflict.objects.owned_by(synced.owner).still_open().exists()
+    synced.server.edit(href, vcard("Ada L", "NOTE:back"))
+    synced.sync()
+    assert synced.person().notes == "back"
+    assert not Conflict.objects.owned_by(synced.owner).still_open().exists()
 
 
-def test_person_edited_while_the_run_pushes_it(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    person = stage.person()
-    stage.edit(person, notes="first")
+def test_person_edited_while_the_run_pushes_it(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    person = synced.person()
+    synced.edit(person, notes="first")
 
     def edit_once(what: str) -> None:
         if what.startswith("put"):
-            stage.server.on_request = lambda what: None
-            stage.edit(person, notes="second")
+            synced.server.on_request = lambda what: None
+            synced.edit(person, notes="second")
 
-    stage.server.on_request = edit_once
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert "NOTE:first" in stage.card_of(person)
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert "NOTE:second" in stage.card_of(person)
-    assert stage.person().notes == "second"
-    assert counts(stage.sync()) == {}
+    synced.server.on_request = edit_once
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "NOTE:first" in synced.card_of(person)
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "NOTE:second" in synced.card_of(person)
+    assert synced.person().notes == "second"
+    assert counts(synced.sync()) == {}
 
 
-def test_server_ignores_if_none_match(stage: Stage) -> None:
-    stage.server.heeds_conditions = False
-    foreign = stage.server.edit("ada.vcf", vcard("Ada L", "NOTE:foreign"))
-    stage.sync()
+def test_server_ignores_if_none_match(synced: SyncedAccount) -> None:
+    synced.server.heeds_conditions = False
+    foreign = synced.server.edit("ada.vcf", vcard("Ada L", "NOTE:foreign"))
+    synced.sync()
     for number in range(5):
-        stage.api.ok("POST", "/api/people", {"name": f"Ada{number}"}, status=201)
-    assert counts(stage.sync()) == {"exported": 5}
-    assert len(stage.server.cards) == 6
-    assert stage.server.cards[foreign].text == vcard("Ada L", "NOTE:foreign")
+        synced.api.ok("POST", "/api/people", {"name": f"Ada{number}"}, status=201)
+    assert counts(synced.sync()) == {"exported": 5}
+    assert len(synced.server.cards) == 6
+    assert synced.server.cards[foreign].text == vcard("Ada L", "NOTE:foreign")
 
 
-def test_an_update_of_unknown_outcome(stage: Stage) -> None:
+def test_an_update_of_unknown_outcome(synced: SyncedAccount) -> None:
     for fault in ("kill_before", "kill_after", "lose_before", "lose_after"):
         number = fault.replace("_", "")
-        href = stage.server.edit(f"{number}.vcf", vcard(f"{number} L"))
-        stage.sync()
-        stage.edit(stage.person(number), notes="mine")
-        stage.requests()
-        stage.server.faults[2] = fault
+        href = synced.server.edit(f"{number}.vcf", vcard(f"{number} L"))
+        synced.sync()
+        synced.edit(synced.person(number), notes="mine")
+        synced.requests()
+        synced.server.faults[2] = fault
         with suppress(Killed):
-            stage.sync()
-        stage.sync()
-        assert stage.server.cards[href].text.count("NOTE:mine") == 1
-        assert counts(stage.sync()) == {}
-        assert stage.person(number).notes == "mine"
+            synced.sync()
+        synced.sync()
+        assert synced.server.cards[href].text.count("NOTE:mine") == 1
+        assert counts(synced.sync()) == {}
+        assert synced.person(number).notes == "mine"
 
 
-def test_what_the_server_drops_stays_here(stage: Stage) -> None:
+def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
     def cut(text: str) -> str:
         return "\r\n".join(line for line in text.split("\r\n") if not line.startswith(("NOTE", "CATEGORIES"))).upper()
 
-    stage.server.spell, stage.server.gives_etag = cut, False
-    stage.sync()
+    synced.server.spell, synced.server.gives_etag = cut, False
+    synced.sync()
     body = {"name": "ADA", "notes": "kept", "emails": [{"type": "home", "email": "ada@example.org"}]}
-    stage.api.ok("POST", "/api/people", body, status=201)
-    assert counts(stage.sync()) == {"exported": 1}
-    assert counts(stage.sync()) == {}
-    person = stage.person("ADA")
+    synced.api.ok("POST", "/api/people", body, status=201)
+    assert counts(synced.sync()) == {"exported": 1}
+    assert counts(synced.sync()) == {}
+    person = synced.person("ADA")
     assert (person.notes, person.emails[0]["email"]) == ("kept", "ada@example.org")
-    stage.edit(person, jobTitle="X")
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert counts(stage.sync()) == {}
-    assert stage.person("ADA").notes == "kept"
+    synced.edit(person, jobTitle="X")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert counts(synced.sync()) == {}
+    assert synced.person("ADA").notes == "kept"
 
 
-def test_import_mode_auto_at_the_plan_limit(stage: Stage, settings: Any) -> None:
+def test_import_mode_auto_at_the_plan_limit(synced: SyncedAccount, settings: Any) -> None:
     settings.SAAS_MODE = True
-    stage.owner.refresh_from_db()
-    limit = stage.owner.plan_limit("people") or 0
+    synced.owner.refresh_from_db()
+    limit = synced.owner.plan_limit("people") or 0
     for number in range(limit + 7):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
-    run = stage.sync()
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    run = synced.sync()
     assert (counts(run), run.pending_imports, len(run.error_messages)) == ({"imported": limit, "errors": 1}, 7, 1)
-    assert counts(stage.sync()) == {}
+    assert counts(synced.sync()) == {}
 
 
-def test_photo_stays_what_it_was(stage: Stage) -> None:
+def test_photo_stays_what_it_was(synced: SyncedAccount) -> None:
     import base64
 
     packed = base64.b64encode(picture()).decode()
-    href = stage.server.edit("1.vcf", vcard("Ada L", f"PHOTO;ENCODING=b;TYPE=JPEG:{packed}"))
-    stage.sync()
-    person = stage.person()
+    href = synced.server.edit("1.vcf", vcard("Ada L", f"PHOTO;ENCODING=b;TYPE=JPEG:{packed}"))
+    synced.sync()
+    person = synced.person()
     assert person.photo
-    stage.edit(person, notes="n")
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert packed in stage.server.cards[href].text.replace("\r\n ", "")
-    stage.server.edit(href, vcard("Ada L", "NOTE:n"))
-    assert counts(stage.sync()) == {"updated_locally": 1}
-    assert stage.person().photo is None
-    assert counts(stage.sync()) == {}
+    synced.edit(person, notes="n")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert packed in synced.server.cards[href].text.replace("\r\n ", "")
+    synced.server.edit(href, vcard("Ada L", "NOTE:n"))
+    assert counts(synced.sync()) == {"updated_locally": 1}
+    assert synced.person().photo is None
+    assert counts(synced.sync()) == {}
 
 
-def test_a_server_that_strips_photos_causes_no_second_push(stage: Stage) -> None:
+def test_a_server_that_strips_photos_causes_no_second_push(synced: SyncedAccount) -> None:
     def strip(text: str) -> str:
         return "\r\n".join(line for line in text.replace("\r\n ", "").split("\r\n") if not line.startswith("PHOTO"))
 
-    stage.server.spell = strip
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    person = stage.person()
-    upload(stage.api, f"/api/people/{person.pk}/photo", picture())
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert counts(stage.sync()) == {}
+    synced.server.spell = strip
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    person = synced.person()
+    upload(synced.api, f"/api/people/{person.pk}/photo", picture())
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert counts(synced.sync()) == {}
     person.refresh_from_db()
     assert photo_hash(person.photo or "")
-    stage.edit(person, notes="n")
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert stage.person().photo == person.photo
+    synced.edit(person, notes="n")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert synced.person().photo == person.photo
 
 
-def test_too_large_with_a_photo_of_ours_goes_without_it(stage: Stage) -> None:
-    stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    person = stage.person()
-    upload(stage.api, f"/api/people/{person.pk}/photo", picture())
-    stage.edit(person, notes="n")
-    stage.server.refuses = lambda text: Outcome.TOO_LARGE if "PHOTO" in text else None
-    assert counts(stage.sync()) == {"updated_remotely": 1}
-    assert "NOTE:n" in stage.card_of(person)
-    assert counts(stage.sync()) == {}
+def test_too_large_with_a_photo_of_ours_goes_without_it(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    person = synced.person()
+    upload(synced.api, f"/api/people/{person.pk}/photo", picture())
+    synced.edit(person, notes="n")
+    synced.server.refuses = lambda text: Outcome.TOO_LARGE if "PHOTO" in text else None
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "NOTE:n" in synced.card_of(person)
+    assert counts(synced.sync()) == {}
 
 
-def test_an_href_that_the_server_changed(stage: Stage) -> None:
+def test_an_href_that_the_server_changed(synced: SyncedAccount) -> None:
     for number in range(10):
-        stage.server.edit(f"{number}.vcf", vcard(f"P{number} X", uid=f"uid-{number}"))
-    stage.sync()
-    text = stage.server.cards["/ada/book/3.vcf"].text
-    stage.server.remove("/ada/book/3.vcf")
-    stage.server.edit("other.vcf", text)
-    assert counts(stage.sync()) == {}
-    assert Person.objects.owned_by(stage.owner).count() == 10
-    assert Mapping.objects.owned_by(stage.owner).get(person__name="P3").href == "/ada/book/other.vcf"
-    assert counts(stage.sync()) == {}
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", uid=f"uid-{number}"))
+    synced.sync()
+    text = synced.server.cards["/ada/book/3.vcf"].text
+    synced.server.remove("/ada/book/3.vcf")
+    synced.server.edit("other.vcf", text)
+    assert counts(synced.sync()) == {}
+    assert Person.objects.owned_by(synced.owner).count() == 10
+    assert Mapping.objects.owned_by(synced.owner).get(person__name="P3").href == "/ada/book/other.vcf"
+    assert counts(synced.sync()) == {}
 
 
-def test_a_person_that_is_not_to_be_synced(stage: Stage) -> None:
-    href = stage.server.edit("1.vcf", vcard("Ada L"))
-    stage.sync()
-    stage.edit(stage.person(), cardDavSyncEnabled=False, notes="mine")
-    stage.server.edit(href, vcard("Ada L", "ORG:theirs"))
-    assert counts(stage.sync()) == {}
-    assert stage.person().organization is None
-    stage.edit(stage.person(), cardDavSyncEnabled=True)
-    assert counts(stage.sync()) == {"updated_locally": 1, "updated_remotely": 1}
-    assert stage.person().organization == "theirs"
-    assert "NOTE:mine" in stage.server.cards[href].text
+def test_a_person_that_is_not_to_be_synced(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.edit(synced.person(), cardDavSyncEnabled=False, notes="mine")
+    synced.server.edit(href, vcard("Ada L", "ORG:theirs"))
+    assert counts(synced.sync()) == {}
+    assert synced.person().organization is None
+    synced.edit(synced.person(), cardDavSyncEnabled=True)
+    assert counts(synced.sync()) == {"updated_locally": 1, "updated_remotely": 1}
+    assert synced.person().organization == "theirs"
+    assert "NOTE:mine" in synced.server.cards[href].text
 
 
-def test_a_dry_run_says_what_would_happen_and_changes_nothing(stage: Stage) -> None:
-    hrefs = [stage.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
-    stage.sync()
-    stage.edit(stage.person("P0"), notes="mine")
-    stage.server.edit(hrefs[1], vcard("P1 X", "NOTE:theirs"))
-    stage.server.remove(hrefs[2])
-    stage.server.edit("new.vcf", vcard("New X"))
-    stage.api.ok("POST", "/api/people", {"name": "Local"}, status=201)
+def test_a_dry_run_says_what_would_happen_and_changes_nothing(synced: SyncedAccount) -> None:
+    hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
+    synced.sync()
+    synced.edit(synced.person("P0"), notes="mine")
+    synced.server.edit(hrefs[1], vcard("P1 X", "NOTE:theirs"))
+    synced.server.remove(hrefs[2])
+    synced.server.edit("new.vcf", vcard("New X"))
+    synced.api.ok("POST", "/api/people", {"name": "Local"}, status=201)
     expected = {"imported": 1, "exported": 1, "updated_locally": 2, "updated_remotely": 1}
-    before = {href: stored.text for href, stored in stage.server.cards.items()}
-    revision = User.objects.get(pk=stage.owner.pk).revision
-    assert counts(stage.sync(dry_run=True)) == expected
-    assert User.objects.get(pk=stage.owner.pk).revision == revision
-    assert before == {href: stored.text for href, stored in stage.server.cards.items()}
-    assert counts(stage.sync()) == expected
-    assert counts(stage.sync()) == {}
+    before = {href: stored.text for href, stored in synced.server.cards.items()}
+    revision = User.objects.get(pk=synced.owner.pk).revision
+    assert counts(synced.sync(dry_run=True)) == expected
+    assert User.objects.get(pk=synced.owner.pk).revision == revision
+    assert before == {href: stored.text for href, stored in synced.server.cards.items()}
+    assert counts(synced.sync()) == expected
+    assert counts(synced.sync()) == {}

@@ -22,7 +22,7 @@ from people.models import Person
 from people.vcard import read_card
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
-from tests.carddav.sync.stage import Stage, counts, vcard
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "25"))
 picks = st.integers(0, 999)
@@ -41,17 +41,17 @@ class Sync(RuleBasedStateMachine):
     @initialize(has_sync=st.booleans(), gives_etag=st.booleans(), is_lossy=st.booleans(), heeds=st.booleans())
     def connect(self, has_sync: bool, gives_etag: bool, is_lossy: bool, heeds: bool) -> None:
         self.expected: set[str] = set()
-        self.stage = Stage(make_user(f"u{next(unique)}@example.org"))
-        self.server = self.stage.server
+        self.synced = SyncedAccount(make_user(f"u{next(unique)}@example.org"))
+        self.server = self.synced.server
         self.server.has_sync, self.server.gives_etag = has_sync, gives_etag
         if is_lossy:
             self.server.spell = upper
         for _ in range(8):
             self.add_card(0)
-        self.stage.sync()
+        self.synced.sync()
 
     def people(self) -> list[Person]:
-        return list(Person.objects.owned_by(self.stage.owner).active().order_by("id"))
+        return list(Person.objects.owned_by(self.synced.owner).active().order_by("id"))
 
     def hrefs(self) -> list[str]:
         return list(self.server.cards)
@@ -66,7 +66,7 @@ class Sync(RuleBasedStateMachine):
     def add_person(self, pick: int) -> None:
         number = next(unique)
         body = {"name": f"L{number}", "phoneNumbers": [{"type": "home", "number": str(number)}]}
-        self.stage.api.ok("POST", "/api/people", body, status=201)
+        self.synced.api.ok("POST", "/api/people", body, status=201)
         self.expected.add(str(number))
 
     @precondition(lambda self: self.people())
@@ -76,13 +76,13 @@ class Sync(RuleBasedStateMachine):
         number = str(next(unique))
         phones = [{"type": entry["type"], "number": entry["number"]} for entry in person.phone_numbers]
         if what == "add":
-            self.stage.edit(person, phoneNumbers=[*phones, {"type": "work", "number": number}])
+            self.synced.edit(person, phoneNumbers=[*phones, {"type": "work", "number": number}])
             self.expected.add(number)
         elif what == "remove":
             self.expected -= {entry["number"] for entry in phones[-1:]}
-            self.stage.edit(person, phoneNumbers=phones[:-1])
+            self.synced.edit(person, phoneNumbers=phones[:-1])
         else:
-            self.stage.edit(person, **{what: number})
+            self.synced.edit(person, **{what: number})
 
     @precondition(lambda self: self.server.cards)
     @rule(pick=picks, what=st.sampled_from(["add", "remove", "ORG", "TITLE", "NOTE"]))
@@ -106,7 +106,7 @@ class Sync(RuleBasedStateMachine):
     @rule(pick=picks)
     def remove_card(self, pick: int) -> None:
         href = self.hrefs()[pick % len(self.hrefs())]
-        mapping = Mapping.objects.owned_by(self.stage.owner).filter(href=href).select_related("person").first()
+        mapping = Mapping.objects.owned_by(self.synced.owner).filter(href=href).select_related("person").first()
         self.forget(href, mapping.person if mapping else None)
         self.server.remove(href)
 
@@ -122,15 +122,15 @@ class Sync(RuleBasedStateMachine):
     @rule(pick=picks, flag=st.booleans())
     def remove_person(self, pick: int, flag: bool) -> None:
         person = self.people()[pick % len(self.people())]
-        mapping = Mapping.objects.owned_by(self.stage.owner).filter(person=person).first()
+        mapping = Mapping.objects.owned_by(self.synced.owner).filter(person=person).first()
         self.forget(mapping.href if mapping else None, person)
-        self.stage.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": flag})
+        self.synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": flag})
 
     @rule(pick=picks)
     def restore_person(self, pick: int) -> None:
-        gone = list(Person.objects.owned_by(self.stage.owner).deleted().order_by("id"))
+        gone = list(Person.objects.owned_by(self.synced.owner).deleted().order_by("id"))
         if gone:
-            self.stage.api.ok("POST", f"/api/people/{gone[pick % len(gone)].pk}/restore")
+            self.synced.api.ok("POST", f"/api/people/{gone[pick % len(gone)].pk}/restore")
 
     @rule(
         number=st.integers(1, 8),
@@ -141,15 +141,15 @@ class Sync(RuleBasedStateMachine):
         if fault != "forget":
             self.server.faults = {len(self.server.requests) + number: fault}
         with suppress(Killed):
-            self.stage.sync()
+            self.synced.sync()
         self.server.faults, self.server.forgets_token = {}, False
 
     @rule()
     def sync(self) -> None:
-        self.stage.sync()
+        self.synced.sync()
 
     def teardown(self) -> None:
-        if not hasattr(self, "stage"):
+        if not hasattr(self, "synced"):
             return
         self.identify_entries()
         self.compare()
@@ -157,12 +157,12 @@ class Sync(RuleBasedStateMachine):
         assert self.expected <= self.numbers_here() | self.numbers_there()
 
     def identify_entries(self) -> None:
-        runs = [self.stage.sync() for _ in range(2)]
+        runs = [self.synced.sync() for _ in range(2)]
         assert [run.code for run in runs] == ["", ""], [run.error for run in runs]
-        self.stage.requests()
-        last = self.stage.sync()
+        self.synced.requests()
+        last = self.synced.sync()
         assert counts(last) == {}, (counts(last), last.error_messages)
-        assert self.stage.requests() == ["changes"]
+        assert self.synced.requests() == ["changes"]
 
     def numbers_here(self) -> set[str]:
         return {entry["number"] for person in self.people() for entry in person.phone_numbers}
@@ -172,7 +172,7 @@ class Sync(RuleBasedStateMachine):
         return {str(entry["number"]) for card in cards for entry in card.phone_numbers}
 
     def compare(self) -> None:
-        owner = self.stage.owner
+        owner = self.synced.owner
         open_conflicts = set(
             Conflict.objects.owned_by(owner).filter(resolved_at=None).values_list("person_id", flat=True)
         )

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from contacts_project.server.thread_queues import MOST_OF_CALLER, MOST_OF_PATH, Kind, ThreadQueue
 
 
-def play(scene: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
+def play(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
     queue = ThreadQueue("test", threads)
-    asyncio.run(scene(queue))  # type: ignore[arg-type]  # an async function's awaitable is a coroutine
+    asyncio.run(scenario(queue))  # type: ignore[arg-type]  # an async function's awaitable is a coroutine
     queue.pool.shutdown()
 
 
@@ -29,16 +29,16 @@ async def order_of(queue: ThreadQueue, kinds: list[Kind]) -> list[Kind]:
 def test_callers_take_turns_and_so_do_the_things_one_asks_for() -> None:
     greedy, other, aside = Kind("greedy", b"/all"), Kind("other", b"/one"), Kind("greedy", b"/one")
 
-    async def scene(queue: ThreadQueue) -> None:
+    async def scenario(queue: ThreadQueue) -> None:
         came = await order_of(queue, [greedy] * 20 + [other, aside])
         assert came.index(other) <= 4
         assert came.index(aside) <= 6
 
-    play(scene)
+    play(scenario)
 
 
 def test_nobody_gets_all_the_threads_for_one_thing() -> None:
-    async def scene(queue: ThreadQueue) -> None:
+    async def scenario(queue: ThreadQueue) -> None:
         await asyncio.gather(*(queue.enter(Kind("greedy", b"/all")) for _ in range(2)))
         third = asyncio.ensure_future(queue.enter(Kind("greedy", b"/all")))
         await asyncio.wait_for(queue.enter(Kind("greedy", b"/one")), 60)
@@ -46,11 +46,11 @@ def test_nobody_gets_all_the_threads_for_one_thing() -> None:
         queue.leave(Kind("greedy", b"/all"))
         await asyncio.wait_for(third, 60)
 
-    play(scene)
+    play(scenario)
 
 
 def test_nobody_has_more_under_way_than_is_fair() -> None:
-    async def scene(queue: ThreadQueue) -> None:
+    async def scenario(queue: ThreadQueue) -> None:
         queue.free = 100
         for number in range(MOST_OF_CALLER):
             await queue.enter(Kind("greedy", b"%d" % number))
@@ -59,11 +59,11 @@ def test_nobody_has_more_under_way_than_is_fair() -> None:
         assert not late.done()
         late.cancel()
 
-    play(scene)
+    play(scenario)
 
 
 def test_one_path_leaves_a_caller_room_for_others() -> None:
-    async def scene(queue: ThreadQueue) -> None:
+    async def scenario(queue: ThreadQueue) -> None:
         queue.free = 100
         queries = (Kind("many", b"/all", b"%d" % number) for number in range(MOST_OF_PATH + 1))
         *begun, late = [asyncio.ensure_future(queue.enter(kind)) for kind in queries]
@@ -72,11 +72,11 @@ def test_one_path_leaves_a_caller_room_for_others() -> None:
         assert not late.done()
         late.cancel()
 
-    play(scene)
+    play(scenario)
 
 
 def test_who_gives_up_waiting_takes_no_thread() -> None:
-    async def scene(queue: ThreadQueue) -> None:
+    async def scenario(queue: ThreadQueue) -> None:
         kinds = [Kind("a", b"%d" % number) for number in range(4)]
         for kind in kinds:
             await queue.enter(kind)
@@ -88,4 +88,4 @@ def test_who_gives_up_waiting_takes_no_thread() -> None:
         queue.leave(kinds[0])
         assert (queue.free, queue.waiting) == (1, {})
 
-    play(scene)
+    play(scenario)

@@ -10,7 +10,7 @@ from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
 from tests.concurrency import statuses_at_once
-from tests.people.merging.world import add, everything, merge
+from tests.people.merging.steps import add, everything, merge
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,7 +10,7 @@ from accounts.models import User
 from accounts.models.user import Plan
 from people.models import CustomFieldTemplate, Person
 from tests.client import Client
-from tests.people.merging.world import add, merge, read
+from tests.people.merging.steps import add, merge, read
 from tests.pictures import picture, upload
 
 UNKNOWN = "01900000-0000-7000-8000-000000000000"

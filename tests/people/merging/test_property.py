@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from tests.client import Client, client_of
+from tests.people.merging.steps import add, everything, merge, undo
 from tests.people.merging.test_merge import template
-from tests.people.merging.world import add, everything, merge, undo
 
 few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

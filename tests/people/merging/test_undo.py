@@ -11,8 +11,8 @@ from accounts.models.user import Plan
 from people.models import CustomFieldValue, MergeRecord
 from people.trash.purge import purge_deleted
 from tests.client import Client
+from tests.people.merging.steps import add, everything, merge, read, undo
 from tests.people.merging.test_merge import template
-from tests.people.merging.world import add, everything, merge, read, undo
 from tests.pictures import picture, upload
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from people.vcard import Card, KeptLine, patch_card, read_cards, write_card
 from people.vcard.card import LISTS
 from tests.people.vcard.generated_cards import cards
-from tests.people.vcard.judge import lost, properties
 from tests.people.vcard.lines import bare
+from tests.people.vcard.lost_properties import lost, properties
 
 MANY = settings(max_examples=150, deadline=None)
 

@@ -1,4 +1,4 @@
-"""Cards in and out again, by every way: a judge of its own compares property by property, parameter by parameter."""
+"""Cards in and out again, by every way: lost_properties compares property by property, parameter by parameter."""
 
 import re
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 
 from people.models import Person
 from tests.client import Client
-from tests.people.test_vcard_export import export
-from tests.people.test_vcard_import import everything, send
-from tests.people.vcard.judge import lost, properties
+from tests.people.importing.test_vcard_import import everything, send
+from tests.people.vcard.lost_properties import lost, properties
 from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
+from tests.people.vcard.test_export import export
 
 CARDS = {**OUR_CARDS, **real_cards()}
 #: Cards that nobody could be called by, and cards of groups.

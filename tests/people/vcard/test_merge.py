@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from people.vcard import Card, CardDate
 from people.vcard.merge import ENTRY_KEYS, merge_cards
-from tests.people.test_vcard_round_trip import CARDS
 from tests.people.vcard.lines import kept
+from tests.people.vcard.test_round_trip import CARDS
 
 BIRTHDAY = CardDate(date=dt.date(2000, 1, 1), type="BIRTHDAY")
 EXTRA = ("item1.X-ABRELATEDNAMES:Jenny", "item1.X-ABLabel:Spouse")

@@ -16,7 +16,7 @@ from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client, client_of
 
 
-class RealStage:
+class ServerSyncedAccount:
     """`path` is the folder of a new book; the account knows no more than the address of the server."""
 
     def __init__(self, owner: User, server: DavServer, proxy: Proxy, **settings: Any) -> None:

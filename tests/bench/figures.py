@@ -1,6 +1,6 @@
-"""What a benchmark is: a function on a stage that returns figures. Benchmarks are no tests and assert no times.
+"""What a benchmark is: a function that takes the shared data and returns figures. Benchmarks assert no times.
 
-A module of tests/bench lists `BENCHES = [("name", function), ...]`; each function takes the Stage and returns one
+A module of tests/bench lists `BENCHES = [("name", function), ...]`; each function takes the SharedData and returns one
 or more Figures. The floor, where there is one, is measured in the same run: the bare SQL for the same rows plus orjson.
 """
 
@@ -33,8 +33,8 @@ class Figure:
 
 
 @dataclass
-class Stage:
-    """What benchmarks share: data made once under a key (`stage.once("people-10000", make)`)."""
+class SharedData:
+    """What benchmarks share: data made once under a key (`shared.once("people-10000", make)`)."""
 
     database: str
     made: dict[str, Any] = field(default_factory=dict)

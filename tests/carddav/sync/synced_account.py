@@ -25,7 +25,7 @@ def vcard(name: str, *lines: str, uid: str | None = None, version: str = "3.0") 
     return "\r\n".join([*head, *lines, "END:VCARD", ""])
 
 
-class Stage:
+class SyncedAccount:
     """An account, its connection, and the server behind it."""
 
     def __init__(self, owner: User, **settings: Any) -> None:

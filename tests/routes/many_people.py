@@ -1,4 +1,4 @@
-"""Many people around the records of a scene, made in bulk: an account of another size, and nothing else changed."""
+"""Many people around the records of a route test, made in bulk: an account of another size, else the same."""
 
 import datetime as dt
 from typing import Any
@@ -12,7 +12,7 @@ from relationships.models import Relationship
 _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 
 
-def add_crowd(owner: User, size: int) -> None:
+def add_many_people(owner: User, size: int) -> None:
     """`size` people with a phone, an e-mail, a birthday, a group and four relationships each; one in three is tied."""
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
     group = Group.objects.create(owner=owner, name="crowd", name_key="crowd", color="#000000")

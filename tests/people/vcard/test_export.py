@@ -13,7 +13,7 @@ from people.models import Person
 from people.vcard import read_cards
 from tests.builders import make_person
 from tests.client import Client, client_of
-from tests.people.test_vcard_import import ADA, counts, everything, only, send, vcard
+from tests.people.importing.test_vcard_import import ADA, counts, everything, only, send, vcard
 
 
 def export(client: Client, query: str = "", **headers: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A judge of round trips: what of a card's properties and parameters another text of it no longer says.
+"""What is lost in a round trip: what of a card's properties and parameters another text of it no longer says.
 
 It reads cards by itself and shares nothing with the product. What it forgives is the list in docs/vcard.md, "Allowed
 differences"; everything else that stood in the first text and does not stand in the second is lost.

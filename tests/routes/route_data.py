@@ -1,0 +1,139 @@
+"""Alice's records that the route table names, made through the API once for the whole table."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.link_tokens import Purpose, make_take_back_token, make_token
+from accounts.models import AccountSession, ApiToken, EmailChange, User
+from notifications.notices.unsubscribe import Subject, unsubscribe_url
+from people.models import Person
+from tests.builders import make_person
+from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
+from tests.client import Client, client_of
+from tests.pictures import picture, upload
+
+
+@dataclass
+class RouteData:
+    """The ids by the names that the table uses."""
+
+    owner: User
+    client: Client
+    ids: dict[str, str] = field(default_factory=dict)
+
+
+# In force while the records are made, and in every test on it.
+ROUTE_SETTINGS: dict[str, Any] = {
+    "OUTBOUND_ALLOWED_NETWORKS": ["127.0.0.0/8"],
+    "VAPID_PUBLIC_KEY": "public",
+    "VAPID_PRIVATE_KEY": "private",
+}
+
+
+def make_route_data(owner: User) -> RouteData:
+    route_data = RouteData(owner, client_of(owner))
+    route_data.ids["person"] = str(make_person(owner).pk)
+    route_data.ids["deleted_person"] = str(make_person(owner, name="Eve", deleted_at=timezone.now()).pk)
+    _accounts(route_data)
+    _merges(route_data)
+    _important_dates(route_data)
+    _relationships(route_data)
+    _notifications(route_data)
+    _groups(route_data)
+    _templates(route_data)
+    _photos(route_data)
+    _carddav(route_data)
+    return route_data
+
+
+def _carddav(route_data: RouteData) -> None:
+    connection = make_connection(route_data.owner, server_url="http://127.0.0.1/")
+    mapping = make_mapping(connection, Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["person"]))
+    route_data.ids["conflict"] = str(make_conflict(mapping).pk)
+    route_data.ids["run"] = str(make_run(connection).pk)
+    route_data.ids["pending"] = str(make_pending(route_data.owner).pk)
+
+
+def _important_dates(route_data: RouteData) -> None:
+    path = f"/api/people/{route_data.ids['person']}/important-dates"
+    for name in ("date", "deleted_date"):
+        body = {"title": name, "date": "2020-05-04"}
+        route_data.ids[name] = route_data.client.ok("post", path, body)["importantDate"]["id"]
+    route_data.client.ok("delete", f"{path}/{route_data.ids['deleted_date']}")
+
+
+def _accounts(route_data: RouteData) -> None:
+    token = ApiToken.objects.create(
+        owner=route_data.owner, name="route_data", prefix="cnt_scene", digest=str(route_data.owner.pk)
+    )
+    route_data.ids["api_token"] = str(token.pk)
+    session = AccountSession.objects.create(
+        owner=route_data.owner, session_key=str(route_data.owner.pk), last_used_at=timezone.now()
+    )
+    route_data.ids["verify_token"] = make_token(route_data.owner, Purpose.VERIFY)
+    change = EmailChange.objects.create(
+        owner=route_data.owner, old_email="former@example.org", new_email=route_data.owner.email
+    )
+    route_data.ids["take_back_token"] = make_take_back_token(change)
+    route_data.ids["reset_token"] = make_token(route_data.owner, Purpose.RESET)
+    route_data.ids["session"] = str(session.pk)
+
+
+def _notifications(route_data: RouteData) -> None:
+    webhook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
+    route_data.ids["destination"] = route_data.client.ok("post", "/api/notifications/endpoints", webhook, status=201)[
+        "endpoint"
+    ]["id"]
+    device = {"endpoint": "https://push.example/device", "keys": {"p256dh": "key", "auth": "secret"}}
+    route_data.client.ok("post", "/api/notifications/push/subscribe", device, status=201)
+    devices = route_data.client.ok("get", "/api/notifications/push/subscriptions")["subscriptions"]
+    route_data.ids["push_subscription"] = devices[0]["id"]
+    route_data.ids["unsubscribe_token"] = unsubscribe_url(route_data.owner, Subject.REMINDERS).partition("token=")[2]
+
+
+def _groups(route_data: RouteData) -> None:
+    for name in ("group", "deleted_group"):
+        body = {"name": name, "peopleIds": [route_data.ids["person"]]}
+        route_data.ids[name] = route_data.client.ok("post", "/api/groups", body, status=201)["group"]["id"]
+    route_data.client.ok("delete", f"/api/groups/{route_data.ids['deleted_group']}")
+
+
+def _templates(route_data: RouteData) -> None:
+    path = "/api/custom-field-templates"
+    for name in ("template", "deleted_template"):
+        body = {"name": name, "type": "TEXT"}
+        route_data.ids[name] = route_data.client.ok("post", path, body, status=201)["customFieldTemplate"]["id"]
+    route_data.client.ok("delete", f"{path}/{route_data.ids['deleted_template']}")
+
+
+def _photos(route_data: RouteData) -> None:
+    for path in (f"/api/people/{route_data.ids['person']}/photo", "/api/user/photo"):
+        assert upload(route_data.client, path, picture()).status_code == 200
+
+
+def _relationships(route_data: RouteData) -> None:
+    for name in ("friend", "neighbour"):
+        route_data.ids[name] = str(make_person(route_data.owner, name=name).pk)
+    for name in ("deleted_relationship", "relationship"):
+        body = {"personId": route_data.ids["person"], "relatedPersonId": route_data.ids["friend"]}
+        if name == "relationship":
+            body["relationshipTypeId"] = _type_named(route_data, "FRIEND")
+        route_data.ids[name] = route_data.client.ok("post", "/api/relationships", body)["relationship"]["id"]
+        if name == "deleted_relationship":
+            route_data.client.ok("delete", f"/api/relationships/{route_data.ids[name]}")
+    for name in ("type", "deleted_type"):
+        made = route_data.client.ok("post", "/api/relationship-types", {"name": name, "label": name, "symmetric": True})
+        route_data.ids[name] = made["relationshipType"]["id"]
+    route_data.client.ok("delete", f"/api/relationship-types/{route_data.ids['deleted_type']}")
+
+
+def _type_named(route_data: RouteData, name: str) -> str:
+    types = route_data.client.ok("get", "/api/relationship-types")["relationshipTypes"]
+    return str(next(kind["id"] for kind in types if kind["name"] == name))
+
+
+def _merges(route_data: RouteData) -> None:
+    body = {f"{role}Id": str(make_person(route_data.owner, name=role).pk) for role in ("primary", "secondary")}
+    route_data.ids["merge"] = route_data.client.ok("post", "/api/people/merge", body)["mergeId"]
