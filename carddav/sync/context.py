@@ -86,8 +86,8 @@ class Context:
             IS_OWN_WRITE.reset(token)
 
     def report_progress(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
-        """Say how far the run is, for streams; keeps the lock alive. A new phase is written at once."""
-        self.lock.keep()
+        """Say how far the run is, for streams. A new phase is written at once."""
+        self.lock.note_progress()
         run, now = self.run, timezone.now()
         if run is None:
             return

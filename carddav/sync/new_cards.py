@@ -105,7 +105,6 @@ def link_card(
 def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
     """Make people of the cards, in one transaction; returns those for which the plan has no room."""
     for new in batch:
-        context.lock.keep()  # each picture may take seconds, from a host of its own
         new.picture = picture_of(new.card, context.pixels)
     with context.write() as write:
         quota = remaining_people_quota(context)

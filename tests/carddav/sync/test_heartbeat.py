@@ -1,39 +1,90 @@
-"""The lock outlasts slow pictures: each may take five seconds, and fifty of them more than a lease."""
+"""The lock outlasts whatever one answer of a server takes: a listing that drips, a batch of slow writes."""
 
 import datetime as dt
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Connection
-from carddav.sync import new_cards
-from carddav.sync.lock import Lock
-from carddav.sync.pictures import Picture
-from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+from carddav.models import Connection, Run
+from carddav.sync import lock
+from tests.carddav.conftest import card
+from tests.carddav.faults import method, reports
+from tests.carddav.proxy import Condition, Fault, fault_proxy
+from tests.carddav.servers import DavServer
+from tests.carddav.sync.real_stage import RealStage
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_batch_with_slow_pictures_keeps_the_lock(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced = SyncedAccount(alice)
-    for number in range(3):
-        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/"))
-    locks: list[Lock] = []
-    held: list[bool] = []
-    make = Lock.__init__
+@pytest.fixture
+def stage(alice: User, radicale_server: DavServer) -> Iterator[RealStage]:
+    with fault_proxy(radicale_server.port) as proxy:
+        yield RealStage(alice, radicale_server, proxy, sync_enabled=False)
 
-    def remember(self: Lock, *args: Any) -> None:
-        make(self, *args)
-        locks.append(self)
 
-    def slow(*args: Any) -> Picture:
-        rows = Connection.objects.owned_by(alice)
-        held.append(rows.filter(held_until__gt=timezone.now()).exists())
+def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
+    def run() -> Any:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    return pool.submit(run)
+
+
+@pytest.mark.parametrize("slow", [reports("sync-collection"), reports("addressbook-multiget"), method("PUT")])
+def test_a_slow_answer_keeps_the_lock(stage: RealStage, monkeypatch: pytest.MonkeyPatch, slow: Condition) -> None:
+    stage.put("1.vcf", card("1", "Ada"))
+    stage.create(name="Bob")
+    monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
+    held, until = Event(), Event()
+    stage.proxy.add(wait_for(held, until, when=slow))
+    rows = Connection.objects.owned_by(stage.owner)
+    with ThreadPoolExecutor(1) as pool:
+        run = in_background(pool, stage.sync)
+        assert held.wait(60)
+        rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))  # as if the answer had outlasted the lease
+        renewed = wait_until(lambda: rows.filter(held_until__gt=timezone.now()).exists())
+        until.set()
+        ended: Run = run.result()
+    assert renewed
+    assert (ended.code, ended.error_messages, ended.imported, ended.exported) == ("", [], 1, 1)
+
+
+def test_who_does_nothing_for_hours_loses_it(stage: RealStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(lock, "_LONGEST_STEP_SECONDS", -1.0)
+    rows = Connection.objects.owned_by(stage.owner)
+    claim = rows.take(lock.LEASE, clock=timezone.now())
+    assert claim
+    with lock.Lock(stage.connection, claim).heartbeat() as thread:
         rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))
-        locks[-1].kept_at -= dt.timedelta(seconds=150)
-        return Picture(None)
+        thread.join(60)
+        assert not thread.is_alive()
+        assert not rows.filter(held_until__gt=timezone.now()).exists()
 
-    monkeypatch.setattr(Lock, "__init__", remember)
-    monkeypatch.setattr(new_cards, "picture_of", slow)
-    assert counts(synced.sync()) == {"imported": 3}
-    assert held == [True, True, True]
+
+def wait_for(held: Event, until: Event, **rest: Any) -> Fault:
+    """Let the request through once `until` is set."""
+
+    def before(request: Any) -> None:
+        held.set()
+        until.wait(60)
+
+    return Fault(before=before, times=1, **rest)
+
+
+def wait_until(is_true: Callable[[], bool]) -> bool:
+    give_up_at = time.monotonic() + 30
+    while time.monotonic() < give_up_at:
+        if is_true():
+            return True
+        time.sleep(0.02)
+    return False
