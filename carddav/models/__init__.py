@@ -3,7 +3,7 @@
 from carddav.models.conflict import Conflict, ConflictKind, Resolution
 from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.journal import JournalEntry, JournalOp, JournalState
-from carddav.models.mapping import UNSENT, Mapping, MappingStatus, Todo, Tombstone, TombstoneReason, TombstoneState
+from carddav.models.mapping import UNSENT, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
 from carddav.models.other_card import OtherCard, OtherKind
 from carddav.models.pending_import import PendingImport
 from carddav.models.run import Run, RunAction, RunChange, RunState, Trigger
@@ -32,7 +32,6 @@ __all__ = [
     "RunState",
     "Todo",
     "Tombstone",
-    "TombstoneReason",
     "TombstoneState",
     "Trigger",
 ]

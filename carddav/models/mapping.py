@@ -84,13 +84,6 @@ class TombstoneState(models.TextChoices):
     GONE = "gone"
 
 
-class TombstoneReason(models.TextChoices):
-    """Why it is nobody's card."""
-
-    DELETED = "deleted"
-    UNDONE = "undone"
-
-
 class Tombstone(OwnedModel):
     """A card whose person was deleted or that nobody wants: it is not offered as an import again.
 
@@ -106,7 +99,6 @@ class Tombstone(OwnedModel):
     etag = models.CharField(max_length=MAX_ETAG_LENGTH, null=True, blank=True)  # noqa: DJ001 - null: not known
     remote_raw = models.TextField(blank=True)
     state = models.CharField(max_length=10, choices=TombstoneState.choices, default=TombstoneState.KEPT)
-    reason = models.CharField(max_length=10, choices=TombstoneReason.choices, default=TombstoneReason.DELETED)
 
     unscoped = UnscopedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
     objects = OwnedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)

@@ -81,16 +81,25 @@ class RunAction(models.TextChoices):
 
 
 class RunChange(OwnedModel):
-    """One person that a run changed here: `image` as it was before, `revision` what the person had after."""
+    """One person that a run changed here: `image` as it was before, `revision` what the person had after.
+
+    `photo` is the file of the picture that the run replaced or removed, which is kept as long as this row.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="changes", db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
     action = models.CharField(max_length=10, choices=RunAction.choices)
     image = models.JSONField(default=dict, blank=True)
     revision = models.BigIntegerField(default=0)
+    photo = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001 - as Person.photo
 
     unscoped = UnscopedManager["RunChange", OwnedQuerySet["RunChange"]](OwnedQuerySet)
     objects = OwnedManager["RunChange", OwnedQuerySet["RunChange"]](OwnedQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "person"], name="carddav_change_of_person")]
+        indexes = [
+            models.Index(
+                fields=["owner", "photo"], name="carddav_change_photo", condition=models.Q(photo__isnull=False)
+            ),
+        ]

@@ -1,6 +1,7 @@
 """The open address book of a connection."""
 
 import datetime as dt
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,8 +34,8 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
     """
     if connection.pause == Pause.AUTH:
         raise LoginRefusedError(PAUSED)
-    if connection.not_before is not None and connection.not_before > timezone.now():
-        raise BusyError(WAITING.format(until=connection.not_before))
+    if connection.not_before is not None and (left := (connection.not_before - timezone.now()).total_seconds()) > 0:
+        raise BusyError(WAITING.format(until=connection.not_before), retry_after=math.ceil(left))
     try:
         yield
     except DavError as error:

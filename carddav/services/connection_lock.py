@@ -20,6 +20,7 @@ class ConnectionBusyError(DomainError):
 
     message = "A sync is running. Try again when it has ended."
     code = "busy"
+    retry_after = 10
 
 
 def connection_of(owner: User) -> Connection:

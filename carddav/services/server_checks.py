@@ -3,6 +3,7 @@
 from accounts.models import User
 from carddav.client import (
     AccessDeniedError,
+    BusyError,
     DavError,
     DnsError,
     FoundBook,
@@ -22,6 +23,8 @@ from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.external_waits import external_wait
 
 SECONDS = 20.0
+#: When to ask a busy server again that does not say it.
+BUSY_SECONDS = 60
 CHECKS = Budget("carddav-test", 10, 15 * 60)
 
 
@@ -44,6 +47,8 @@ class ServerError(DomainError):
     def __init__(self, error: DavError) -> None:
         super().__init__(str(error))
         self.code = error.code
+        if isinstance(error, BusyError):
+            self.retry_after = error.retry_after or BUSY_SECONDS
 
 
 class CheckLoginError(ServerError):

@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.models import User
-from carddav.models import Connection, Run, RunAction, RunChange, RunState, Tombstone, TombstoneReason
+from carddav.models import Connection, Run, RunAction, RunChange, RunState
 from carddav.services.connection_lock import ConnectionBusyError, locked_connection
 from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
+from people.photos.files import read_photo
 from people.services.people import delete_people, restore_person
 
 EDITED = "Somebody has edited this person since."
-PHOTO = "The former photo is not kept."
+PHOTO = "The file of the former photo is missing."
 
 
 class AlreadyUndoneError(DomainError):
@@ -58,19 +59,18 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
 
 def _undo(owner: User, change_id: UUID, undone: Undone) -> None:
     change = RunChange.objects.owned_by(owner).select_related("person").get(pk=change_id)
+    photo = read_photo(change.photo) if change.photo else None
     try:
         with account_write(owner) as write:
             person = Person.objects.owned_by(owner).get(pk=change.person_id)
             if reason := _obstacle(change, person):
                 undone.kept.append((person, reason))
                 return
-            if not _put_back(owner, write, change, person):
-                undone.kept.append((person, PHOTO))
-                return
+            _put_back(owner, write, change, person, photo)
             change.delete()
-            if "photo" in change.image:
-                undone.kept.append((person, PHOTO))
             undone.restored += 1
+            if change.photo and photo is None:
+                undone.kept.append((person, PHOTO))
     except DomainError as error:  # the plan has no room for one more
         undone.kept.append((change.person, error.message))
 
@@ -82,16 +82,11 @@ def _obstacle(change: RunChange, person: Person) -> str:
     return EDITED if person.revision != change.revision else ""
 
 
-def _put_back(owner: User, write: AccountWrite, change: RunChange, person: Person) -> bool:
-    """Whether there was something to put back."""
+def _put_back(owner: User, write: AccountWrite, change: RunChange, person: Person, photo: bytes | None) -> None:
     if change.action == RunAction.TRASHED:
         restore_person(person=person, now=write.now)
     elif change.action == RunAction.CREATED:
         delete_people(owner=owner, person_ids=[person.pk], options={}, now=write.now)
-        Tombstone.objects.owned_by(owner).filter(person=person).update(reason=TombstoneReason.UNDONE)
     else:
-        names = set(change.image) - {"photo"}
-        if not names:
-            return False
-        write_fields(owner, write, load_sides(owner, [person.pk])[person.pk], change.image, names, None)
-    return True
+        names = set(change.image) - ({"photo"} if change.photo and photo is None else set())
+        write_fields(owner, write, load_sides(owner, [person.pk])[person.pk], change.image, names, photo)

@@ -108,8 +108,9 @@ def _merge(
     before = side
     if merge_plan.changed:
         image = {field: side.fields[field] for field in merge_plan.changed}
+        former_photo = side.person.photo if "photo" in merge_plan.changed else None
         side = write_fields(context.owner, write, side, merge_plan.target, merge_plan.changed, picture.jpeg)
-        context.note_change(side.person, RunAction.UPDATED, image)
+        context.note_change(side.person, RunAction.UPDATED, image, former_photo)
         context.tally.updated_locally += 1
     bases, was_named = Sides(mapping.base_local, mapping.base_remote), mapping.base_local.get("fn")
     mapping.base_local, mapping.base_remote = _agreed_bases(bases, remote, merge_plan.merged, before, side)

@@ -99,7 +99,9 @@ class Context:
             )
             self._reported_at = now
 
-    def note_change(self, person: Person, action: RunAction, image: dict[str, object]) -> None:
+    def note_change(
+        self, person: Person, action: RunAction, image: dict[str, object], former_photo: str | None = None
+    ) -> None:
         """Keep what a person was before this run, for its undo. Inside the write."""
         if self.run is None:
             return
@@ -107,12 +109,14 @@ class Context:
             owner=self.owner,
             run=self.run,
             person=person,
-            defaults={"action": action, "image": image, "revision": person.revision},
+            defaults={"action": action, "image": image, "revision": person.revision, "photo": former_photo},
         )
         if not is_new:
+            if "photo" not in change.image:
+                change.photo = former_photo
             change.image = {**image, **change.image}
             change.revision = person.revision
-            change.save(update_fields=["image", "revision", "updated_at"])
+            change.save(update_fields=["image", "revision", "photo", "updated_at"])
 
     def note_created(self, people: Sequence[Person]) -> None:
         """Keep whom this run made. Inside the write."""

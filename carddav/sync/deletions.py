@@ -177,6 +177,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
     written = context.book.delete(found.href, found.etag)
     if written.outcome in {Outcome.DONE, Outcome.GONE}:
         _deleted(context, tombstone)
+        context.tally.updated_remotely += written.outcome is Outcome.DONE
     elif written.outcome is Outcome.CHANGED:
         newest = read_current_card(context.book, found.href)
         if isinstance(newest, FetchedCard):
@@ -195,6 +196,7 @@ def _is_edited_remotely(before: str, now: str) -> bool:
 
 
 def _deleted(context: Context, tombstone: Tombstone) -> None:
+    """The card is gone; who was the first to delete it does not matter."""
     if context.dry_run:
         return
     with context.write():
@@ -202,7 +204,6 @@ def _deleted(context: Context, tombstone: Tombstone) -> None:
             connection=context.connection, href_key=tombstone.href_key
         ).delete()
         Tombstone.objects.owned_by(context.owner).filter(pk=tombstone.pk).update(state=TombstoneState.GONE)
-    context.tally.updated_remotely += 1
 
 
 def _open_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:

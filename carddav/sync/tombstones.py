@@ -1,9 +1,9 @@
 """What stays of a card whose person goes."""
 
-from carddav.models import UNSENT, Mapping, MappingStatus, Tombstone, TombstoneReason, TombstoneState
+from carddav.models import UNSENT, Mapping, MappingStatus, Tombstone, TombstoneState
 
 
-def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = TombstoneReason.DELETED) -> None:
+def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
     """What is to become of the card of a person that goes. Inside the write."""
     values = {
         "person_id": mapping.person_id,
@@ -12,7 +12,6 @@ def put_tombstone(mapping: Mapping, state: TombstoneState, reason: str = Tombsto
         "etag": mapping.etag,
         "remote_raw": mapping.remote_raw,
         "state": state,
-        "reason": reason,
     }
     Tombstone.objects.owned_by(mapping.owner_id).update_or_create(
         connection_id=mapping.connection_id,

@@ -10,10 +10,12 @@ UNKNOWN_ID = "There is no such record."
 class DomainError(Exception):
     """A refusal. `message` of the class is what is said unless whoever raises it says more.
 
-    `field`: the part of what was handed in that is refused (dotted path), where it is one.
+    `field`: the part of what was handed in that is refused (dotted path), where it is one. `retry_after`: the seconds
+    after which another try may go through, where they are known.
     """
 
     message = "The request cannot be carried out."
+    retry_after: int | None = None
 
     def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
         self.message = message or self.message

@@ -26,10 +26,12 @@ __all__ = [
     "PictureRefusedError",
     "delete_files",
     "make_photo",
+    "paths_of",
     "photo_hash",
     "photo_name",
     "photos_of",
     "read_photo",
+    "register_use",
     "store_photo",
     "sweep_files",
 ]
@@ -117,6 +119,11 @@ def _used_by_user(owner_id: UUID, names: set[str]) -> set[str]:
 _uses: list[FileUse] = [_used_by_people, _used_by_user]
 
 
+def register_use(use: FileUse) -> None:
+    """Keep the files that rows of another app name: `use` gives, of some names of an account, those that it needs."""
+    _uses.append(use)
+
+
 def sweep_files(*, now: dt.datetime) -> int:
     """Delete files that no row names, such as a crash between commit and deletion leaves; returns how many.
 
@@ -162,4 +169,9 @@ def _stored_paths() -> Iterator[str]:
 def photos_of(user: User) -> list[str]:
     """The paths of all photos of an account, for its deletion."""
     rows = Person.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True)
-    return [_path(name) for name in {*rows, user.photo} if name]
+    return paths_of({*rows, user.photo})
+
+
+def paths_of(names: Iterable[str | None]) -> list[str]:
+    """Where the files are."""
+    return [_path(name) for name in names if name]

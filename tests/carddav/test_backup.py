@@ -63,7 +63,7 @@ def test_a_card_that_cannot_be_read_is_counted_apart(api: Client, proxy: Proxy, 
 def test_there_is_no_half_a_backup(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(fail(503, headers={"Retry-After": "60"}, when=method("REPORT"), skip=1))
     answer = api.call("POST", PATH)
-    assert (answer.status_code, answer.json()["code"]) == (502, "busy")
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (502, "busy", "60")
 
 
 def test_without_a_connection_there_is_none(stranger: Client) -> None:
@@ -87,6 +87,7 @@ def test_a_server_that_wants_to_be_left_alone_is_not_asked_until_then(api: Clien
         for _ in range(2):
             answer = api.call("POST", PATH)
             assert (answer.status_code, answer.json()["code"]) == (502, "busy")
+            assert 500 < int(answer["Retry-After"]) <= 600
         assert proxy.count() == 1
         row.refresh_from_db()
         assert row.not_before is not None

@@ -63,6 +63,7 @@ def test_a_server_that_is_busy_is_no_missing_server(api: Client) -> None:
     with fault_proxy() as proxy:
         proxy.add(fail(503, headers={"Retry-After": "300"}))
         assert refusal(api, proxy.url) == (502, "busy")
+        assert api.call("POST", PATH, body(proxy.url))["Retry-After"] == "300"
 
 
 def test_the_policy_and_tls_are_the_callers_to_mend(api: Client, settings: Any, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def _headers(exc: Exception) -> dict[str, str]:
     headers: dict[str, str] = {}
     if _status(exc) == status.HTTP_401_UNAUTHORIZED:  # RFC 9110, section 15.5.2: a 401 names its scheme
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(exc, RateLimitedError | UnavailableError):
+    if isinstance(exc, DomainError) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
     return headers
 

@@ -18,15 +18,15 @@ from tests.carddav.conftest import card
 from tests.carddav.faults import method, reports
 from tests.carddav.proxy import Condition, Fault, fault_proxy
 from tests.carddav.servers import DavServer
-from tests.carddav.sync.real_stage import RealStage
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def stage(alice: User, radicale_server: DavServer) -> Iterator[RealStage]:
+def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAccount]:
     with fault_proxy(radicale_server.port) as proxy:
-        yield RealStage(alice, radicale_server, proxy, sync_enabled=False)
+        yield ServerSyncedAccount(alice, radicale_server, proxy, sync_enabled=False)
 
 
 def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
@@ -40,15 +40,15 @@ def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("slow", [reports("sync-collection"), reports("addressbook-multiget"), method("PUT")])
-def test_a_slow_answer_keeps_the_lock(stage: RealStage, monkeypatch: pytest.MonkeyPatch, slow: Condition) -> None:
-    stage.put("1.vcf", card("1", "Ada"))
-    stage.create(name="Bob")
+def test_a_slow_answer_keeps_the_lock(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch, slow: Condition) -> None:
+    synced.put("1.vcf", card("1", "Ada"))
+    synced.create(name="Bob")
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
     held, until = Event(), Event()
-    stage.proxy.add(wait_for(held, until, when=slow))
-    rows = Connection.objects.owned_by(stage.owner)
+    synced.proxy.add(wait_for(held, until, when=slow))
+    rows = Connection.objects.owned_by(synced.owner)
     with ThreadPoolExecutor(1) as pool:
-        run = in_background(pool, stage.sync)
+        run = in_background(pool, synced.sync)
         assert held.wait(60)
         rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))  # as if the answer had outlasted the lease
         renewed = wait_until(lambda: rows.filter(held_until__gt=timezone.now()).exists())
@@ -58,13 +58,13 @@ def test_a_slow_answer_keeps_the_lock(stage: RealStage, monkeypatch: pytest.Monk
     assert (ended.code, ended.error_messages, ended.imported, ended.exported) == ("", [], 1, 1)
 
 
-def test_who_does_nothing_for_hours_loses_it(stage: RealStage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_does_nothing_for_hours_loses_it(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(lock, "_LONGEST_STEP_SECONDS", -1.0)
-    rows = Connection.objects.owned_by(stage.owner)
+    rows = Connection.objects.owned_by(synced.owner)
     claim = rows.take(lock.LEASE, clock=timezone.now())
     assert claim
-    with lock.Lock(stage.connection, claim).heartbeat() as thread:
+    with lock.Lock(synced.connection, claim).heartbeat() as thread:
         rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))
         thread.join(60)
         assert not thread.is_alive()

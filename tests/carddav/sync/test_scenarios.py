@@ -424,3 +424,15 @@ def test_a_dry_run_says_what_would_happen_and_changes_nothing(synced: SyncedAcco
     assert before == {href: stored.text for href, stored in synced.server.cards.items()}
     assert counts(synced.sync()) == expected
     assert counts(synced.sync()) == {}
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_card_to_be_deleted_that_is_gone_is_counted_by_neither_run(synced: SyncedAccount, is_told: bool) -> None:
+    hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
+    synced.sync()
+    synced.api.ok("DELETE", f"/api/people/{synced.person('P0').pk}", {"deleteFromCardDav": True})
+    synced.server.remove(hrefs[0])
+    if not is_told:
+        synced.server.gone.clear()
+    assert counts(synced.sync(dry_run=True)) == counts(synced.sync()) == {}
+    assert counts(synced.sync()) == {}

@@ -1,14 +1,22 @@
 """Undoing a run: people are as they were, the server is not touched until somebody has seen what would go up."""
 
+import datetime as dt
+from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Connection, Run, Tombstone
+from carddav.models import Connection, Run, RunChange, Tombstone
+from carddav.services.schedule import purge_history
 from people.models import Person
+from people.photos.files import read_photo, sweep_files
+from tests.builders import PASSWORD
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
+from tests.pictures import picture
 
 
 @pytest.fixture
@@ -56,7 +64,7 @@ def test_runs_are_dry_until_one_is_confirmed(synced: SyncedAccount) -> None:
     assert "ORG:Old" in synced.card_of(synced.person())
     # The card of whom the run had made stays there, and is not imported again.
     assert any("FN:Zoe" in card.text for card in synced.server.cards.values())
-    assert Tombstone.objects.owned_by(synced.owner).get().reason == "undone"
+    assert Tombstone.objects.owned_by(synced.owner).get().state == "kept"
     again = synced.sync()
     assert (again.dry_run, counts(again), again.pending_imports) == (False, {}, 0)
 
@@ -91,3 +99,64 @@ def test_a_run_that_changed_nobody_leaves_the_next_as_it_is(synced: SyncedAccoun
     run = synced.sync()
     assert undo(synced, run) == {"restored": 0, "kept": []}
     assert not synced.sync().dry_run
+
+
+def with_photo(color: str) -> str:
+    """Ada's card with a picture of one colour."""
+    return vcard("Ada", f"PHOTO;ENCODING=b;TYPE=JPEG:{b64encode(picture(color=color)).decode()}", uid="Ada")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("later", [with_photo("blue"), vcard("Ada", uid="Ada")])
+def test_a_photo_that_a_run_replaced_or_removed_comes_back(synced: SyncedAccount, media: Path, later: str) -> None:
+    synced.server.edit("Ada.vcf", with_photo("red"))
+    synced.sync()
+    former = synced.person().photo
+    assert former
+    synced.server.edit("Ada.vcf", later)
+    run = synced.sync()
+    assert synced.person().photo != former
+    sweep_files(now=timezone.now() + dt.timedelta(days=30))
+    assert undo(synced, run) == {"restored": 1, "kept": []}
+    assert synced.person().photo == former
+    assert read_photo(former)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_photo_that_a_run_added_goes(synced: SyncedAccount, media: Path) -> None:
+    synced.server.edit("Ada.vcf", with_photo("red"))
+    run = synced.sync()
+    assert synced.person().photo
+    assert undo(synced, run) == {"restored": 1, "kept": []}
+    assert synced.person().photo is None
+    assert not list(media.rglob("*.jpg"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_former_photo_goes_with_the_history_and_with_the_account(synced: SyncedAccount, media: Path) -> None:
+    now = timezone.now()
+    for color in ("red", "blue", "green"):
+        synced.server.edit("Ada.vcf", with_photo(color))
+        synced.sync()
+    assert len(list(media.rglob("*.jpg"))) == 3
+    oldest = RunChange.objects.owned_by(synced.owner).exclude(photo=None).order_by("pk").first()
+    assert oldest
+    Run.objects.owned_by(synced.owner).filter(pk=oldest.run_id).update(started_at=now - dt.timedelta(days=100))
+    purge_history(now=now)
+    sweep_files(now=now + dt.timedelta(days=2))
+    assert len(list(media.rglob("*.jpg"))) == 2
+    synced.api.ok("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"})
+    assert not list(media.rglob("*.jpg"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_former_photo_whose_file_is_gone_is_said(synced: SyncedAccount, media: Path) -> None:
+    synced.server.edit("Ada.vcf", with_photo("red"))
+    synced.sync()
+    synced.server.edit("Ada.vcf", with_photo("blue").replace("FN:Ada", "ORG:New\r\nFN:Ada"))
+    run = synced.sync()
+    for path in media.rglob(f"{RunChange.objects.owned_by(synced.owner).get(run=run).photo}"):
+        path.unlink()
+    answer = undo(synced, run)
+    assert (answer["restored"], [kept["personName"] for kept in answer["kept"]]) == (1, ["Ada"])
+    assert synced.person().organization is None
