@@ -40,7 +40,9 @@ def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("slow", [reports("sync-collection"), reports("addressbook-multiget"), method("PUT")])
-def test_a_slow_answer_keeps_the_lock(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch, slow: Condition) -> None:
+def test_a_slow_answer_keeps_the_lock(
+    synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch, slow: Condition
+) -> None:
     synced.put("1.vcf", card("1", "Ada"))
     synced.create(name="Bob")
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
