@@ -55,6 +55,7 @@ class UnavailableError(DomainError):
     """The service cannot do it now, and kept nothing of it; `retry_after` in seconds."""
 
     message = "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
+    retry_after: int
 
     def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
         super().__init__(message)
@@ -63,6 +64,8 @@ class UnavailableError(DomainError):
 
 class RateLimitedError(DomainError):
     """Too many requests of one kind; `retry_after` in seconds."""
+
+    retry_after: int
 
     def __init__(self, retry_after: int, message: str | None = None) -> None:
         seconds = max(1, retry_after)
