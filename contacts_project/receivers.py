@@ -7,10 +7,10 @@ from uuid import UUID
 from django.dispatch import receiver
 
 from carddav.signals import contacts_found
-from notifications.services.found_contacts import tell_contacts_found
+from notifications.services.found_contacts import plan_contacts_found
 
 
 @receiver(contacts_found)
-def tell_of_found_contacts(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: Any) -> None:
+def plan_contacts_found_notices(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: Any) -> None:
     """Contacts on a server that wait to be imported are told of over the account's channels."""
-    tell_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)
+    plan_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)

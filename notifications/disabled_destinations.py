@@ -19,10 +19,10 @@ def send_disabled_notices() -> int:
     A mail that the server does not take stays due, for the next run.
     """
     due = Destination.unscoped.rows().filter(disable_notice_due=True).select_related("owner")
-    return sum(_tell_owner(destination) for destination in due)
+    return sum(_notify_owner(destination) for destination in due)
 
 
-def _tell_owner(destination: Destination) -> bool:
+def _notify_owner(destination: Destination) -> bool:
     row = Destination.objects.owned_by(destination.owner).filter(pk=destination.pk)
     try:
         with account_write(destination.owner):  # clients hear of it as the owner does

@@ -130,7 +130,10 @@ class AccountPlan:
             source_id=planned.source_id,
             person_id=planned.person_id,
             occurrence_on=planned.occurrence_on,
-            content={**planned.content, **told_on(self.today, planned.kind, planned.occurrence_on, late=late)},
+            content={
+                **planned.content,
+                **first_sent_content(self.today, planned.kind, planned.occurrence_on, late=late),
+            },
             late=late,
             due_at=planned.due_at,
             planned_at=self.now,
@@ -139,7 +142,7 @@ class AccountPlan:
         )
 
 
-def told_on(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
+def first_sent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
     """What a notice says of the day on which it is first sent."""
     days = {} if kind is NoticeKind.DIGEST else {"daysUntil": (occurrence_on - today).days}
     return {**days, "late": late}

@@ -62,7 +62,7 @@ class TypeSection(Section):
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.known(RelationshipType, items)
         present = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
-        if _makes_way(run, ids):
+        if _replaces_default_types(run, ids):
             present = present.none()
         names = [item.data["name"] for item in items]
         named = run.index(self.name, {row.name: row for row in present.active().filter(name__in=names)})
@@ -125,12 +125,12 @@ def _row(run: ImportRun, item: Item, rows: _TypeRows) -> RelationshipType:
     return RelationshipType(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))
 
 
-def _makes_way(run: ImportRun, ids: Ids) -> bool:
+def _replaces_default_types(run: ImportRun, ids: Ids) -> bool:
     """Whether the types of the account are gone now, but for those of earlier batches.
 
     An account that has nobody yet holds the types it was born with: those of the document take their place.
     """
-    made = run.single(_MadeWay)
+    made = run.single(_DefaultTypesReplaced)
     if TypeSection.name in run.begun:
         return made.way and run.dry
     rows = RelationshipType.objects.owned_by(run.owner)
@@ -145,7 +145,7 @@ def _makes_way(run: ImportRun, ids: Ids) -> bool:
     return made.way
 
 
-class _MadeWay:
+class _DefaultTypesReplaced:
     """Whether this run did, or a dry one would have."""
 
     way = False

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.oidc.provider import is_configured, provider_name
-from accounts.pages.next_paths import own_path
+from accounts.pages.next_paths import local_path
 from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.credentials import EmailUnverifiedError, check_credentials
 from accounts.services.known_devices import remember_device
@@ -28,8 +28,8 @@ _HOME = "/"
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Ask for address and password, for a code where the account has a second factor; then go on to `next`."""
     if request.method == "POST":
-        return _try(request, own_path(request.POST.get("next", ""), _HOME))
-    next_path = own_path(request.GET.get("next", ""), _HOME)
+        return _try(request, local_path(request.POST.get("next", ""), _HOME))
+    next_path = local_path(request.GET.get("next", ""), _HOME)
     return redirect(next_path) if viewer_of(request) else _page(request, next_path)
 
 

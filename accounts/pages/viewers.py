@@ -33,7 +33,7 @@ def language_of(request: HttpRequest, viewer: User | None) -> str:
     return viewer.language if viewer else best_language(request.headers.get("Accept-Language", ""))
 
 
-def go_on(request: HttpRequest, path: str) -> HttpResponse:
+def continue_to(request: HttpRequest, path: str) -> HttpResponse:
     """Lead a browser that comes from another site to `path`.
 
     With SameSite=Strict a redirect would not do: the browser takes it for the other site's, and holds the session's
@@ -41,7 +41,7 @@ def go_on(request: HttpRequest, path: str) -> HttpResponse:
     """
     if settings.SESSION_COOKIE_SAMESITE != "Strict":
         return redirect(path)
-    return render_page(request, "account/go_on.html", {"path": path}, language=language_of(request, None))
+    return render_page(request, "account/continue_to.html", {"path": path}, language=language_of(request, None))
 
 
 def sign_in_required(
@@ -53,7 +53,7 @@ def sign_in_required(
     def guarded(request: HttpRequest, /, *args: _P.args, **kwargs: _P.kwargs) -> HttpResponse:
         viewer = viewer_of(request)
         if viewer is None and _may_be_signed_in(request):
-            return go_on(request, request.get_full_path())
+            return continue_to(request, request.get_full_path())
         if viewer is None:
             return redirect(f"{SIGN_IN_PATH}?{urlencode({'next': request.get_full_path()})}")
         return view(request, viewer, *args, **kwargs)

@@ -33,6 +33,6 @@ class Receipt:
 
 
 def messages_of(item: Item) -> list[tuple[int, str]]:
-    """What is to be told of a record as an error, with its place: that it failed, or what was left out of it."""
-    told = [item.reason] if item.status == ERROR else item.left_out
-    return [(item.index, f"{item.section}, record {item.index + 1}: {text}") for text in told]
+    """What the receipt says of a record as an error, with its place: that it failed, or what was left out of it."""
+    messages = [item.reason] if item.status == ERROR else item.left_out
+    return [(item.index, f"{item.section}, record {item.index + 1}: {text}") for text in messages]

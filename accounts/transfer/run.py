@@ -121,8 +121,8 @@ class ImportRun:
             name: sum(source is not None and self.find(section, source) is None for source in sources)
             for name, (section, sources) in references.items()
         }
-        told = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-        return told and f"Without what did not come in: {told}"
+        listing = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+        return listing and f"Without what did not come in: {listing}"
 
     def insert(self, model: type[models.Model], rows: list[Any]) -> None:
         if not self.dry:

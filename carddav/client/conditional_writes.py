@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from carddav.client.errors import BrokenOffError, ServerTimeoutError
+from carddav.client.errors import ConnectionBrokenError, ServerTimeoutError
 from carddav.client.etags import if_match_forms, read_etag
 from carddav.client.hrefs import LONGEST_URL, linked_url, member_url
 from carddav.client.session import conditions_of, is_html
@@ -56,7 +56,7 @@ def _matching(book: "Book", method: str, href: str, headers: dict[str, str], bod
 def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: bytes) -> Written:
     try:
         answer, tries = book.session.send(method, member_url(book.url, href), body=body, headers=headers)
-    except (ServerTimeoutError, BrokenOffError) as error:
+    except (ServerTimeoutError, ConnectionBrokenError) as error:
         if not error.has_sent:
             raise
         return Written(Outcome.UNKNOWN, href, message=str(error))

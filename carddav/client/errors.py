@@ -97,14 +97,14 @@ class DnsError(DavError):
     message = "The name of the server does not resolve."
 
 
-class NobodyListensError(DavError):
+class ConnectionRejectedError(DavError):
     """The connection is refused."""
 
     code = "refused"
     message = "Nobody listens at this address."
 
 
-class BrokenOffError(DavError):
+class ConnectionBrokenError(DavError):
     """The connection broke in the middle of an answer."""
 
     code = "interrupted"
@@ -139,12 +139,12 @@ _OF_CODE: dict[Code, type[DavError]] = {
     Code.BLOCKED: PolicyError,
     Code.DNS: DnsError,
     Code.TIMEOUT: ServerTimeoutError,
-    Code.REFUSED: NobodyListensError,
+    Code.REFUSED: ConnectionRejectedError,
     Code.TLS: TlsError,
 }
 
 
 def from_outbound(error: OutboundError) -> DavError:
     """What stands for a failure below HTTP. The policy says itself what it refuses."""
-    kind = _OF_CODE.get(error.code, BrokenOffError)
+    kind = _OF_CODE.get(error.code, ConnectionBrokenError)
     return kind(str(error) if kind is PolicyError else "", has_sent=error.has_sent)

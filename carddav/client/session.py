@@ -11,11 +11,11 @@ from typing import NoReturn
 from carddav.client.errors import (
     LONGEST_WAIT_SECONDS,
     AccessDeniedError,
-    BrokenOffError,
     BusyError,
+    ConnectionBrokenError,
+    ConnectionRejectedError,
     DavError,
     LoginRefusedError,
-    NobodyListensError,
     NotCardDavError,
     ServerTimeoutError,
     StatusError,
@@ -135,7 +135,7 @@ class DavSession:
             tries += 1
             try:
                 answer = self._authorized(method, url, body, headers)
-            except BrokenOffError:
+            except ConnectionBrokenError:
                 if broke_off:
                     raise
                 broke_off = True
@@ -197,7 +197,7 @@ class DavSession:
             return target
         try:
             self._once("OPTIONS", target, b"", {}).close()
-        except (NobodyListensError, ServerTimeoutError):
+        except (ConnectionRejectedError, ServerTimeoutError):
             return same_origin_url(url, target)
         return target
 

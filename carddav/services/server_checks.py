@@ -4,12 +4,12 @@ from accounts.models import User
 from carddav.client import (
     AccessDeniedError,
     BusyError,
+    ConnectionRejectedError,
     DavError,
     DnsError,
     FoundBook,
     Login,
     LoginRefusedError,
-    NobodyListensError,
     NotCardDavError,
     PolicyError,
     ServerTimeoutError,
@@ -83,7 +83,7 @@ class CheckBrokenError(ServerError):
 
 _KINDS: tuple[tuple[type[DavError] | tuple[type[DavError], ...], type[ServerError]], ...] = (
     ((LoginRefusedError, AccessDeniedError), CheckLoginError),
-    ((DnsError, NobodyListensError, NotCardDavError), CheckNotFoundError),
+    ((DnsError, ConnectionRejectedError, NotCardDavError), CheckNotFoundError),
     (ServerTimeoutError, CheckTimeoutError),
     ((PolicyError, TlsError), CheckRefusedError),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from carddav.client import BrokenOffError, Card, Changes, Fetched, FoundBook, Missing, Unreadable, Written
+from carddav.client import Card, Changes, ConnectionBrokenError, Fetched, FoundBook, Missing, Unreadable, Written
 
 
 class Book(Protocol):
@@ -35,5 +35,5 @@ def read_current_card(book: Book, href: str) -> Card | Missing:
     """The card as it is now. Raises DavError, also where the server has it and does not give it."""
     found = book.get(href)
     if isinstance(found, Unreadable):
-        raise BrokenOffError(found.message, status=found.status)
+        raise ConnectionBrokenError(found.message, status=found.status)
     return found

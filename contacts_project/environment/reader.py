@@ -27,8 +27,8 @@ def read(variables: Mapping[str, str]) -> dict[str, Any]:
     for setting in SETTINGS:
         text = variables.get(setting.name, "").strip()
         try:
-            told = text or setting.default
-            values[setting.name] = setting.kind.parse(told) if told else setting.kind.unset
+            value = text or setting.default
+            values[setting.name] = setting.kind.parse(value) if value else setting.kind.unset
         except ValueError:
             raise WrongSettingError(wrong(setting.name, text)) from None
     if values["SESSION_SAMESITE"] == "None" and urlsplit(values["BASE_URL"]).scheme != "https":

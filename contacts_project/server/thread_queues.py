@@ -44,7 +44,7 @@ class ThreadQueue:
         self.pool = ThreadPoolExecutor(threads + MOST_WAITING, name)
         self.free = threads
         self.waiting_threads = threading.Semaphore(MOST_WAITING)
-        self.most_alike = max(2, threads // 4)  # more would only wait for the lock of the interpreter
+        self.max_per_kind = max(2, threads // 4)  # more would only wait for the lock of the interpreter
         self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
         self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
@@ -102,7 +102,7 @@ class ThreadQueue:
     def _grant(self) -> None:
         while self.free > 0 and (kind := self._next()):
             grant = self.waiting[kind.caller][kind.path][kind].popleft()
-            self._to_the_end(kind)
+            self._move_to_end(kind)
             if not grant.done():
                 self.free -= 1
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
@@ -114,18 +114,18 @@ class ThreadQueue:
             if kind and self.under_way[caller] < MOST_OF_CALLER:
                 return kind
             if kind:
-                self._hold_up(caller)
+                self._mark_held_up(caller)
         return None
 
     def _next_of(self, caller: object, paths: Waiting) -> Kind | None:
         for path, kinds in paths.items():
             if self.under_way[caller, path] < MOST_OF_PATH:
                 for kind in kinds:
-                    if self.under_way[kind] < self.most_alike:
+                    if self.under_way[kind] < self.max_per_kind:
                         return kind
         return None
 
-    def _hold_up(self, caller: object) -> None:
+    def _mark_held_up(self, caller: object) -> None:
         """Have somebody cut off, if need be, for what waits although nobody else asks for it."""
         if not self.held_up:
             asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._close_stalled_connections)
@@ -137,7 +137,7 @@ class ThreadQueue:
             close_stalled_connection(caller)
         self._grant()
 
-    def _to_the_end(self, kind: Kind) -> None:
+    def _move_to_end(self, kind: Kind) -> None:
         paths = self.waiting.pop(kind.caller)
         kinds = paths.pop(kind.path)
         if rest := kinds.pop(kind):

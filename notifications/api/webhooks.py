@@ -40,7 +40,7 @@ class ContactNoticeSerializer(_PersonData):
     intervalUnit = StrictChoiceField([unit.value for unit in Unit])
 
 
-# No class: `from` is a word of Python's.
+# No class: `from` is a wording_of of Python's.
 _DIGEST = inline_serializer(
     "DigestNotice",
     {
@@ -76,7 +76,7 @@ _HEADERS = {
 
 def _webhook(kind: NoticeKind) -> OpenApiWebhook:
     summary, data = _DATA[kind]
-    name = "".join(word.capitalize() for word in kind.value.replace("_", ".").split("."))
+    name = "".join(wording_of.capitalize() for wording_of in kind.value.replace("_", ".").split("."))
     body = envelope(
         f"{name}Webhook",
         type=serializers.ChoiceField([kind.value]),

@@ -16,7 +16,7 @@ from contacts_project.kernel.outbound.failures import classify
 from notifications.channels.interface import REMINDERS, Channel, Target
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
-from notifications.notices.wording import word
+from notifications.notices.wording import wording_of
 
 EMAIL_KEY = "email"
 
@@ -53,7 +53,7 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
     """The message, complete with the headers of RFC 2369 and RFC 8058."""
     owner = notice.owner
     subject = Subject.DIGEST if notice.kind is NoticeKind.DIGEST else Subject.REMINDERS
-    wording = word(notice)
+    wording = wording_of(notice)
     link = unsubscribe_url(owner, subject)
     with translation.override(owner.language):
         context = {"wording": wording, "unsubscribe_url": link, "language": owner.language, "subject": subject.value}

@@ -12,7 +12,7 @@ from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
 from notifications.notices.notice import Notice, NoticeKind
-from notifications.notices.wording import word
+from notifications.notices.wording import wording_of
 
 MAX_PARENTS = 5
 # ntfy turns a longer message into an attached file.
@@ -29,7 +29,7 @@ class NtfyChannel(EndpointChannel):
 
     def deliver_to(self, destination: Destination, notice: Notice) -> None:
         """Publish to one topic; anything but JSON in the answer is no ntfy server's."""
-        wording = word(notice)
+        wording = wording_of(notice)
         message = {
             "topic": topic_of(destination.url),
             "title": wording.title,

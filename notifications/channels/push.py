@@ -14,7 +14,7 @@ from notifications.channels.interface import Channel, Outcome, Target, TargetMis
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription
 from notifications.notices.notice import Notice
-from notifications.notices.wording import word
+from notifications.notices.wording import wording_of
 from notifications.vapid import read_private_key
 
 # What every push service takes (RFC 8030, section 7.2), less the header and tag of aes128gcm.
@@ -78,10 +78,10 @@ def vapid_subject() -> str:
 
 def payload_of(notice: Notice) -> str:
     """`{ title, body, url, tag }`, the body cut so that the whole fits."""
-    wording = word(notice)
+    wording = wording_of(notice)
     message = {"title": cut_bytes(wording.title, 500), "body": "", "url": wording.url, "tag": str(notice.id)}
-    room = MAX_PAYLOAD_BYTES - len(dumps(message))
-    body = cut_bytes(wording.text, room)
+    available = MAX_PAYLOAD_BYTES - len(dumps(message))
+    body = cut_bytes(wording.text, available)
     while len(dumps({**message, "body": body})) > MAX_PAYLOAD_BYTES:
         # Characters that JSON escapes take more room than they have bytes.
         body = cut_bytes(body, len(body.encode()) * 3 // 4)

@@ -51,7 +51,7 @@ class Wording:
         return "\n".join(self.lines)
 
 
-def word(notice: Notice) -> Wording:
+def wording_of(notice: Notice) -> Wording:
     """The notice in its owner's language."""
     with translation.override(notice.owner.language):
         wording = _WORDINGS[notice.kind](notice)

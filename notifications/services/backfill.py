@@ -75,13 +75,13 @@ def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
 
 def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
     rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids)))
-    _aim_dates(rows, plan)
+    _reset_dates(rows, plan)
     collect_dates(plan, rows)
 
 
 def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
     people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*UNREAD))
-    _aim_contacts(people, plan)
+    _reset_contacts(people, plan)
     collect_contacts(plan, people)
 
 
@@ -90,20 +90,20 @@ def _batches(rows: Any) -> list[list[UUID]]:
     return [ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS)]
 
 
-def _aim_dates(rows: list[ImportantDate], plan: AccountPlan) -> None:
+def _reset_dates(rows: list[ImportantDate], plan: AccountPlan) -> None:
     """Set those whose next reminder lies after a past time to what there was to make up for at that moment."""
     since = plan.calendar.today(plan.now - catch_up_window())
     for row in rows:
         is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == ReminderType.ONCE
         if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
-            schedule.aim_date(row, plan.calendar, since)
+            schedule.reset_date(row, plan.calendar, since)
 
 
-def _aim_contacts(people: list[Person], plan: AccountPlan) -> None:
+def _reset_contacts(people: list[Person], plan: AccountPlan) -> None:
     since = plan.calendar.today(plan.now - catch_up_window())
     for person in people:
         if person.contact_due_at is None or person.contact_due_at > plan.now:
-            schedule.aim_contact(person, plan.calendar, since)
+            schedule.reset_contact(person, plan.calendar, since)
 
 
 def _plan_digest(owner_id: UUID, now: dt.datetime) -> int:

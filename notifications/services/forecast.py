@@ -23,7 +23,7 @@ _OF_DOCUMENTS = tuple(f"person__{column}" for column in Person.DOCUMENTS)
 
 
 @dataclass(frozen=True)
-class View:
+class Forecast:
     """One account's outlook from `now` to the end of the day `until`."""
 
     owner: User
@@ -63,8 +63,8 @@ def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict
     """Everything that is due in the coming days, in that order; what is not sent comes on its day."""
     clock = schedule.calendar_of(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
-    view = View(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)
-    entries = [*_dates(view), *_contacts(view), *_digest(view)]
+    forecast = Forecast(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)
+    entries = [*_dates(forecast), *_contacts(forecast), *_digest(forecast)]
     return sorted(
         entries, key=lambda entry: (entry["sendAt"] or entry["date"], entry["personName"] or "", entry["kind"])
     )
@@ -83,67 +83,67 @@ def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
     ]
 
 
-def _dates(view: View) -> Iterator[dict[str, Any]]:
-    rows = ImportantDate.objects.owned_by(view.owner).active().filter(person__deleted_at=None)
+def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
+    rows = ImportantDate.objects.owned_by(forecast.owner).active().filter(person__deleted_at=None)
     for row in rows.select_related("person").defer("person__notes", *_OF_DOCUMENTS):
-        rule, facts = schedule.date_rule(row, view.clock), _facts(row, view)
+        rule, facts = schedule.date_rule(row, forecast.clock), _facts(row, forecast)
         if rule is None:
-            for day in event_rule(row, view.clock).between(view.today, view.until):
-                yield view.entry(NoticeKind.IMPORTANT_DATE, day, None, REMINDER_OFF, **facts)
+            for day in event_rule(row, forecast.clock).between(forecast.today, forecast.until):
+                yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, REMINDER_OFF, **facts)
             continue
-        for reminder, send_at in _chain(row, rule, view):
-            age = None if row.year_unknown else turns(row.date, reminder.occurrence, view.clock.leap_day)
-            yield view.entry(_KINDS[reminder.kind], reminder.occurrence, send_at, None, **facts, turns=age)
-        yield from _notices_left_out(row, rule, view, facts)
+        for reminder, send_at in _chain(row, rule, forecast):
+            age = None if row.year_unknown else turns(row.date, reminder.occurrence, forecast.clock.leap_day)
+            yield forecast.entry(_KINDS[reminder.kind], reminder.occurrence, send_at, None, **facts, turns=age)
+        yield from _notices_left_out(row, rule, forecast, facts)
 
 
-def _chain(row: ImportantDate, rule: ReminderRule, view: View) -> Iterator[tuple[Reminder, dt.datetime]]:
+def _chain(row: ImportantDate, rule: ReminderRule, forecast: Forecast) -> Iterator[tuple[Reminder, dt.datetime]]:
     """What the row waits for, and what follows it."""
     reminder, send_at = schedule.reminder_of(row), row.next_due_at
-    while reminder is not None and send_at is not None and view.clock.today(send_at) <= view.until:
+    while reminder is not None and send_at is not None and forecast.clock.today(send_at) <= forecast.until:
         yield reminder, send_at
         reminder = rule.following(reminder)
-        send_at = view.clock.instant(reminder.day) if reminder else None
+        send_at = forecast.clock.instant(reminder.day) if reminder else None
 
 
 def _notices_left_out(
-    row: ImportantDate, rule: ReminderRule, view: View, facts: dict[str, Any]
+    row: ImportantDate, rule: ReminderRule, forecast: Forecast, facts: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Advance notices that the account or the date asks for, and that would not lie after the previous occurrence."""
     if not rule.lead_days:
         return
-    end = view.until + dt.timedelta(rule.lead_days)
-    for day in rule.recurrence.between(view.today + dt.timedelta(1), end):
-        if rule.recurrence.lead_day(day, rule.lead_days) is None and day <= view.until:
-            yield view.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
+    end = forecast.until + dt.timedelta(rule.lead_days)
+    for day in rule.recurrence.between(forecast.today + dt.timedelta(1), end):
+        if rule.recurrence.lead_day(day, rule.lead_days) is None and day <= forecast.until:
+            yield forecast.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
 
 
-def _facts(row: ImportantDate, view: View) -> dict[str, Any]:
+def _facts(row: ImportantDate, forecast: Forecast) -> dict[str, Any]:
     return {
         "importantDateId": str(row.pk),
         "personId": str(row.person_id),
-        "personName": name_of(row.person, view.owner),
+        "personName": name_of(row.person, forecast.owner),
         "type": row.type,
         "title": row.title,
     }
 
 
-def _contacts(view: View) -> Iterator[dict[str, Any]]:
-    people = Person.objects.owned_by(view.owner).active().filter(contact_reminder_enabled=True)
+def _contacts(forecast: Forecast) -> Iterator[dict[str, Any]]:
+    people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
     for person in people.defer("notes", *Person.DOCUMENTS):
-        rule, day, send_at = schedule.contact_rule(person, view.clock), person.contact_due_on, person.contact_due_at
-        facts = {"personId": str(person.pk), "personName": name_of(person, view.owner)}
-        while rule and day and send_at and view.clock.today(send_at) <= view.until:
-            yield view.entry(NoticeKind.CONTACT, day, send_at, None, **facts)
+        rule, day, send_at = schedule.contact_rule(person, forecast.clock), person.contact_due_on, person.contact_due_at
+        facts = {"personId": str(person.pk), "personName": name_of(person, forecast.owner)}
+        while rule and day and send_at and forecast.clock.today(send_at) <= forecast.until:
+            yield forecast.entry(NoticeKind.CONTACT, day, send_at, None, **facts)
             day = rule.after(day)
-            send_at = view.clock.instant(day) if day else None
+            send_at = forecast.clock.instant(day) if day else None
 
 
-def _digest(view: View) -> Iterator[dict[str, Any]]:
-    row = DigestSchedule.objects.filter(owner=view.owner).first()
+def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
+    row = DigestSchedule.objects.filter(owner=forecast.owner).first()
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
-    while day and send_at and day <= view.until:
-        why_not = None if upcoming_events(view.owner, start=day, days=DIGEST_DAYS) else NO_EVENTS
-        yield view.entry(NoticeKind.DIGEST, day, send_at, why_not)
+    while day and send_at and day <= forecast.until:
+        why_not = None if upcoming_events(forecast.owner, start=day, days=DIGEST_DAYS) else NO_EVENTS
+        yield forecast.entry(NoticeKind.DIGEST, day, send_at, why_not)
         day += dt.timedelta(7)
-        send_at = view.clock.instant(day)
+        send_at = forecast.clock.instant(day)

@@ -9,7 +9,7 @@ from notifications.ledger import AccountPlan, Planned
 from notifications.notices.notice import NoticeKind
 
 
-def tell_contacts_found(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime) -> int:
+def plan_contacts_found(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime) -> int:
     """Make the deliveries, over every channel that is on; how many. A second time for the same run makes none."""
     try:
         with account_lock(owner_id):

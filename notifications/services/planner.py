@@ -100,7 +100,7 @@ def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
             reminder = schedule.reminder_of(row)
             if reminder and row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_date(row, reminder, row.next_due_at, plan))
-            schedule.move_date_on(row, plan.calendar, _since(row.next_due_at, plan))
+            schedule.advance_date(row, plan.calendar, _since(row.next_due_at, plan))
 
 
 def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
@@ -109,7 +109,7 @@ def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
         while person.contact_due_at is not None and person.contact_due_at <= plan.now:
             if person.contact_due_on and person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_contact(person, person.contact_due_on, person.contact_due_at, plan))
-            schedule.move_contact_on(person, plan.calendar, _since(person.contact_due_at, plan))
+            schedule.advance_contact(person, plan.calendar, _since(person.contact_due_at, plan))
 
 
 def _since(due_at: dt.datetime, plan: AccountPlan) -> dt.date:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
-from notifications.ledger import MISSED, is_late, is_missed, told_on
+from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.services.relevance import why_irrelevant
@@ -51,8 +51,8 @@ def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
     if reason := _why_not(delivery, now):
         _end(delivery, DeliveryState.SKIPPED, reason, now)
         return Attempt.SKIPPED
-    if not delivery.attempts and is_later_than_told(delivery, now):
-        tell_late(delivery, now)
+    if not delivery.attempts and is_content_outdated(delivery, now):
+        mark_late(delivery, now)
     outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
     record(delivery, outcome, now=now)
     return Attempt.SENT if outcome.is_ok else Attempt.FAILED
@@ -87,19 +87,19 @@ def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
     return why_irrelevant(delivery)
 
 
-def is_later_than_told(delivery: Delivery, now: dt.datetime) -> bool:
+def is_content_outdated(delivery: Delivery, now: dt.datetime) -> bool:
     """Whether the day or the lateness that the content names is not that of `now`."""
     return now >= delivery.expires_at or (is_late(delivery.due_at, now) and not delivery.late)
 
 
-def tell_late(delivery: Delivery, now: dt.datetime) -> None:
+def mark_late(delivery: Delivery, now: dt.datetime) -> None:
     """Where the first try comes later than planned, say so; every further try says the same."""
     clock = schedule.calendar_of(delivery.owner)
     today = clock.today(now)
     if now >= delivery.expires_at:
         delivery.expires_at = end_of_day(today, clock.zone)
     delivery.late = True
-    told = told_on(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
+    told = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **told}
     told_late = {"content": delivery.content, "late": True, "expires_at": delivery.expires_at}
     _ours(delivery).update(**told_late, updated_at=timezone.now())

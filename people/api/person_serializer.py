@@ -49,7 +49,7 @@ class PersonSerializer(serializers.Serializer[Person]):
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
         """One row by its model, for comparison with the projection; costs several queries."""
-        whole: Any = _Whole(instance)
+        whole: Any = _PersonWithRelated(instance)
         answer: dict[str, Any] = super().to_representation(whole)
         return answer
 
@@ -99,7 +99,7 @@ class PersonFoundSerializer(PersonSerializer):
         return fields
 
 
-class _Whole:
+class _PersonWithRelated:
     """A person with what stands in other tables, as attributes."""
 
     def __init__(self, person: Person) -> None:

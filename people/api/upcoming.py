@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
-from contacts_project.kernel.api.queries import read_whole
+from contacts_project.kernel.api.queries import read_integer
 from contacts_project.kernel.api.schema import envelope
 from people.dates import schedule
 from people.dates.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
@@ -35,7 +35,7 @@ class UpcomingEventSerializer(serializers.Serializer[object]):
 
 def days_of(request: Request, default: int = 30) -> int:
     """The `days` of the query; raises FieldError."""
-    return read_whole(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
+    return read_integer(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
 
 
 class UpcomingViewSet(ApiViewSet[Any]):

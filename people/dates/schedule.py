@@ -100,7 +100,7 @@ def replan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
         _set_date(row, rule.first_from(clock.today(now)) if rule else None, clock, now)
 
 
-def move_date_on(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
+def advance_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
     """Set the reminder after the present one, leaving out what was due before `since`."""
     rule, present = date_rule(row, clock), reminder_of(row)
     following = rule.following(present) if rule and present else None
@@ -109,7 +109,7 @@ def move_date_on(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
     _set_date(row, following, clock, None)
 
 
-def aim_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
+def reset_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
     """Set the row to its first reminder on `since` or later, past or not, as if that day were still ahead."""
     if row.reminder_type == ReminderType.ONCE and row.year_unknown:
         row.next_occurrence_on = once_from(row.date, since, clock.leap_day).anchor
@@ -159,14 +159,14 @@ def replan_contact(person: Person, clock: Calendar, now: dt.datetime) -> None:
         plan_contact(person, clock, now)
 
 
-def move_contact_on(person: Person, clock: Calendar, since: dt.date) -> None:
+def advance_contact(person: Person, clock: Calendar, since: dt.date) -> None:
     """Set the contact reminder after the present one, leaving out what was due before `since`."""
     rule, present = contact_rule(person, clock), person.contact_due_on
     following = rule.after(max(present, since - dt.timedelta(1))) if rule and present else None
     _set_contact(person, following, clock, None)
 
 
-def aim_contact(person: Person, clock: Calendar, since: dt.date) -> None:
+def reset_contact(person: Person, clock: Calendar, since: dt.date) -> None:
     """Set the person to the first contact reminder on `since` or later, past or not."""
     rule = contact_rule(person, clock)
     _set_contact(person, rule.on_or_after(since) if rule else None, clock, None)

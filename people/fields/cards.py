@@ -52,12 +52,12 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None
 
     `dates` are the rows of its important dates, saved or not.
     """
-    wanted: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
-    wanted["uid"] = card.uid or person.uid
+    values: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
+    values["uid"] = card.uid or person.uid
     for column in Person.DOCUMENTS:
-        wanted[column] = identify_entries(column, getattr(card, column), getattr(person, column))
-    wanted["card_lines"] = _stored(card, person, wanted, dates)
-    for column, value in wanted.items():
+        values[column] = identify_entries(column, getattr(card, column), getattr(person, column))
+    values["card_lines"] = _stored(card, person, values, dates)
+    for column, value in values.items():
         setattr(person, column, value)
 
 

@@ -63,12 +63,12 @@ def copy_results(owner_id: UUID) -> int:
 
 def drop_unused(owner_id: UUID, texts: Iterable[str]) -> set[str]:
     """Of the texts, those that still stand in an active person; the rows of the others are removed unasked."""
-    wanted = set(texts)
-    if not wanted - texts_in_use(owner_id):
-        return wanted
+    candidates = set(texts)
+    if not candidates - texts_in_use(owner_id):
+        return candidates
     with account_lock(owner_id):
-        used = wanted & texts_in_use(owner_id)
-        keys = [address_key(text) for text in wanted - used]
+        used = candidates & texts_in_use(owner_id)
+        keys = [address_key(text) for text in candidates - used]
         GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys).delete()
     return used
 

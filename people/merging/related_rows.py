@@ -65,13 +65,13 @@ def move_dates(primary: Person, secondary: Person) -> list[str]:
 
 def return_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -> None:
     """Move them back as they are now. Raises UndoConflictError where one is gone, or its type was taken meanwhile."""
-    wanted = [UUID(key) for key in date_ids]
+    ids = [UUID(key) for key in date_ids]
     rows = ImportantDate.objects.owned_by(primary.owner_id)
-    moved = list(rows.filter(person=primary, pk__in=wanted))
+    moved = list(rows.filter(person=primary, pk__in=ids))
     types = {row.type for row in moved if row.type and row.deleted_at is None}
-    if len(moved) < len(wanted) or rows.active().filter(person=secondary, type__in=types).exists():
+    if len(moved) < len(ids) or rows.active().filter(person=secondary, type__in=types).exists():
         raise UndoConflictError
-    rows.filter(pk__in=wanted).update(person=secondary)
+    rows.filter(pk__in=ids).update(person=secondary)
 
 
 def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:

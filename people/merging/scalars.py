@@ -24,17 +24,17 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, An
     An empty field of the primary takes the secondary's, as does a UID that was made here; `overrides`, by column, come
     before both.
     """
-    wanted = {column: getattr(secondary, column) for column in _FILLED if getattr(primary, column) is None}
+    merged = {column: getattr(secondary, column) for column in _FILLED if getattr(primary, column) is None}
     if primary.has_own_uid and not secondary.has_own_uid:
-        wanted["uid"] = secondary.uid
+        merged["uid"] = secondary.uid
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
-        wanted |= {column: getattr(secondary, column) for column in _REMINDER}
-    wanted |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
-    if wanted.get("contact_reminder_enabled", primary.contact_reminder_enabled):
+        merged |= {column: getattr(secondary, column) for column in _REMINDER}
+    merged |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
+    if merged.get("contact_reminder_enabled", primary.contact_reminder_enabled):
         for column, default in REMINDER_DEFAULTS.items():
-            wanted[column] = wanted.get(column, getattr(primary, column)) or default
+            merged[column] = merged.get(column, getattr(primary, column)) or default
     changes: dict[str, Change] = {}
-    for column, value in wanted.items():
+    for column, value in merged.items():
         before = getattr(primary, column)
         if value != before:
             changes[column] = (before, value)

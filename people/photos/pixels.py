@@ -91,7 +91,7 @@ def convert_heif(data: bytes) -> bytes:
 
 
 @contextmanager
-def _opened(data: bytes, formats: tuple[str, ...], wanted: str) -> Iterator[ImageFile.ImageFile]:
+def _opened(data: bytes, formats: tuple[str, ...], description: str) -> Iterator[ImageFile.ImageFile]:
     _check_size(*_webp_size(data))
     try:
         with Image.open(BytesIO(data), formats=formats) as image:
@@ -102,7 +102,7 @@ def _opened(data: bytes, formats: tuple[str, ...], wanted: str) -> Iterator[Imag
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise PictureRefusedError(_TOO_BIG) from None
     except UnidentifiedImageError:
-        raise PictureRefusedError(f"This is not {wanted}.") from None
+        raise PictureRefusedError(f"This is not {description}.") from None
     except Exception as error:  # noqa: BLE001 - a broken file makes parsers raise whatever they stumble over
         raise PictureRefusedError(f"This picture is damaged: it cannot be read ({type(error).__name__}).") from None
 

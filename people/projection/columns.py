@@ -66,7 +66,7 @@ class JsonMembers(Func):
         return "||','||".join(f"""'"{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs), []
 
 
-class Truth(Func):
+class JsonBoolean(Func):
     """A boolean column inside a JsonObject; SQLite has no such type."""
 
     arity = 1

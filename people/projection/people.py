@@ -16,7 +16,7 @@ from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
 from people.projection.columns import JsonMembers, column_of
-from people.projection.related import Groups, Kind, beside_few, groups_of, lists_of, type_summary, types_of
+from people.projection.related import Groups, Kind, groups_of, lists_of, related_of_few, type_summary, types_of
 
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
@@ -120,7 +120,7 @@ def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Fragment]]:
         said = dict(zip(_WHOLE, row, strict=True))
         if (key := said["relationshipToUserId"]) and said["type_deleted_at"] is None:
             types[key] = type_summary(key, said["type_name"], said["type_label"], said["type_color"])
-    groups, lists = beside_few(owner, [UUID(row[0]) for row in found])
+    groups, lists = related_of_few(owner, [UUID(row[0]) for row in found])
     assemble = _assembler(owner, _WITH_LISTS, types, groups, lists)
     for row in found:
         yield row[0], Fragment(assemble(row))

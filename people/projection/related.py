@@ -26,7 +26,7 @@ from people.models import (
     Membership,
     RelationshipType,
 )
-from people.projection.columns import JsonObject, KeyList, MidnightText, Truth
+from people.projection.columns import JsonBoolean, JsonObject, KeyList, MidnightText
 
 Ids = Collection[UUID] | None
 """Ids of the people meant; None means everyone's."""
@@ -117,8 +117,8 @@ _DATE = JsonObject(
     type=F("type"),
     title=F("title"),
     date=MidnightText("date"),
-    yearUnknown=Truth("year_unknown"),
-    reminderEnabled=Truth("reminder_enabled"),
+    yearUnknown=JsonBoolean("year_unknown"),
+    reminderEnabled=JsonBoolean("reminder_enabled"),
     reminderType=F("reminder_type"),
     reminderInterval=F("reminder_interval"),
     reminderIntervalUnit=F("reminder_interval_unit"),
@@ -186,7 +186,7 @@ def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
     }
 
 
-def beside_few(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
+def related_of_few(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
     """Groups and lists of few people, as groups_of and lists_of give those of all: one statement, and one for each app
     above.
     """

@@ -28,12 +28,12 @@ def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
 
 def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:
     """Insert the pairs that are not there yet, under the caller's lock; returns the ids of the new rows."""
-    wanted = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
-    if not wanted:
+    new = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
+    if not new:
         return []
-    rows = DuplicateDismissal.objects.owned_by(owner_id).filter(first__in={first for first, _ in wanted})
-    wanted -= set(rows.values_list("first_id", "second_id"))
+    rows = DuplicateDismissal.objects.owned_by(owner_id).filter(first__in={first for first, _ in new})
+    new -= set(rows.values_list("first_id", "second_id"))
     made = DuplicateDismissal.objects.bulk_create(
-        DuplicateDismissal(owner_id=owner_id, first_id=first, second_id=second) for first, second in sorted(wanted)
+        DuplicateDismissal(owner_id=owner_id, first_id=first, second_id=second) for first, second in sorted(new)
     )
     return [row.pk for row in made]

@@ -29,13 +29,13 @@ def replace_rows(write: AccountWrite, *, groups: Groups, values: Values, stored:
     restore. Raises FieldError.
     """
     members = {person.pk: {group.pk for group in of} for person, of in groups}
-    wanted = {
+    target = {
         person.pk: {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
         for person, entries in values
     }
-    rows = _stored(write, [key for key in members if key in stored], [key for key in wanted if key in stored])
+    rows = _stored(write, [key for key in members if key in stored], [key for key in target if key in stored])
     _replace_groups(write, members, rows[_GROUP])
-    _replace_values(write, wanted, rows[_VALUE])
+    _replace_values(write, target, rows[_VALUE])
 
 
 def _stored(write: AccountWrite, members: list[UUID], valued: list[UUID]) -> dict[str, Stored]:
@@ -61,11 +61,11 @@ def _text(value: str) -> Value:
     return Value(value, output_field=TextField())
 
 
-def _replace_groups(write: AccountWrite, wanted: Mapping[UUID, set[UUID]], stored: Stored) -> None:
-    stale = [key for (person_id, group_id), (key, _) in stored.items() if group_id not in wanted[person_id]]
+def _replace_groups(write: AccountWrite, target: Mapping[UUID, set[UUID]], stored: Stored) -> None:
+    stale = [key for (person_id, group_id), (key, _) in stored.items() if group_id not in target[person_id]]
     if stale:
         Membership.objects.owned_by(write.owner_id).filter(pk__in=stale).delete()
-    pairs = [(person_id, key) for person_id, keys in wanted.items() for key in sorted(keys)]
+    pairs = [(person_id, key) for person_id, keys in target.items() for key in sorted(keys)]
     new = [pair for pair in pairs if pair not in stored]
     if new:
         check_active(write, Group, {key for _, key in new}, "groupIds")
@@ -74,13 +74,13 @@ def _replace_groups(write: AccountWrite, wanted: Mapping[UUID, set[UUID]], store
         )
 
 
-def _replace_values(write: AccountWrite, wanted: Mapping[UUID, Mapping[UUID, Any]], stored: Stored) -> None:
-    for values in wanted.values():
+def _replace_values(write: AccountWrite, target: Mapping[UUID, Mapping[UUID, Any]], stored: Stored) -> None:
+    for values in target.values():
         _check_values(write, values)
-    stale = [key for (person_id, template_id), (key, _) in stored.items() if template_id not in wanted[person_id]]
+    stale = [key for (person_id, template_id), (key, _) in stored.items() if template_id not in target[person_id]]
     new: list[CustomFieldValue] = []
     changed: list[CustomFieldValue] = []
-    for person_id, template_id, value in _flat(wanted):
+    for person_id, template_id, value in _flat(target):
         row = CustomFieldValue(owner_id=write.owner_id, person_id=person_id, template_id=template_id, value=value)
         found = stored.get((person_id, template_id))
         if found is None:
@@ -97,18 +97,18 @@ def _replace_values(write: AccountWrite, wanted: Mapping[UUID, Mapping[UUID, Any
         rows.bulk_update(changed, ["value", "updated_at"], batch_size=_TOGETHER)
 
 
-def _flat(wanted: Mapping[UUID, Mapping[UUID, Any]]) -> Iterator[tuple[UUID, UUID, Any]]:
-    for person_id, values in wanted.items():
+def _flat(target: Mapping[UUID, Mapping[UUID, Any]]) -> Iterator[tuple[UUID, UUID, Any]]:
+    for person_id, values in target.items():
         for template_id, value in values.items():
             yield person_id, template_id, value
 
 
-def _check_values(write: AccountWrite, wanted: Mapping[UUID, Any]) -> None:
+def _check_values(write: AccountWrite, target: Mapping[UUID, Any]) -> None:
     """Raise where a template was deleted, or lost the option, since the body was read."""
-    if write.is_fresh or not wanted:
+    if write.is_fresh or not target:
         return
-    templates = CustomFieldTemplate.objects.owned_by(write.owner_id).active().in_bulk(wanted)
-    for key, value in wanted.items():
+    templates = CustomFieldTemplate.objects.owned_by(write.owner_id).active().in_bulk(target)
+    for key, value in target.items():
         if key not in templates:
             raise FieldError("customFieldValues", UNKNOWN_ID)
         try:

@@ -135,8 +135,8 @@ class _Batch:
         if date.reminder_enabled and not person.is_deleted and not self.reminders.take():
             for column, value in _NO_REMINDER.items():
                 setattr(date, column, value)
-            told = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
-            left_out.append(f"{person.name}: {told}")
+            reason = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
+            left_out.append(f"{person.name}: {reason}")
         schedule.plan_date(date, self.clock, self.run.now)
         return left_out
 

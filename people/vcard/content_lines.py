@@ -243,12 +243,12 @@ def fold(text: str) -> str:
         return text + "\r\n"
     data = text.encode("utf-8", "replace")
     parts: list[bytes] = []
-    start, room = 0, _FOLD_AT
-    while len(data) - start > room:
-        end = start + room
+    start, limit = 0, _FOLD_AT
+    while len(data) - start > limit:
+        end = start + limit
         while data[end] & 0xC0 == 0x80:
             end -= 1
         parts.append(data[start:end])
-        start, room = end, _FOLD_AT - 1
+        start, limit = end, _FOLD_AT - 1
     parts.append(data[start:])
     return b"\r\n ".join(parts).decode() + "\r\n"

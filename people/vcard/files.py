@@ -31,13 +31,13 @@ def _read(index: int, raw: RawCard, charset: str | None) -> CardResult:
     try:
         card, warnings = read_card(text)
     except VCardError as error:
-        return CardResult(index=index, name=_glimpse(text), error=str(error), text=text)
+        return CardResult(index=index, name=_name_hint(text), error=str(error), text=text)
     if raw.warning:
         warnings = (raw.warning, *warnings)
     return CardResult(index=index, name=card.full_name, card=card, warnings=warnings, text=text)
 
 
-def _glimpse(text: str) -> str:
+def _name_hint(text: str) -> str:
     """A name to tell an unreadable card by: its FN, as it stands among the first lines."""
     for line in text[:4096].splitlines():
         found = parse_line(line)

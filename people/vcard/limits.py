@@ -101,11 +101,11 @@ class Limits:
         kept: list[KeptLine] = []
         size = 0
         for line in lines:
-            room = 0 if "photo" in line.fields else len(line.text)
-            if size + room > MAX_LINES_SIZE:
+            length = 0 if "photo" in line.fields else len(line.text)
+            if size + length > MAX_LINES_SIZE:
                 self._once(f"{line.text.partition(':')[0][:40]} is too large to be kept")
             else:
-                size += room
+                size += length
                 kept.append(line)
         return tuple(kept)
 

@@ -114,16 +114,16 @@ def _categories(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]
 
 def _lines(known: Card, card: Card, merged: Mapping[str, Any], *, overwrite: bool) -> tuple[KeptLine, ...]:
     """Those of both, the newer ones first where they count. What says nothing new leaves them as they are."""
-    mine, theirs = known.lines, tuple(_rebound(kept, merged) for kept in card.lines)
-    if not theirs or _says_it_all(known, merged["uid"], theirs):
+    mine, theirs = known.lines, tuple(_rebind(kept, merged) for kept in card.lines)
+    if not theirs or _covers_all_lines(known, merged["uid"], theirs):
         return mine
-    mine = tuple(_rebound(kept, merged) for kept in mine)
+    mine = tuple(_rebind(kept, merged) for kept in mine)
     if overwrite:
         return (*theirs, *missing_lines(theirs, mine, by_name=True))
     return (*mine, *missing_lines(mine, theirs))
 
 
-def _rebound(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
+def _rebind(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
     """The line with the entry among the `merged` ones, by field, that is the one it holds."""
     if kept.entry is None:
         return kept
@@ -143,7 +143,7 @@ def _date_key(day: Any) -> object:
     return day.type or ((day.title or "").casefold(), day.date, day.year_unknown)
 
 
-def _says_it_all(known: Card, uid: str | None, theirs: Sequence[KeptLine]) -> bool:
+def _covers_all_lines(known: Card, uid: str | None, theirs: Sequence[KeptLine]) -> bool:
     """Whether what is known, with this UID, says each of the lines, letter for letter or as an export spells it."""
     there: dict[str, list[KeptLine]] = {}
     for kept in known.lines:

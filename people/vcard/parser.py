@@ -114,7 +114,7 @@ class _Parser:
             "notes": self._notes(),
         }
         self._read_lists()
-        scalars["name"] = scalars["name"] or self._stand_in(scalars)
+        scalars["name"] = scalars["name"] or self._fallback_name(scalars)
         fitted = {field: self.limits.scalar(field, scalars.get(field)) for field in TEXTS}
         is_group = "kind" in self.found
         facts = {
@@ -203,7 +203,7 @@ class _Parser:
         for handle in found:
             handle.value = named.get(_messenger(handle), handle.value)
 
-    def _stand_in(self, scalars: dict[str, str | None]) -> str:
+    def _fallback_name(self, scalars: dict[str, str | None]) -> str:
         """What to call somebody without a name by (open points, section 11); empty when there is nothing."""
         for name in (scalars["organization"], scalars["nickname"]):
             if name:

@@ -32,7 +32,7 @@ class Graph(TypedDict):
     edges: list[Edge]
 
 
-def draw_direct(center: Node, edges: Iterable[Edge], user: Node, others: Iterable[Node]) -> Graph:
+def build_person_graph(center: Node, edges: Iterable[Edge], user: Node, others: Iterable[Node]) -> Graph:
     """The center with the edges at it, and the node at the other end of each.
 
     The user is drawn only where an edge ends there; edges to anybody who has no node are left out.
@@ -44,7 +44,7 @@ def draw_direct(center: Node, edges: Iterable[Edge], user: Node, others: Iterabl
     return {"nodes": [center, *(by_id[end] for end in at_ends)], "edges": kept}
 
 
-def draw_whole(user: Node, people: Sequence[Node], edges: Collection[Edge], limit: int | None = None) -> Graph:
+def build_network_graph(user: Node, people: Sequence[Node], edges: Collection[Edge], limit: int | None = None) -> Graph:
     """The user as center, the people and the edges among them; with a limit, those nearest to the user."""
     kept = people if limit is None or limit >= len(people) else _nearest(people, edges, limit)
     ids = {node["id"] for node in kept}

@@ -12,7 +12,7 @@ from people.models import Group, Membership, Person, RelationshipType
 from people.names import NameParts, display_name
 from relationships.models import Relationship
 from relationships.network.connectivity import USER
-from relationships.network.graph_builder import Edge, Graph, Node, draw_direct, draw_whole
+from relationships.network.graph_builder import Edge, Graph, Node, build_network_graph, build_person_graph
 from relationships.projection import FEW, Named, named_people
 
 _GroupsByPerson = Mapping[str, list[tuple[str, str, str]]]
@@ -28,7 +28,7 @@ def direct_graph(owner: User, person: Person) -> Graph:
     center = nodes[person.pk.hex]
     center["isCenter"] = True
     edges = _edges(owner, ties, people, [person.pk.hex])
-    return draw_direct(center, edges, _user_node(owner, is_center=False), nodes.values())
+    return build_person_graph(center, edges, _user_node(owner, is_center=False), nodes.values())
 
 
 def whole_graph(
@@ -50,7 +50,7 @@ def whole_graph(
     ]
     # Sorted here: the database would sort rows far wider than these.
     ties = sorted(_ties(owner.pk).one_of_each_pair())
-    return draw_whole(_user_node(owner, is_center=True), nodes, _edges(owner, ties, people), limit)
+    return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, ties, people), limit)
 
 
 def _is_chosen(groups: set[str], including: Collection[str] | None, excluding: Collection[str]) -> bool:

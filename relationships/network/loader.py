@@ -11,7 +11,7 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from relationships.models import Relationship
 from relationships.network.connectivity import Network
-from relationships.network.regions import Regions, TooFarError
+from relationships.network.regions import Regions, SearchLimitError
 
 # Beyond so many people asked about, or looked at, to read the whole network in two queries costs less.
 MOST_GONE, MOST_SEEN = 200, 1_000
@@ -25,8 +25,8 @@ def find_orphans(owner: Any, person_ids: Collection[UUID]) -> set[str]:
     gone = {person_id.hex for person_id in person_ids}
     if len(gone) <= MOST_GONE:
         try:
-            return _regions_beside(owner, gone).orphans()
-        except TooFarError:
+            return _regions_around(owner, gone).orphans()
+        except SearchLimitError:
             pass
     return load_network(owner).orphans_of(gone)
 
@@ -42,8 +42,8 @@ def load_network(owner: Any) -> Network:
     )
 
 
-def _regions_beside(owner: Any, gone: set[str]) -> Regions:
-    """What lies beside `gone`, read hop by hop, one query each. Raises TooFarError."""
+def _regions_around(owner: Any, gone: set[str]) -> Regions:
+    """What lies beside `gone`, read hop by hop, one query each. Raises SearchLimitError."""
     owner_id = getattr(owner, "pk", owner)
     regions = Regions(dict(_PEOPLE.rows(owner_id=owner_id, person_ids=[UUID(key) for key in gone])), MOST_SEEN)
     frontier: Iterable[str] = regions.gone

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 
-class TooFarError(Exception):
+class SearchLimitError(Exception):
     """So many people were seen that the whole network is the cheaper way."""
 
 
@@ -26,7 +26,7 @@ class Regions:
     def grow(self, links: Iterable[tuple[str, str, bool]]) -> list[str]:
         """Take in (person, neighbour, whether the neighbour is something to the user); returns whom to ask next.
 
-        Raises TooFarError.
+        Raises SearchLimitError.
         """
         new = []
         for one, other, is_tied in links:
@@ -43,7 +43,7 @@ class Regions:
             if is_tied:
                 self._anchored.add(self._root(other))
         if len(self._parent) > self._most_seen:
-            raise TooFarError
+            raise SearchLimitError
         return [person for person in new if self._root(person) not in self._anchored]
 
     def orphans(self) -> set[str]:

@@ -27,15 +27,15 @@ def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *
     needs_one = is_new or (row.symmetric and data.get("symmetric") is False)
     if given:
         if needs_one or given.pk != row.inverse_id:
-            _join(row, _free(given, row), now)
+            _pair_types(row, _assignable_inverse(given, row), now)
     elif label:
         if not _has_inverse_labelled(row, label):
-            _join(row, _make_inverse(row, label), now)
+            _pair_types(row, _make_inverse(row, label), now)
     elif needs_one:
         raise FieldError("inverseLabel", "A type that is not symmetric needs an inverse: inverseId or inverseLabel.")
 
 
-def _free(given: RelationshipType, row: RelationshipType) -> RelationshipType:
+def _assignable_inverse(given: RelationshipType, row: RelationshipType) -> RelationshipType:
     """The type that a body names, as it is now, under this lock. Raises FieldError unless it can be the inverse."""
     found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
     if found is None:
@@ -67,23 +67,23 @@ def _make_symmetric(row: RelationshipType, now: dt.datetime) -> None:
         return
     if former:
         _check_mergeable(row, former)
-        _retype(row, _ways_back(row), row, now)
+        _retype(row, _inverse_rows(row), row, now)
         _release(former, now)
-    _point(row, row, now)
+    _store_inverse(row, row, now)
 
 
-def _join(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
+def _pair_types(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
     """The two become each other's inverse. What either had before is released, and its relationships follow."""
     ends = ((row, inverse), (inverse, row))
-    for (end, other), ways_back in [(pair, _ways_back(pair[0])) for pair in ends]:
-        _retype(end, ways_back, other, now)
+    for (end, other), rows in [(pair, _inverse_rows(pair[0])) for pair in ends]:
+        _retype(end, rows, other, now)
         if end.inverse and end.inverse != end:
             _release(end.inverse, now)
     for end, other in ends:
-        _point(end, other, now)
+        _store_inverse(end, other, now)
 
 
-def _ways_back(row: RelationshipType) -> list[UUID]:
+def _inverse_rows(row: RelationshipType) -> list[UUID]:
     """The other rows of the pairs that have `row`; of a symmetric type the row that was made second."""
     if row.inverse is None:
         return []
@@ -99,7 +99,7 @@ def _retype(row: RelationshipType, keys: Collection[UUID], to: RelationshipType,
         relationships.update(relationship_type=to, updated_at=now)
 
 
-def _point(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
+def _store_inverse(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
     _types(row).filter(pk=row.pk).update(inverse=inverse, updated_at=now)
     row.inverse = inverse
 

@@ -15,10 +15,10 @@ from tests.client import Client
 PATH = "/account/sign-in"
 
 
-def sign_in(browser: Client, wanted: str = "/", **fields: str) -> Any:
-    """Open the page for `wanted` and send its form."""
-    page = browser.get(f"{PATH}?{urlencode({'next': wanted})}").content.decode()
-    return submit(browser, PATH, page, **{"next": wanted, "email": "alice@example.org", "password": PASSWORD, **fields})
+def sign_in(browser: Client, target: str = "/", **fields: str) -> Any:
+    """Open the page for `target` and send its form."""
+    page = browser.get(f"{PATH}?{urlencode({'next': target})}").content.decode()
+    return submit(browser, PATH, page, **{"next": target, "email": "alice@example.org", "password": PASSWORD, **fields})
 
 
 def test_a_browser_signs_in_and_goes_on_to_where_it_wanted(browser: Client, alice: User) -> None:
@@ -33,9 +33,9 @@ def test_a_browser_signs_in_and_goes_on_to_where_it_wanted(browser: Client, alic
     assert browser.get(f"{PATH}?next=/account/x")["Location"] == "/account/x"
 
 
-@pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", ""])
-def test_it_goes_nowhere_else(browser: Client, alice: User, wanted: str) -> None:
-    assert sign_in(browser, wanted)["Location"] == "/"
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", ""])
+def test_it_goes_nowhere_else(browser: Client, alice: User, target: str) -> None:
+    assert sign_in(browser, target)["Location"] == "/"
 
 
 def test_it_asks_for_the_code_of_the_second_factor(browser: Client, alice: User) -> None:

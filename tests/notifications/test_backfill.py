@@ -1,4 +1,4 @@
-"""Runs with --now, for moments past and to come, in any order, beside a worker that goes by the clock."""
+"""Runs with --now, for instants past and to come, in any order, beside a worker that goes by the clock."""
 
 import datetime as dt
 from typing import Any
@@ -30,8 +30,8 @@ def work(channel: RecordingChannel) -> int:
     return len(channel.sent) - before
 
 
-def digests(*moments: str) -> None:
-    for moment in moments:
+def digests(*instants: str) -> None:
+    for moment in instants:
         call_command("send_digests", "--now", moment)
 
 

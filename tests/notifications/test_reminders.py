@@ -31,8 +31,8 @@ def run(now: str) -> None:
     call_command("deliver_reminders", "--now", now)
 
 
-def run_each(*moments: str) -> None:
-    for moment in moments:
+def run_each(*instants: str) -> None:
+    for moment in instants:
         run(moment)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import User
 from notifications.notices.notice import NoticeKind
-from notifications.notices.wording import word
+from notifications.notices.wording import wording_of
 from tests.notifications.notices import CONTENTS, EVENT, make_notice
 
 
@@ -45,7 +45,7 @@ from tests.notifications.notices import CONTENTS, EVENT, make_notice
     ],
 )
 def test_important_date(alice: User, content: dict[str, Any], title: str, lines: tuple[str, ...]) -> None:
-    wording = word(make_notice(alice, **content))
+    wording = wording_of(make_notice(alice, **content))
     assert (wording.title, wording.lines) == (title, lines)
     assert wording.url.endswith("/people/01900000-0000-7000-8000-000000000001")
 
@@ -53,7 +53,7 @@ def test_important_date(alice: User, content: dict[str, Any], title: str, lines:
 def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> None:
     settings.APP_URL = "https://app.example.org/#/people/{id}?from=reminder"
     url = "https://app.example.org/#/people/01900000-0000-7000-8000-000000000001?from=reminder"
-    assert word(make_notice(alice)).url == url
+    assert wording_of(make_notice(alice)).url == url
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> Non
     ],
 )
 def test_contact(alice: User, content: dict[str, Any], line: str) -> None:
-    wording = word(make_notice(alice, NoticeKind.CONTACT, **content))
+    wording = wording_of(make_notice(alice, NoticeKind.CONTACT, **content))
     assert (wording.title, wording.lines) == ("Get in touch with Ada Lovelace", (line,))
 
 
@@ -72,7 +72,7 @@ def test_digest_names_each_person_once_a_day(alice: User) -> None:
     contact = {**EVENT, "kind": "contact", "type": None, "turns": None}
     namesake = {**EVENT, "personId": "2", "type": None, "title": "First met", "turns": 1}
     later = {**EVENT, "date": "2026-12-12", "type": "NAMEDAY", "turns": None}
-    wording = word(make_notice(alice, NoticeKind.DIGEST, events=[EVENT, namesake, contact, later]))
+    wording = wording_of(make_notice(alice, NoticeKind.DIGEST, events=[EVENT, namesake, contact, later]))
     assert wording.title == "4 events in the coming week"
     first, second = wording.days
     assert (first.words, first.digits, first.number) == ("Thursday, 10 December", "2026-12-10", 10)
@@ -117,11 +117,11 @@ def test_digest_names_each_person_once_a_day(alice: User) -> None:
 )
 def test_every_language(alice: User, language: str, title: str, line: str, day: str) -> None:
     alice.language = language
-    wording = word(make_notice(alice, daysUntil=1))
+    wording = wording_of(make_notice(alice, daysUntil=1))
     assert (wording.title, wording.lines[0]) == (title, line)
-    assert word(make_notice(alice, NoticeKind.DIGEST)).days[0].words == day
+    assert wording_of(make_notice(alice, NoticeKind.DIGEST)).days[0].words == day
     for kind in set(CONTENTS) - {NoticeKind.DIGEST}:
-        assert word(make_notice(alice, kind)).lines
+        assert wording_of(make_notice(alice, kind)).lines
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_every_language(alice: User, language: str, title: str, line: str, day: 
 )
 def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
     alice.date_format = form
-    assert word(make_notice(alice)).lines[0] == f"It is today, {day}."
+    assert wording_of(make_notice(alice)).lines[0] == f"It is today, {day}."

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relationships.network.connectivity import USER, Network
-from relationships.network.graph_builder import Edge, Node, draw_direct, draw_whole
+from relationships.network.graph_builder import Edge, Node, build_network_graph, build_person_graph
 from tests.relationships import reference
 
 LETTERS = "abcdefgh"
@@ -33,25 +33,27 @@ def names(nodes: Sequence[Node]) -> list[str]:
 
 def test_a_person_stands_with_those_at_the_other_ends() -> None:
     edges = [edge("a", USER), edge("a", "b", "PARENT"), edge("a", "b", "FRIEND"), edge("a", "c")]
-    graph = draw_direct(node("a", center=True), edges, node(USER), [node("c"), node("b"), node("z")])
+    graph = build_person_graph(node("a", center=True), edges, node(USER), [node("c"), node("b"), node("z")])
     assert names(graph["nodes"]) == ["a", USER, "b", "c"]
     assert graph["edges"] == edges
     assert [drawn["isCenter"] for drawn in graph["nodes"]] == [True, False, False, False]
 
 
 def test_the_user_is_drawn_only_where_an_edge_needs_it() -> None:
-    graph = draw_direct(node("a", center=True), [edge("a", "b")], node(USER), [node("b")])
+    graph = build_person_graph(node("a", center=True), [edge("a", "b")], node(USER), [node("b")])
     assert names(graph["nodes"]) == ["a", "b"]
 
 
 def test_an_edge_to_nobody_known_is_left_out() -> None:
-    graph = draw_direct(node("a", center=True), [edge("a", "gone")], node(USER), [])
+    graph = build_person_graph(node("a", center=True), [edge("a", "gone")], node(USER), [])
     assert (names(graph["nodes"]), graph["edges"]) == (["a"], [])
 
 
 def test_the_whole_keeps_islands_and_the_order_of_the_people() -> None:
     people = [node("c"), node("a"), node("b")]
-    graph = draw_whole(node(USER, center=True), people, [edge("a", USER), edge("a", "b"), edge("a", "left-out")])
+    graph = build_network_graph(
+        node(USER, center=True), people, [edge("a", USER), edge("a", "b"), edge("a", "left-out")]
+    )
     assert names(graph["nodes"]) == [USER, "c", "a", "b"]
     assert graph["edges"] == [edge("a", USER), edge("a", "b")]
 
@@ -59,8 +61,8 @@ def test_the_whole_keeps_islands_and_the_order_of_the_people() -> None:
 def test_a_limit_keeps_those_nearest_to_the_user() -> None:
     people = [node(name) for name in "abcdz"]
     edges = [edge("d", USER), edge("d", "c"), edge("c", "b"), edge("b", "a")]
-    assert names(draw_whole(node(USER), people, edges, limit=3)["nodes"]) == [USER, "d", "c", "b"]
-    assert names(draw_whole(node(USER), people, edges, limit=5)["nodes"]) == [USER, *"abcdz"]
+    assert names(build_network_graph(node(USER), people, edges, limit=3)["nodes"]) == [USER, "d", "c", "b"]
+    assert names(build_network_graph(node(USER), people, edges, limit=5)["nodes"]) == [USER, *"abcdz"]
 
 
 ends = st.sampled_from([*LETTERS, USER])
@@ -75,7 +77,7 @@ def test_a_limited_graph_is_closed_and_cuts_nobody_off(
     links: list[tuple[str, str]], people: list[str], limit: int
 ) -> None:
     edges = [edge(*link) for link in links]
-    graph = draw_whole(node(USER), [node(name) for name in people], edges, limit)
+    graph = build_network_graph(node(USER), [node(name) for name in people], edges, limit)
     kept = names(graph["nodes"])[1:]
     assert len(kept) == min(limit, len(people))
     assert all(drawn["source"] in [USER, *kept] and drawn["target"] in [USER, *kept] for drawn in graph["edges"])

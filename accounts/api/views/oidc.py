@@ -21,9 +21,9 @@ from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.pages.next_paths import own_path
+from accounts.pages.next_paths import local_path
 from accounts.pages.oidc import CODE_PATH
-from accounts.pages.viewers import go_on
+from accounts.pages.viewers import continue_to
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.oidc_accounts import account_for, link_account
 from accounts.services.oidc_sign_in import (
@@ -86,7 +86,7 @@ class OidcViewSet(OpenViewSet):
         if not is_configured():
             raise MissingError
         _STARTS.draw(address_block(client_address(request._request)))
-        url, begun = flow.begin(own_path(request.query_params.get("next", ""), DEFAULT_NEXT))
+        url, begun = flow.begin(local_path(request.query_params.get("next", ""), DEFAULT_NEXT))
         response = HttpResponseRedirect(url)
         set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
@@ -130,7 +130,7 @@ class OidcViewSet(OpenViewSet):
         if has_second_factor(user) and not shows_second_factor(claims):
             return _ask_code(request, PendingSignIn.of(user, claims, begun.next_path))
         link_account(user=user, issuer=claims["iss"], subject=claims["sub"])
-        response = go_on(request._request, begun.next_path)
+        response = continue_to(request._request, begun.next_path)
         complete_sign_in(request._request, response, user)
         return response
 

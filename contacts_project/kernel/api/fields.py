@@ -215,9 +215,9 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
         self.allow_empty = allow_empty
         super().__init__(**kwargs)
 
-    def found(self, wanted: list[Any]) -> Mapping[Any, Any]:
-        """What validated data holds for each id of `wanted` that is one of an own row."""
-        return self.rows().in_bulk(wanted)
+    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
+        """What validated data holds for each of `ids` that is the id of an own row."""
+        return self.rows().in_bulk(ids)
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -227,12 +227,12 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
         if len(data) > self.max_items:
             raise serializers.ValidationError(f"At most {self.max_items} ids.")
         keys = [parse_id(item) for item in data]
-        wanted = [key for key in keys if key]
-        found = self.found(wanted) if wanted else {}
+        ids = [key for key in keys if key]
+        found = self.found(ids) if ids else {}
         unknown = {str(i): [UNKNOWN_ID] for i, key in enumerate(keys) if key not in found}
         if unknown:
             raise serializers.ValidationError(unknown)
-        return [found[key] for key in dict.fromkeys(wanted)]
+        return [found[key] for key in dict.fromkeys(ids)]
 
     def to_representation(self, value: Any) -> list[str]:
         return [str(getattr(row, "pk", row)) for row in value]
@@ -243,8 +243,8 @@ class OwnedIdsField(OwnedListField):
 
     FEW = 500
 
-    def found(self, wanted: list[Any]) -> Mapping[Any, Any]:
+    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
         rows = self.rows()
-        if len(wanted) <= self.FEW:
-            rows = rows.filter(pk__in=wanted)
+        if len(ids) <= self.FEW:
+            rows = rows.filter(pk__in=ids)
         return {key: key for key in rows.values_list("pk", flat=True)}

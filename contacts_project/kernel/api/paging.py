@@ -6,7 +6,7 @@ from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from contacts_project.kernel.api.queries import read_whole
+from contacts_project.kernel.api.queries import read_integer
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500
 _MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
@@ -16,8 +16,8 @@ D = TypeVar("D", int, None)
 
 def read_page(query: QueryDict, *, default: D) -> tuple[D | int, int]:
     """Limit and offset; a limit above MAX_LIMIT counts as that. Raises FieldError."""
-    limit: D | int = read_whole(query, "limit", default=default, low=1)
-    offset = read_whole(query, "offset", default=0, low=0, high=_MAX_OFFSET)
+    limit: D | int = read_integer(query, "limit", default=default, low=1)
+    offset = read_integer(query, "offset", default=0, low=0, high=_MAX_OFFSET)
     return limit if limit is None else min(limit, MAX_LIMIT), offset
 
 

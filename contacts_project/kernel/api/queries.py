@@ -23,7 +23,7 @@ def read_flag(query: QueryDict, name: str, *, default: bool) -> bool:
 D = TypeVar("D", int, None)
 
 
-def read_whole(query: QueryDict, name: str, *, default: D, low: int, high: int | None = None) -> D | int:
+def read_integer(query: QueryDict, name: str, *, default: D, low: int, high: int | None = None) -> D | int:
     """A whole number in plain digits, from `low` to `high`. Raises FieldError."""
     text = query.get(name)
     if text is None:

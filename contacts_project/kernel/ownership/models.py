@@ -60,7 +60,7 @@ class FeedQuerySet(OwnedQuerySet[M]):
     """Rows that the change feed tells of: every write gives them the revision of the account's write."""
 
     def update(self, **values: Any) -> int:
-        if self._feed_model.is_told(values):
+        if self._feed_model.is_in_feed(values):
             values |= revisions.stamp(self.model, self.owner_id)
         return super().update(**values)
 
@@ -220,7 +220,7 @@ class FeedModel(OwnedModel):
         columns = kwargs.get("update_fields")
         if columns is None:
             self.note_change()
-        elif self.is_told(columns):
+        elif self.is_in_feed(columns):
             self.note_change()
             kwargs["update_fields"] = {*columns, "revision"}
         super().save(*args, **kwargs)
@@ -235,7 +235,7 @@ class FeedModel(OwnedModel):
             setattr(self, column, value)
 
     @classmethod
-    def is_told(cls, columns: Collection[str]) -> bool:
+    def is_in_feed(cls, columns: Collection[str]) -> bool:
         """Whether a change of these columns is one to a client."""
         return not cls.QUIET_COLUMNS.issuperset(columns)
 

@@ -46,8 +46,8 @@ class Command(BaseCommand):
                 if not is_unavailable(error):
                     raise
                 raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
-        told = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
-        self.stdout.write(f"{told}, {counts[ERROR]} errors")
+        summary = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
+        self.stdout.write(f"{summary}, {counts[ERROR]} errors")
         if counts[ERROR] and counts[ERROR] == counts.total():
             raise CommandError("No card could be imported.")
 

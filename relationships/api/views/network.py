@@ -12,7 +12,7 @@ from rest_framework.serializers import IntegerField
 
 from accounts.api.viewsets import ApiViewSet, TrashViewSet
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.queries import read_whole
+from contacts_project.kernel.api.queries import read_integer
 from contacts_project.kernel.api.schema import envelope
 from people.counts import PEOPLE, count_of
 from people.dates import schedule
@@ -95,7 +95,7 @@ class DashboardViewSet(ApiViewSet[Any]):
             self.owner,
             including=including or None,
             excluding=_ids(query.get("excludeGroupIds", "")),
-            limit=read_whole(query, "limit", default=None, low=1),
+            limit=read_integer(query, "limit", default=None, low=1),
         )
         return Response(graph)
 

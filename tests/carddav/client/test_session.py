@@ -10,10 +10,10 @@ from carddav.client import (
     Book,
     BookGoneError,
     BusyError,
+    ConnectionRejectedError,
     DnsError,
     LoginRefusedError,
     Missing,
-    NobodyListensError,
     NotCardDavError,
     PolicyError,
     ServerTimeoutError,
@@ -115,7 +115,7 @@ def test_silence_ends_when_the_time_is_up(fake: FakeBook) -> None:
 
 
 def test_each_way_to_be_out_of_reach_has_a_name(settings: Any) -> None:
-    with pytest.raises(NobodyListensError):
+    with pytest.raises(ConnectionRejectedError):
         ask(f"http://127.0.0.1:{closed_port()}/")
     with pytest.raises(DnsError):
         ask("https://nowhere.invalid/")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from carddav.client import BusyError, NobodyListensError, Outcome
+from carddav.client import BusyError, ConnectionRejectedError, Outcome
 from carddav.client.book import Book
 from carddav.client.login import Login
 from carddav.client.session import open_session
@@ -91,7 +91,7 @@ def test_a_lost_reply_leaves_the_outcome_open_and_sends_nothing_twice(real: Real
 
 def test_what_was_never_sent_is_no_open_outcome() -> None:
     url = f"http://127.0.0.1:{closed_port()}/"
-    with open_session(Login(url, USER, PASSWORD)) as session, pytest.raises(NobodyListensError):
+    with open_session(Login(url, USER, PASSWORD)) as session, pytest.raises(ConnectionRejectedError):
         Book(session, f"{url}book/").create("1.vcf", card())
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from carddav.client import (
     BookGoneError,
-    BrokenOffError,
     Capabilities,
     Card,
     Changes,
+    ConnectionBrokenError,
     Entry,
     Fetched,
     FoundBook,
@@ -86,7 +86,7 @@ class MemoryBook:
         if fault == "kill_before":
             raise Killed
         if fault == "lose_before":
-            raise BrokenOffError
+            raise ConnectionBrokenError
         if server.is_gone:
             raise BookGoneError
         return fault
@@ -95,7 +95,7 @@ class MemoryBook:
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
-            raise BrokenOffError
+            raise ConnectionBrokenError
 
     def look(self) -> FoundBook:
         self._request("look")
