@@ -6,18 +6,19 @@ SQLite and PostgreSQL alike. Only what hangs on people in use counts: deleting a
 counts, restoring puts it back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Sum
 
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.models import AccountCount
 
-PEOPLE, MEMBERS, DAYS = "people", "members", "days"
+PEOPLE, MEMBERS, DAYS, PHOTO_BYTES = "people", "members", "days", "photo_bytes"
 
 
 _ALIVE = "EXISTS (SELECT 1 FROM people_person p WHERE p.id = {row}.{column} AND p.deleted_at IS NULL)"
@@ -28,7 +29,8 @@ class Counted:
     """One kind of row. In `key` and `condition`, SQL expressions, `{row}` stands for the row.
 
     `key` tells apart what is counted separately (the group of a membership); `condition` says which rows count;
-    `people` are the columns that name people, all of whom must be active; `columns` are those whose change matters.
+    `people` are the columns that name people, all of whom must be active; `columns` are those whose change matters;
+    `amount` is what a row adds, where it is not 1.
     """
 
     kind: str
@@ -37,6 +39,7 @@ class Counted:
     key: str = "CAST('' AS varchar(36))"
     condition: str = "{row}.deleted_at IS NULL"
     people: tuple[str, ...] = ("person_id",)
+    amount: str = "1"
 
     def counts(self, row: str, without: str = "") -> str:
         """The condition under which `row` counts, leaving out the person in the column `without`."""
@@ -60,6 +63,17 @@ def counts_by_key(owner_id: UUID, kind: str, keys: Iterable[str] | None = None) 
 _COUNTS = CompiledQuery(
     lambda owner_id, kind: AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number")
 )
+
+
+def totals_of(owner_ids: Collection[UUID], *kinds: str) -> dict[tuple[UUID, str], int]:
+    """Of several accounts, what is counted as a whole, by account and kind."""
+    rows = AccountCount.objects.filter(owner_id__in=owner_ids, kind__in=kinds, key="")
+    return {(owner_id, kind): number for owner_id, kind, number in rows.values_list("owner_id", "kind", "number")}
+
+
+def total_of_all(kind: str) -> int:
+    """Over all accounts, what is counted as a whole: one index entry an account is read."""
+    return AccountCount.objects.filter(kind=kind, key="").aggregate(total=Sum("number"))["total"] or 0
 
 
 def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:
@@ -102,16 +116,23 @@ _SUM = f"ON CONFLICT (owner_id, kind, key) DO UPDATE SET number = {_COUNT}.numbe
 def _add(counted: Counted, row: str) -> str:
     return (
         f"INSERT INTO {_COUNT} (owner_id, kind, key, number) "
-        f"SELECT {row}.owner_id, '{counted.kind}', {counted.key.format(row=row)}, 1 WHERE {counted.counts(row)} {_SUM}"
+        f"SELECT {row}.owner_id, '{counted.kind}', {counted.key.format(row=row)}, {counted.amount.format(row=row)} "
+        f"WHERE {counted.counts(row)} {_SUM}"
     )
 
 
 def _take(counted: Counted, row: str) -> str:
     """Only of what is there: an account that is being deleted has lost its counts already."""
     return (
-        f"UPDATE {_COUNT} SET number = number - 1 WHERE owner_id = {row}.owner_id AND kind = '{counted.kind}' "  # noqa: S608
+        f"UPDATE {_COUNT} SET number = number - {counted.amount.format(row=row)} "  # noqa: S608 - as below
+        f"WHERE owner_id = {row}.owner_id AND kind = '{counted.kind}' "
         f"AND key = {counted.key.format(row=row)} AND {counted.counts(row)}"
     )
+
+
+def _total(counted: Counted) -> str:
+    """Of the rows `c` of a group."""
+    return "count(*)" if counted.amount == "1" else f"sum({counted.amount.format(row='c')})"
 
 
 def _add_all(counted: Counted, column: str) -> str:
@@ -130,7 +151,8 @@ def recount_statements(counted: Counted) -> Iterator[str]:
     yield f"DELETE FROM {_COUNT} WHERE kind = '{counted.kind}'"  # noqa: S608 - as above
     yield (
         f"INSERT INTO {_COUNT} (owner_id, kind, key, number) "  # noqa: S608 - as above
-        f"SELECT c.owner_id, '{counted.kind}', {key}, count(*) FROM {counted.table} c WHERE {counted.counts('c')} "
+        f"SELECT c.owner_id, '{counted.kind}', {key}, {_total(counted)} FROM {counted.table} c "
+        f"WHERE {counted.counts('c')} "
         f"GROUP BY c.owner_id, {key}"
     )
 
@@ -152,6 +174,9 @@ COUNTED_OF_PEOPLE = (
         key="CAST({row}.month_day AS varchar(36))",
         condition="{row}.deleted_at IS NULL AND ({row}.type IS NOT NULL OR NOT {row}.reminder_enabled)",
     ),
+)
+COUNTED_PHOTOS = Counted(
+    PHOTO_BYTES, "people_storedphoto", ("size",), condition="1 = 1", people=(), amount="{row}.size"
 )
 
 
@@ -180,7 +205,7 @@ def wrong_counts(owner_id: UUID) -> list[str]:
         for kind in _counted:
             key = kind.key.format(row="c")
             rows = f"FROM {kind.table} c WHERE c.owner_id = %s AND {kind.counts('c')}"
-            cursor.execute(f"SELECT {key}, count(*) {rows} GROUP BY {key}", [owner])
+            cursor.execute(f"SELECT {key}, {_total(kind)} {rows} GROUP BY {key}", [owner])
             counted |= {(kind.kind, str(row_key)): number for row_key, number in cursor.fetchall()}
     return [
         f"{' '.join(name)}: {kept.get(name, 0)} instead of {counted.get(name, 0)}"

@@ -10,6 +10,7 @@ from people.models.lookup import LookupKey
 from people.models.merge_record import MergeRecord
 from people.models.person import Person
 from people.models.relationship_type import RelationshipType
+from people.models.stored_photo import StoredPhoto
 
 __all__ = [
     "AccountCount",
@@ -25,4 +26,5 @@ __all__ = [
     "MergeRecord",
     "Person",
     "RelationshipType",
+    "StoredPhoto",
 ]

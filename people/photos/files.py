@@ -8,7 +8,8 @@ import datetime as dt
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from django.db import transaction
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.storage import ASIDE
-from people.models import Person
+from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo
 
 __all__ = [
@@ -49,7 +50,13 @@ def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     name = photo_name(owner_id, jpeg)
     if read_photo(name) != jpeg:
         default_storage.save(_path(name), ContentFile(jpeg))
+    _note_sizes(owner_id, {name: len(jpeg)})
     return name
+
+
+def _note_sizes(owner_id: UUID, sizes: Mapping[str, int]) -> None:
+    rows = [StoredPhoto(name=name, owner_id=owner_id, size=size) for name, size in sizes.items()]
+    StoredPhoto.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def read_photo(name: str) -> bytes | None:
@@ -97,7 +104,8 @@ def _delete_unused(owner_id: UUID, names: set[str]) -> None:
         _delete(names)
 
 
-def _delete(names: Iterable[str]) -> None:
+def _delete(names: set[str]) -> None:
+    StoredPhoto.objects.filter(name__in=names).delete()
     for name in names:
         default_storage.delete(_path(name))
 
@@ -145,7 +153,16 @@ def sweep_files(*, now: dt.datetime) -> int:
         strays += len(unused)
         if unused:
             _delete_unused(owner_id, unused)
+        _count_in(owner_id, names - unused)
     return strays
+
+
+def _count_in(owner_id: UUID, names: set[str]) -> None:
+    """Note the sizes of files that were stored before sizes were noted."""
+    known = StoredPhoto.objects.filter(owner_id=owner_id).values_list("name", flat=True)
+    if new := names.difference(known):
+        with suppress(AccountGoneError), account_lock(owner_id):
+            _note_sizes(owner_id, {name: default_storage.size(_path(name)) for name in new})
 
 
 def owner_of(name: str) -> UUID:
