@@ -27,6 +27,7 @@ SCHEDULE = (
     Recurring("End of the address books' history", "carddav.tasks.purge_history", minute="47", hour="3"),
     Recurring("Due reminders and digests", "notifications.tasks.due_scan"),
     Recurring("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
+    Recurring("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),
     Recurring("Addresses for the geocoder", "people.tasks.geocode"),
     Recurring("Purge of what was deleted", "people.tasks.purge_deleted", minute="17", hour="3"),
 )

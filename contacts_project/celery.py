@@ -15,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
 app = Celery("contacts_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["contacts_project.operation"])  # a package of an app, not an app
 
 
 @setup_logging.connect

@@ -170,6 +170,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         ]
         indexes = [
             models.Index(Lower("email"), name="user_email_without_case"),
+            models.Index(fields=["created_at", "id"], name="user_created"),
             models.Index(fields=["id"], name="user_reminders_stale", condition=models.Q(reminders_stale=True)),
         ]
 

@@ -115,6 +115,7 @@ class Connection(Leased, OwnedModel):
         ]
         indexes = [
             models.Index(fields=["next_sync_at"], name="carddav_connection_due", condition=models.Q(sync_enabled=True)),
+            models.Index(fields=["pause"], name="carddav_connection_paused", condition=~models.Q(pause="")),
         ]
 
     @property

@@ -58,6 +58,7 @@ class Mapping(OwnedModel):
         indexes = [
             models.Index(fields=["connection", "status"], name="carddav_mapping_status"),
             models.Index(fields=["connection", "uid"], name="carddav_mapping_uid"),
+            models.Index(fields=["updated_at"], name="carddav_mapping_held", condition=models.Q(status="held")),
         ]
 
 

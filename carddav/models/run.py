@@ -69,6 +69,11 @@ class Run(OwnedModel):
         indexes = [
             models.Index(fields=["connection", "started_at"], name="carddav_run_history"),
             models.Index(fields=["started_at"], name="carddav_run_age"),
+            models.Index(
+                fields=["ended_at", "code", "started_at"],
+                name="carddav_run_ended",
+                condition=models.Q(ended_at__isnull=False),
+            ),
         ]
 
 

@@ -92,4 +92,15 @@ class Delivery(Leased, OwnedModel):
             models.Index(fields=["held_until"], name="delivery_held", condition=Q(held_until__isnull=False)),
             models.Index(fields=["owner", "planned_at", "id"], name="delivery_history"),
             models.Index(fields=["planned_at"], name="delivery_old"),
+            # What operators look at: how those of a day ended, and those that did not arrive.
+            models.Index(
+                fields=["updated_at", "channel", "state", "code"],
+                name="delivery_ended",
+                condition=Q(ended_at__isnull=False),
+            ),
+            models.Index(
+                fields=["state", "planned_at"],
+                name="delivery_undelivered",
+                condition=Q(state__in=["failed", "skipped"]),
+            ),
         ]

@@ -1,0 +1,112 @@
+"""Counts of what happened on a day: live for days that go on, written to DailyCount once for days that are over."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, Sum
+
+from accounts.models import User
+from carddav.models import Run
+from contacts_project.kernel.daily_counts import DailyCount
+from notifications.models import Delivery
+
+DELIVERIES, RUNS, RUN_MILLISECONDS, SIGN_UPS, SIZES = "deliveries", "runs", "run_milliseconds", "sign_ups", "sizes"
+# The row that says that a day was counted, even if nothing happened on it.
+_COUNTED = "counted"
+# What began before midnight may be committed after it.
+_LATE = dt.timedelta(hours=1)
+
+Times = dict[str, dt.datetime]
+
+
+def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
+    """Count the days that are over and were not counted yet, and note today's `sizes`; returns how many days.
+
+    Killed between two days, or run twice at a time, it counts none twice.
+    """
+    day, counted = first_uncounted_day() or _first_day(), 0
+    last = (now - _LATE).astimezone(dt.UTC).date()
+    while day is not None and day < last:
+        _close(day)
+        day, counted = day + dt.timedelta(days=1), counted + 1
+    for key, number in sizes.items():
+        values = {"number": number}
+        DailyCount.objects.update_or_create(day=now.astimezone(dt.UTC).date(), name=SIZES, key=key, defaults=values)
+    return counted
+
+
+def first_uncounted_day() -> dt.date | None:
+    """The day after the last that was counted; None before the first."""
+    days = DailyCount.objects.filter(name=_COUNTED).order_by("-day").values_list("day", flat=True)
+    last = days.first()
+    return None if last is None else last + dt.timedelta(days=1)
+
+
+def count(name: str, day: dt.date | None, *, to_the_end: bool = False) -> Counter[str]:
+    """What happened on the day, or since then, by key; all there ever was for None."""
+    times: Times = {}
+    if day is not None:
+        start = dt.datetime.combine(day, dt.time.min, tzinfo=dt.UTC)
+        times = {"gte": start} if to_the_end else {"gte": start, "lt": start + dt.timedelta(days=1)}
+    return _COUNTS[name](times)
+
+
+def _within(column: str, times: Times) -> dict[str, dt.datetime]:
+    return {f"{column}__{lookup}": time for lookup, time in times.items()}
+
+
+def _deliveries(times: Times) -> Counter[str]:
+    # `updated_at` of what has ended is when that was, by the machine's clock. One that an operator has tried again
+    # counts on both days.
+    rows = Delivery.unscoped.rows().filter(ended_at__isnull=False, **_within("updated_at", times))
+    groups = rows.order_by().values_list("channel", "state", "code").annotate(number=Count("*"))
+    return Counter({f"{channel or 'none'}/{state}/{code}": number for channel, state, code, number in groups})
+
+
+def _ended_runs(times: Times) -> Any:
+    return Run.unscoped.rows().filter(ended_at__isnull=False, **_within("ended_at", times)).order_by()
+
+
+def _runs(times: Times) -> Counter[str]:
+    groups = _ended_runs(times).values_list("code").annotate(number=Count("*"))
+    return Counter({code or "ok": number for code, number in groups})
+
+
+def _run_milliseconds(times: Times) -> Counter[str]:
+    taken = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
+    groups = _ended_runs(times).values_list("code").annotate(total=Sum(taken))
+    return Counter({code or "ok": max(0, total // dt.timedelta(milliseconds=1)) for code, total in groups})
+
+
+def _sign_ups(times: Times) -> Counter[str]:
+    return Counter({"": User.objects.filter(**_within("created_at", times)).count()})
+
+
+_COUNTS: dict[str, Callable[[Times], Counter[str]]] = {
+    DELIVERIES: _deliveries,
+    RUNS: _runs,
+    RUN_MILLISECONDS: _run_milliseconds,
+    SIGN_UPS: _sign_ups,
+}
+
+
+def _first_day() -> dt.date | None:
+    """The day of the oldest row that there is to count."""
+    oldest = (
+        Delivery.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("updated_at"))["first"],
+        Run.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("ended_at"))["first"],
+        User.objects.aggregate(first=Min("created_at"))["first"],
+    )
+    found = [time for time in oldest if time is not None]
+    return min(found).astimezone(dt.UTC).date() if found else None
+
+
+def _close(day: dt.date) -> None:
+    rows = [DailyCount(day=day, name=_COUNTED, key="", number=1)]
+    for name in _COUNTS:
+        rows += [DailyCount(day=day, name=name, key=key, number=number) for key, number in count(name, day).items()]
+    with transaction.atomic():
+        DailyCount.objects.bulk_create(rows, ignore_conflicts=True)

@@ -1,0 +1,215 @@
+"""Figures of the instance out of its database and queues: for the page of operation and for /metrics.
+
+Each is bounded: an index over what waits, one entry an account, or the days since the last that `count_days` has
+counted. Days are UTC, by the machine's clock and not by a command's `--now`. Nothing in them is of somebody: channels,
+states, codes and numbers.
+"""
+
+import datetime as dt
+import platform
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import celery
+import django
+from django.conf import settings
+from django.db import connection, models
+from kombu.exceptions import ChannelError
+
+from accounts.models import AccountMail, User
+from carddav.models import Conflict, Connection, Mapping, Pause, Run, RunState
+from contacts_project.celery import app
+from contacts_project.kernel.daily_counts import DailyCount
+from contacts_project.operation import day_counts
+from contacts_project.operation.day_counts import DELIVERIES, RUN_MILLISECONDS, RUNS, SIGN_UPS, SIZES
+from notifications.models import Delivery, DigestSchedule
+from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
+from people.models import GeocodedAddress, ImportantDate, Person
+from people.vocabularies import GeocodeState
+
+# What waits is counted no further: beyond it the number says "very many" all the same.
+MOST_COUNTED = 100_000
+_RECENT_RUNS = 500
+
+ByDay = dict[dt.date, Counter[str]]
+
+
+def deliveries_by_day(*, days: int, now: dt.datetime) -> ByDay:
+    """Deliveries that ended, by day and then by `channel/state/code`; today is the last of the days."""
+    return _by_day(DELIVERIES, days, now)
+
+
+def runs_by_day(*, days: int, now: dt.datetime) -> ByDay:
+    """CardDAV runs that ended, by day and then by outcome: `ok`, or the code of the failure."""
+    return _by_day(RUNS, days, now)
+
+
+def run_milliseconds_by_day(*, days: int, now: dt.datetime) -> ByDay:
+    """The time that these runs took in all, from being asked for to their end."""
+    return _by_day(RUN_MILLISECONDS, days, now)
+
+
+def sign_ups_by_day(*, days: int, now: dt.datetime) -> ByDay:
+    """Accounts made, under the key ``; of days that are over, those since deleted too."""
+    return _by_day(SIGN_UPS, days, now)
+
+
+def sizes_by_day(*, days: int, now: dt.datetime) -> ByDay:
+    """What `sizes` said last on each day; days on which no scheduler ran are missing."""
+    since = _today(now) - dt.timedelta(days=days - 1)
+    return _grouped(DailyCount.objects.filter(name=SIZES, day__gte=since))
+
+
+def deliveries_total() -> Counter[tuple[str, str]]:
+    """All deliveries that ever ended, by channel and state; the channel is `none` where there was none to use."""
+    total: Counter[tuple[str, str]] = Counter()
+    for key, number in _total(DELIVERIES).items():
+        channel, state, _ = key.split("/")
+        total[channel, state] += number
+    return total
+
+
+def delivery_failures_total() -> Counter[tuple[str, str]]:
+    """Those that failed, by channel and code."""
+    total: Counter[tuple[str, str]] = Counter()
+    for key, number in _total(DELIVERIES).items():
+        channel, state, code = key.split("/")
+        if state == "failed":
+            total[channel, code] += number
+    return total
+
+
+def runs_total() -> Counter[str]:
+    """All CardDAV runs that ever ended, by outcome."""
+    return _total(RUNS)
+
+
+def oldest_due_seconds(now: dt.datetime) -> float:
+    """For how long the oldest thing that is due has waited, planned or yet to be planned; 0: nothing is due."""
+    columns: tuple[tuple[models.QuerySet[Any], str], ...] = (
+        (Delivery.unscoped.rows().by_the_clock(), "next_try_at"),
+        (ImportantDate.unscoped.rows(), "next_due_at"),
+        (Person.unscoped.rows(), "contact_due_at"),
+        (DigestSchedule.objects.all(), "next_due_at"),
+    )
+    oldest: list[dt.datetime | None] = [
+        rows.filter(**{f"{column}__lte": now}).order_by(column).values_list(column, flat=True).first()
+        for rows, column in columns
+    ]
+    return max([0.0, *((now - due).total_seconds() for due in oldest if due is not None)])
+
+
+def waiting(now: dt.datetime) -> dict[str, int]:
+    """How much waits, by kind; each counted to MOST_COUNTED at most."""
+    deliveries = Delivery.unscoped.rows()
+    runs = Run.unscoped.rows().exclude(state=RunState.ENDED)
+    kinds: dict[str, Any] = {
+        "deliveries_due": deliveries.filter(next_try_at__lte=now),
+        "deliveries_to_retry": deliveries.filter(next_try_at__gt=now),
+        "account_mails": AccountMail.objects.all(),
+        "addresses": GeocodedAddress.unscoped.rows().filter(state=GeocodeState.PENDING),
+        "runs": runs,
+        "conflicts": Conflict.unscoped.rows().still_open(),
+        "held_deletions": Mapping.unscoped.rows().filter(status="held"),
+        "connections_held": Connection.unscoped.rows().filter(pause=Pause.DELETIONS_HELD),
+        "connections_refused": Connection.unscoped.rows().filter(pause=Pause.AUTH),
+    }
+    return {kind: rows.order_by()[:MOST_COUNTED].count() for kind, rows in kinds.items()}
+
+
+def recent_run_seconds() -> list[float]:
+    """How long each of the last 500 CardDAV runs took, the newest first."""
+    ended = Run.unscoped.rows().filter(ended_at__isnull=False).order_by("-ended_at")
+    times = ended.values_list("started_at", "ended_at")[:_RECENT_RUNS]
+    return [max(0.0, (end - start).total_seconds()) for start, end in times]
+
+
+def queue_messages() -> dict[str, int]:
+    """How many messages wait in each queue of Celery. Raises what kombu raises while the broker is away."""
+    with app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=0, timeout=2)
+        channel = broker.default_channel
+        return {name: _depth(channel, name) for name in app.amqp.queues}
+
+
+def _depth(channel: Any, queue: str) -> int:
+    try:
+        return int(channel.queue_declare(queue, passive=True).message_count)
+    except ChannelError:  # nothing was ever put there
+        return 0
+
+
+def accounts() -> int:
+    return User.objects.count()
+
+
+def people() -> int:
+    """Those in use, of all accounts."""
+    return total_of_all(PEOPLE)
+
+
+def photo_bytes() -> int:
+    return total_of_all(PHOTO_BYTES)
+
+
+def database_bytes() -> int:
+    """What the database takes on its disk."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_database_size(current_database())")
+            return int(cursor.fetchone()[0])
+    name = str(connection.settings_dict["NAME"])
+    return sum(path.stat().st_size for path in (Path(name), Path(f"{name}-wal")) if path.is_file())
+
+
+def sizes() -> dict[str, int]:
+    """How large the instance is now."""
+    return {
+        "accounts": accounts(),
+        "people": people(),
+        "photo_bytes": photo_bytes(),
+        "database_bytes": database_bytes(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of the service and what it runs on."""
+    broker = "Redis" if settings.REDIS_URL else "embedded"
+    vendor = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}[connection.vendor]
+    number = ".".join(map(str, connection.get_database_version()))
+    return {
+        "Service": settings.VERSION,
+        "Database": f"{vendor} {number}",
+        "Broker": broker,
+        "Python": platform.python_version(),
+        "Django": django.get_version(),
+        "Celery": celery.__version__,
+    }
+
+
+def _today(now: dt.datetime) -> dt.date:
+    return now.astimezone(dt.UTC).date()
+
+
+def _by_day(name: str, days: int, now: dt.datetime) -> ByDay:
+    today = _today(now)
+    every = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
+    open_from = day_counts.first_uncounted_day()
+    counted = _grouped(DailyCount.objects.filter(name=name, day__gte=every[0]))
+    return {
+        day: counted.get(day, Counter()) if open_from and day < open_from else day_counts.count(name, day)
+        for day in every
+    }
+
+
+def _grouped(rows: models.QuerySet[DailyCount]) -> ByDay:
+    found: ByDay = {}
+    for day, key, number in rows.order_by("day", "key").values_list("day", "key", "number"):
+        found.setdefault(day, Counter())[key] = number
+    return found
+
+
+def _total(name: str) -> Counter[str]:
+    rows = DailyCount.objects.filter(name=name).values_list("key").annotate(total=models.Sum("number"))
+    return Counter(dict(rows)) + day_counts.count(name, day_counts.first_uncounted_day(), to_the_end=True)

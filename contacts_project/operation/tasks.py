@@ -1,0 +1,12 @@
+"""Tasks about the instance itself."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from contacts_project.operation import day_counts, figures
+
+
+@shared_task
+def count_days() -> None:
+    """Each hour: what the charts of operation are drawn from."""
+    day_counts.count_days(sizes=figures.sizes(), now=timezone.now())
