@@ -8,14 +8,20 @@ from uuid import UUID
 from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
 from carddav.sync.tombstones import put_tombstone, requeue
+from contacts_project.kernel.ownership.account_lock import is_mirrored
 from people.extensions import PersonExtension
 from people.models import Person
 
 
 class CardDavExtension(PersonExtension):
-    """The mapping stays while its person is in the trash; a tombstone beside it says what becomes of the card."""
+    """The mapping stays while its person is in the trash; a tombstone beside it says what becomes of the card.
+
+    Mappings and tombstones hang on the connection: an account without one, which its write knows, has none.
+    """
 
     def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+        if not is_mirrored(owner_id):
+            return
         state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
         rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
         sending = JournalEntry.objects.owned_by(owner_id).filter(mapping__in=rows, state=JournalState.PREPARED)
@@ -30,6 +36,8 @@ class CardDavExtension(PersonExtension):
 
     def restored(self, person: Person, now: dt.datetime) -> None:
         """The card is the person's again; one that is gone is written anew."""
+        if not is_mirrored(person.owner_id):
+            return
         tombstones = Tombstone.objects.owned_by(person.owner_id).filter(person=person)
         is_mapped = CardMapping.objects.owned_by(person.owner_id).filter(person=person).exists()
         if not is_mapped and (last := tombstones.order_by("-updated_at").first()) is not None:
@@ -42,6 +50,8 @@ class CardDavExtension(PersonExtension):
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         """The primary takes the secondary's card where it has none; else that card stays, and is nobody's."""
+        if not is_mirrored(primary.owner_id):
+            return None
         rows = CardMapping.objects.owned_by(primary.owner_id)
         mapping = rows.filter(person=secondary).first()
         if mapping is None:

@@ -3,8 +3,10 @@
 from accounts.lifecycle import on_account_deleted
 from carddav import receivers  # noqa: F401 - registers them
 from carddav.extension import CardDavExtension
+from carddav.models import Connection
 from carddav.services.former_photos import former_photos_of, used_by_runs
 from carddav.transfer import register_transfer
+from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.extensions import register_extension
 from people.photos.files import register_use
 
@@ -15,3 +17,11 @@ def wire() -> None:
     register_transfer()
     register_use(used_by_runs)
     on_account_deleted(former_photos_of)
+    register_triggers(_marking("INSERT", "NEW", is_mirrored=True), _marking("DELETE", "OLD", is_mirrored=False))
+
+
+def _marking(event: str, row: str, *, is_mirrored: bool) -> Trigger:
+    """Notes on the account whether it has a connection, so that a write knows it without a statement."""
+    body = f"UPDATE accounts_user SET is_mirrored = {is_mirrored} WHERE id = {row}.owner_id"  # noqa: S608 - no input
+    table = Connection._meta.db_table
+    return Trigger(f"mirrored_{event.lower()}", table, event, body, writes="accounts_user")

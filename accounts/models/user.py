@@ -105,7 +105,8 @@ class UserManager(BaseUserManager["User"]):
 
 class User(AbstractBaseUser, PermissionsMixin):
     """One account. `revision` rises with every write to anything it owns (kernel.ownership.account_lock);
-    `settings_revision` is that of the write which last changed what the profile shows (`SHOWN`).
+    `settings_revision` is that of the write which last changed what the profile shows (`SHOWN`). `is_mirrored`: people
+    are copied to a CardDAV server, so that writes have somebody to tell; triggers of carddav keep it.
 
     `email` is what its owner typed last; any number of accounts may claim an address. `proven_email` is the one whose
     mails were seen to reach who holds the account, no other account's. `claimed_at` is when that was seen together with
@@ -147,6 +148,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     revision = models.BigIntegerField(default=0, editable=False)
     settings_revision = models.BigIntegerField(default=0, editable=False)
     reminders_stale = models.BooleanField(default=False, editable=False)
+    is_mirrored = models.BooleanField(default=False, editable=False)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]

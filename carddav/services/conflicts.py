@@ -122,7 +122,7 @@ def _decide_local_deleted(
         tombstones.update(state=TombstoneState.TO_DELETE)
         return
     if mapping.person.deleted_at is not None:
-        restore_person(person=mapping.person, now=now)
+        restore_person(owner=context.owner, person=mapping.person, now=now)
     Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk).update(local_rev=UNSENT)
 
 

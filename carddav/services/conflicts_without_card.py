@@ -61,7 +61,7 @@ def decide_without_card(
     elif conflict.kind == ConflictKind.REMOTE_DELETED and resolution == Resolution.KEEP_REMOTE:
         delete_people(owner=context.owner, person_ids=[person.pk], options={}, now=write.now)
     elif conflict.kind == ConflictKind.LOCAL_DELETED and resolution != Resolution.KEEP_LOCAL and person.deleted_at:
-        restore_person(person=person, now=write.now)
+        restore_person(owner=context.owner, person=person, now=write.now)
 
 
 def _decide_fields(

@@ -84,7 +84,7 @@ def _obstacle(change: RunChange, person: Person) -> str:
 
 def _put_back(owner: User, write: AccountWrite, change: RunChange, person: Person, photo: bytes | None) -> None:
     if change.action == RunAction.TRASHED:
-        restore_person(person=person, now=write.now)
+        restore_person(owner=owner, person=person, now=write.now)
     elif change.action == RunAction.CREATED:
         delete_people(owner=owner, person_ids=[person.pk], options={}, now=write.now)
     else:

@@ -60,8 +60,8 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         data = self.read_body(MergeSerializer)
         record = merge_people(
             owner=self.owner,
-            primary_id=data["primary"].pk,
-            secondary_id=data["secondary"].pk,
+            primary=data["primary"],
+            secondary=data["secondary"],
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )

@@ -138,7 +138,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @raises(NotDeletedError, PlanLimitError)
     def restore(self, request: Request, person_id: UUID) -> Response:
         """Take a person out of the trash."""
-        person = service.restore_person(person=self.get_object(), now=timezone.now())
+        person = service.restore_person(owner=self.owner, person=self.get_object(), now=timezone.now())
         return self._answer(person.pk)
 
     @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})

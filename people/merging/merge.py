@@ -6,11 +6,8 @@ keeps whatever was edited elsewhere since.
 
 import datetime as dt
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from uuid import UUID
-
-from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
@@ -24,7 +21,7 @@ from people.models import MergeRecord, Person, RelationshipType
 from people.services.people import mark_related_changed
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan, reminders_in_plan
-from people.signals import people_deleted
+from people.signals import announce_deletion
 
 __all__ = [
     "AlreadyUndoneError",
@@ -43,17 +40,20 @@ class AlreadyUndoneError(DomainError):
 
 
 def merge_people(
-    *, owner: User, primary_id: UUID, secondary_id: UUID, overrides: Mapping[str, Any], now: dt.datetime
+    *, owner: User, primary: Person, secondary: Person, overrides: Mapping[str, Any], now: dt.datetime
 ) -> MergeRecord:
     """Merge the secondary into the primary and move it to the trash. `overrides`: values by column.
 
-    Raises FieldError (the same person, one that is gone, too many entries), PlanLimitError.
+    Both, and what the overrides name, are active rows that were read after `owner`: they are read again only where
+    somebody has written since. Raises FieldError (the same person, one that is gone, too many entries), PlanLimitError.
     """
-    if primary_id == secondary_id:
+    if primary.pk == secondary.pk:
         raise FieldError("secondaryId", "A person cannot be merged with itself.")
     with account_write(owner) as write:
-        primary, secondary = _active(owner, primary_id, "primaryId"), _active(owner, secondary_id, "secondaryId")
-        _check_type(overrides.get("relationship_to_user"))
+        if not write.is_fresh:
+            primary = _active(owner, primary.pk, "primaryId")
+            secondary = _active(owner, secondary.pk, "secondaryId")
+            _check_type(overrides.get("relationship_to_user"))
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
         writer.edit(primary, secondary)
@@ -73,8 +73,7 @@ def merge_people(
         secondary.deleted_at = now
         writer.flush()
         mark_related_changed(owner.pk, [secondary.pk])
-        news = {"owner_id": owner.pk, "person_ids": [secondary.pk], "from_card_dav": False}
-        transaction.on_commit(partial(people_deleted.send, sender=Person, **news), robust=True)
+        announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
         return MergeRecord.objects.create(

@@ -30,7 +30,8 @@ def move_groups(primary: Person, secondary: Person) -> list[str]:
     known = rows.filter(person=primary).values("group")
     new = rows.filter(person=secondary).exclude(group__in=known)
     ids = [str(key) for key in new.values_list("group_id", flat=True)]
-    new.update(person=primary)
+    if ids:
+        new.update(person=primary)
     return ids
 
 
@@ -53,10 +54,11 @@ def move_dates(primary: Person, secondary: Person) -> list[str]:
     its id and its next reminder, so that nothing is sent again.
     """
     rows = ImportantDate.objects.owned_by(primary.owner_id).active()
-    known = {_meaning(row) for row in rows.filter(person=primary)}
+    of_both = list(rows.filter(person__in=[primary, secondary]).order_by("created_at", "id"))
+    known = {_meaning(row) for row in of_both if row.person_id == primary.pk}
     moved = []
-    for row in rows.filter(person=secondary).order_by("created_at", "id"):
-        if (means := _meaning(row)) not in known:
+    for row in of_both:
+        if row.person_id == secondary.pk and (means := _meaning(row)) not in known:
             known.add(means)
             moved.append(row.pk)
     rows.filter(pk__in=moved).update(person=primary)
@@ -79,7 +81,8 @@ def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
     rows = CustomFieldValue.objects.owned_by(primary.owner_id)
     new = rows.filter(person=secondary).exclude(template__in=rows.filter(person=primary).values("template"))
     moved = [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
-    new.update(person=primary)
+    if moved:
+        new.update(person=primary)
     return moved
 
 

@@ -2,19 +2,17 @@
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from accounts.models import User
+from contacts_project.kernel.errors import NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.extensions import extensions
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
-from people.signals import people_deleted
+from people.signals import announce_deletion
 
 
 def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
@@ -55,26 +53,24 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
         )
         for extension in extensions():
             extension.deleted(owner.pk, chosen, options)
-        news = partial(
-            people_deleted.send,
-            sender=Person,
-            owner_id=owner.pk,
-            person_ids=sorted(chosen),
-            from_card_dav=bool(options.get("delete_from_card_dav")),
-        )
         if chosen:
             mark_related_changed(owner.pk, chosen)
-            transaction.on_commit(news, robust=True)
+            announce_deletion(owner.pk, sorted(chosen), from_card_dav=bool(options.get("delete_from_card_dav")))
     return count
 
 
-def restore_person(*, person: Person, now: dt.datetime) -> Person:
-    """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), MissingError."""
-    owner = person.owner
+def restore_person(*, owner: User, person: Person, now: dt.datetime) -> Person:
+    """Take a person out of the trash. Raises NotDeletedError, PlanLimitError (people and reminders), MissingError.
+
+    `person` was read after `owner`: it is read again only where somebody has written since.
+    """
     with account_write(owner) as write:
-        person = Person.objects.owned_by(owner).find_deleted(person.pk)
+        if not write.is_fresh:
+            person = Person.objects.owned_by(owner).find(person.pk)
+        if not person.is_deleted:
+            raise NotDeletedError
         check_plan(owner, "people")
-        if reminders := _reminders_of(person):
+        if owner.plan_limit("reminders") is not None and (reminders := _reminders_of(person)):
             check_plan(owner, "reminders", reminders)
         writer = PersonWriter(owner, write, now)
         writer.edit(person)

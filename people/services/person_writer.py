@@ -124,7 +124,8 @@ class PersonWriter:
                 if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)
             ],
         )
-        announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
+        if self.write.is_mirrored:
+            announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 
     def _set_columns(self, pairs: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
         reminding = 0

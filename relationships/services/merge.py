@@ -14,8 +14,9 @@ def move_relationships(primary: Person, secondary: Person) -> list[str]:
     What the two are to each other, and what the primary is to somebody already, stays with the secondary.
     """
     rows = Relationship.objects.owned_by(primary.owner_id).active()
-    known = {_meaning(row) for row in rows.filter(person=primary)}
-    theirs = rows.filter(person=secondary).exclude(related_person=primary)
+    of_both = list(rows.filter(person__in=[primary, secondary]))
+    known = {_meaning(row) for row in of_both if row.person_id == primary.pk}
+    theirs = [row for row in of_both if row.person_id == secondary.pk and row.related_person_id != primary.pk]
     moved = [row.pk for row in theirs if _meaning(row) not in known]
     _start_at(primary, moved)
     return [str(row_id) for row_id in moved]

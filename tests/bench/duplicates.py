@@ -140,9 +140,7 @@ def merge_and_undo(shared: SharedData) -> list[Figure]:
     merges: list[Any] = []
 
     def merge() -> None:
-        merges.append(
-            merge_people(owner=owner, primary_id=primary.pk, secondary_id=secondary.pk, overrides={}, now=now)
-        )
+        merges.append(merge_people(owner=owner, primary=primary, secondary=secondary, overrides={}, now=now))
 
     def undo() -> None:
         undo_merge(owner=owner, merge_id=merges.pop().pk, now=now)

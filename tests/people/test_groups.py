@@ -248,6 +248,7 @@ def test_a_group_that_is_renamed_changes_alone_and_the_cards_of_its_members_are_
     def receive(person_ids: list[Any], **kwargs: Any) -> None:
         news.extend(person_ids)
 
+    User.objects.filter(pk=alice.pk).update(is_mirrored=True)
     people_changed.connect(receive)
     revision = Person.unscoped.get(pk=ada.pk).revision
     with django_capture_on_commit_callbacks(execute=True):

@@ -173,6 +173,7 @@ def test_the_apps_above_are_told_once(api: Client, alice: User, django_capture_o
     def hear_deletion(sender: Any, person_ids: list[Any], from_card_dav: bool, **kwargs: Any) -> None:
         heard.append(("deleted", sorted(map(str, person_ids)), from_card_dav))
 
+    User.objects.filter(pk=alice.pk).update(is_mirrored=True)
     people_changed.connect(hear_change)
     people_deleted.connect(hear_deletion)
     body = {"action": "setRelationship", "selectAll": True, "relationshipTypeId": type_ids(api)["FRIEND"]}

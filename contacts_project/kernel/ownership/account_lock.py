@@ -26,13 +26,15 @@ class AccountWrite:
     """A write under way: whose it is, the revision that it gives the account, and the moment it began (UTC).
 
     `is_fresh`: nobody has written to the account since the owner's row that was handed in was read. So what was read
-    after that row, and before the lock, is as it was: it need not be read again.
+    after that row, and before the lock, is as it was: it need not be read again. `is_mirrored`: the account's people
+    are copied elsewhere; else there is nobody to tell of a change, and nothing to look up about copies.
     """
 
     owner_id: UUID
     revision: int
     now: dt.datetime
     is_fresh: bool = False
+    is_mirrored: bool = False
 
 
 class _OpenWrites(threading.local):
@@ -61,9 +63,9 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
             yield replace(joined, is_fresh=False)
         return
     with transaction.atomic():
-        revision = _raise_revision(owner_id)
+        revision, is_mirrored = _raise_revision(owner_id)
         is_fresh = getattr(owner, "revision", revision) + 1 == revision
-        write = AccountWrite(owner_id, revision, timezone.now(), is_fresh)
+        write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored)
         _open.by_owner[owner_id] = write
         try:
             yield write
@@ -74,6 +76,12 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
 def current_write(owner_id: UUID) -> AccountWrite | None:
     """The write that this thread has open for the account; None when there is none."""
     return _open.by_owner.get(owner_id)
+
+
+def is_mirrored(owner_id: UUID) -> bool:
+    """What the write that this thread has open knows of the account; True where none is open to know it."""
+    write = current_write(owner_id)
+    return write is None or write.is_mirrored
 
 
 @contextmanager
@@ -90,13 +98,14 @@ def account_lock(owner: Any) -> Iterator[None]:
         yield
 
 
-def _raise_revision(owner_id: UUID) -> int:
-    """Lock the account's row and return its new revision: one statement, where the ORM would take two."""
+def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
+    """Lock the account's row; its new revision, and whether it is mirrored: one statement, the ORM would take two."""
     meta = get_user_model()._meta
     key = meta.pk.get_db_prep_value(owner_id, connection)
     with connection.cursor() as cursor:
-        cursor.execute(f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s RETURNING revision', [key])  # noqa: S608 - the table's own name
+        update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
+        cursor.execute(f"{update} RETURNING revision, is_mirrored", [key])
         row = cursor.fetchone()
     if row is None:
         raise AccountGoneError
-    return int(row[0])
+    return int(row[0]), bool(row[1])

@@ -69,7 +69,7 @@ def test_people_beyond_the_plan_are_refused_together(alice: User, monkeypatch: p
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_piece_of_news_tells_of_all(alice: User) -> None:
+def test_one_piece_of_news_tells_of_all_where_the_account_is_mirrored(alice: User) -> None:
     told: list[list[Any]] = []
 
     def hear(person_ids: list[Any], **kwargs: Any) -> None:
@@ -78,6 +78,8 @@ def test_one_piece_of_news_tells_of_all(alice: User) -> None:
     people = [Person(owner=alice, created_at=timezone.now()) for _ in range(3)]
     people_changed.connect(hear)
     try:
+        write(alice, [(Person(owner=alice, created_at=timezone.now()), {"name": "Of nobody's interest"})])
+        User.objects.filter(pk=alice.pk).update(is_mirrored=True)
         write(alice, [(person, {"name": "P"}) for person in people])
     finally:
         people_changed.disconnect(hear)
