@@ -10,7 +10,7 @@ class ContactsProjectConfig(AppConfig):
     def ready(self) -> None:
         # Imported for its effect too: every process that enqueues needs the Celery application.
         import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
-        from contacts_project import receivers  # noqa: F401, PLC0415 - needs loaded models
+        from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import triggers  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above

@@ -9,6 +9,7 @@ from pathlib import Path
 OWN = (
     "contacts.sqlite3",
     "broker.sqlite3",
+    "metrics",
     "keys.json",
     "media",
     "static",

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from corsheaders.defaults import default_headers
+from kombu import Exchange, Queue
 
 from contacts_project import environment
 from contacts_project.data_folder import prepare_data_folder
@@ -213,6 +214,7 @@ REMINDER_LATE_MINUTES: int = env["REMINDER_LATE_MINUTES"]
 DELIVERY_LEASE_SECONDS: int = env["DELIVERY_LEASE_SECONDS"]
 DELIVERY_HISTORY_DAYS: int = env["DELIVERY_HISTORY_DAYS"]
 CRON_SECRET: str = env["CRON_SECRET"]
+METRICS_TOKEN: str = env["METRICS_TOKEN"]
 RETENTION_DAYS: int = env["RETENTION_DAYS"]
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ACKS_LATE = True
@@ -224,6 +226,17 @@ CELERY_WORKER_REDIRECT_STDOUTS = False  # mails to the console are no log lines
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+# Queues apart, so that what takes long keeps nothing else waiting; a task that is named in none is a chore.
+QUEUES = ("reminders", "mail", "sync", "chores")
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = "chores"
+CELERY_TASK_ROUTES = {
+    "notifications.tasks.purge_deliveries": {"queue": "chores"},
+    "notifications.*": {"queue": "reminders"},
+    "accounts.tasks.*_mail*": {"queue": "mail"},
+    "carddav.tasks.purge_history": {"queue": "chores"},
+    "carddav.*": {"queue": "sync"},
+}
 CELERY_BROKER_URL = REDIS_URL or broker_url(DATA_DIR / "broker.sqlite3")
 
 # --- The network beyond this machine -------------------------------------------------------------

@@ -1,18 +1,20 @@
 """Rows of the ledger: what is planned for an account, over which of its destinations."""
 
 import datetime as dt
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 
 from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.interface import Target
+from notifications.delivery_metrics import count_deliveries
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
@@ -92,6 +94,7 @@ class AccountPlan:
         known = self._known()
         rows = [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
         Delivery.objects.bulk_create(rows, batch_size=200)
+        transaction.on_commit(partial(_count, rows), robust=True)
         return len(rows)
 
     def _known(self) -> dict[Key, set[tuple[str, str]]]:
@@ -140,6 +143,11 @@ class AccountPlan:
             expires_at=self.expires_at,
             **fields,
         )
+
+
+def _count(rows: Iterable[Delivery]) -> None:
+    for (channel, state), number in Counter((row.channel, row.state) for row in rows).items():
+        count_deliveries(channel, state, number)
 
 
 def first_sent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:

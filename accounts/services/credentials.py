@@ -15,8 +15,10 @@ from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.errors import DomainError, RateLimitedError
+from contacts_project.kernel.metrics import Counter
 
+SIGN_INS = Counter("contacts_sign_ins_total", "Attempts to sign in, by what came of them.", ("outcome",))
 BY_ADDRESS = Budget("login-address", 10, 15 * 60)
 BY_ACCOUNT = Budget("login-account", 10, 15 * 60)
 # Guesses of somebody who is signed in, at what proves that it is still the owner.
@@ -36,6 +38,25 @@ class EmailUnverifiedError(DomainError):
     message = "Verify your e-mail address first: follow the link in the mail, or ask for another."
 
 
+_OUTCOMES = {
+    InvalidCredentialsError: "wrong",
+    EmailUnverifiedError: "unverified",
+    MfaRequiredError: "code_required",
+    RateLimitedError: "limited",
+}
+
+
+@contextmanager
+def counting_refusals() -> Iterator[None]:
+    """Count what keeps somebody out who tries to sign in."""
+    try:
+        yield
+    except DomainError as error:
+        SIGN_INS.count(_OUTCOMES.get(type(error), "refused"))
+        raise
+
+
+@counting_refusals()
 def check_credentials(*, request: HttpRequest, email: str, password: str, code: str | None, now: dt.datetime) -> User:
     """The account that these open. Raises RateLimitedError, InvalidCredentialsError, EmailUnverifiedError,
     MfaRequiredError.
@@ -58,6 +79,7 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
         if not spend_code(user=user, code=code, now=now):
             raise InvalidCredentialsError
     attempt.give_back()
+    SIGN_INS.count("ok")
     return user
 
 

@@ -12,7 +12,7 @@ from django.utils.crypto import constant_time_compare
 from accounts.cookies import drop_cookie, set_cookie
 from accounts.models import User
 from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
-from accounts.services.credentials import InvalidCredentialsError
+from accounts.services.credentials import SIGN_INS, InvalidCredentialsError, counting_refusals
 from accounts.services.known_devices import remember_device
 from accounts.services.oidc_accounts import link_account
 from accounts.services.second_factor import spend_code
@@ -40,6 +40,7 @@ class PendingSignIn(CookieState):
         return cls(time.time(), str(user.pk), user.get_session_auth_hash(), claims["iss"], claims["sub"], next_path)
 
 
+@counting_refusals()
 def finish_with_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -> User:
     """The account that the code opens, linked. Raises FlowError, InvalidCredentialsError, RateLimitedError."""
     user = User.objects.filter(pk=pending.user_id, is_active=True).first()
@@ -62,6 +63,7 @@ def remember_pending(response: HttpResponseBase, pending: PendingSignIn) -> None
 def complete_sign_in(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
     """Sign the account in; what the browser held for the sign-in goes."""
     start_session(request=request, user=user)
+    SIGN_INS.count("ok")
     remember_device(request, response, user)
     drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
     drop_cookie(response, PENDING_COOKIE, path="/")

@@ -17,6 +17,7 @@ from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ _RESULT = (
     "error_messages",
     "pending_imports",
 )
+RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
 INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
 
 
@@ -158,4 +160,5 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
     run.code, run.error = code, error[:1000]
     run.state, run.ended_at = RunState.ENDED, timezone.now()
     columns = (*_RESULT, "code", "error", "state", "ended_at")
-    Run.objects.owned_by(run.owner_id).filter(pk=run.pk).update(**{name: getattr(run, name) for name in columns})
+    if Run.objects.owned_by(run.owner_id).filter(pk=run.pk).update(**{name: getattr(run, name) for name in columns}):
+        RUNS.count(code or "ok")

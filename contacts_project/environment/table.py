@@ -138,6 +138,14 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             unset="none: the cron endpoint answers 401",
             is_secret=True,
         ),
+        Setting(
+            "METRICS_TOKEN",
+            TEXT,
+            "",
+            "bearer of `GET /metrics` ([monitoring](monitoring.md))",
+            unset="none: `/metrics` answers 401",
+            is_secret=True,
+        ),
     ),
     "Accounts": (
         Setting(

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.middleware import kept_bytes
+from contacts_project.kernel.api.request_metrics import count_refusal
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
 from contacts_project.server.answers import Answer
@@ -55,6 +57,7 @@ class Application:
             await receive_request(scope, receive, body)
             await self._serve(scope, receive, send, body, answer)
         except RefusedError as refused:
+            count_refusal(scope["method"], refused.status)
             await refuse(send, refused.status)
         except ClientGoneError:
             return
@@ -65,14 +68,14 @@ class Application:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, answer: Answer) -> None:
         queue = self.uploads if body.length > LARGE_BODY else self.requests
-        kind = kind_of(scope)
+        kind, received_at = kind_of(scope), time.perf_counter()
         # Of a whole request nothing more comes but the news that its client is gone.
         gone = asyncio.ensure_future(receive()) if body.is_whole else asyncio.get_running_loop().create_future()
         try:
             await queue.enter(kind)
             try:
                 make_room()
-                await queue.call(kind, partial(self._ask, make_environ(scope, body), answer, gone))
+                await queue.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
                 if answer.events is None:
                     await deliver(send, body, answer, gone)
             finally:

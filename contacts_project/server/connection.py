@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
+from contacts_project.kernel.api.request_metrics import count_refusal
 from contacts_project.server.environ import Scope, caller_of
 from contacts_project.server.refusals import refusal
 from contacts_project.server.stalled import stalled
@@ -100,6 +101,7 @@ class Connection(H11Protocol):
         if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.cut()
             return
+        count_refusal(None, status)
         if self.cycle is not None:
             self.cycle.disconnected = True  # should the application be at work on an answer, it is for nobody
         headers, body = refusal(status)

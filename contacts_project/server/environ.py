@@ -4,6 +4,7 @@ import sys
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from contacts_project.kernel.api.middleware import RECEIVED_AT
 from contacts_project.server.bodies import Body
 
 Scope = dict[str, Any]
@@ -17,7 +18,7 @@ def caller_of(scope: Scope) -> object:
     return headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
 
 
-def make_environ(scope: Scope, body: Body) -> dict[str, Any]:
+def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]:
     """The environ; REMOTE_ADDR is the peer's address, whatever the request says."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)
     body.spool.file.seek(0)
@@ -39,6 +40,7 @@ def make_environ(scope: Scope, body: Body) -> dict[str, Any]:
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
+        RECEIVED_AT: received_at,
     }
     for raw_name, raw_value in scope["headers"]:
         _add(meta, raw_name.decode("latin1"), raw_value.decode("latin1"))

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
+from notifications.delivery_metrics import FAILURES, count_deliveries
 from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import Notice, NoticeKind
@@ -125,6 +126,7 @@ def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
         _end(delivery, DeliveryState.SENT, "", now, outcome)
         return
     code = outcome.code or "unknown"
+    FAILURES.count(delivery.channel, code)
     again_at = next_try_at(delivery, outcome, now)
     if again_at is None:
         _end(delivery, DeliveryState.FAILED, code, now, outcome)
@@ -177,6 +179,8 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
         )
         if ended and outcome is not None:
             channels()[delivery.channel].record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
+    if ended:
+        count_deliveries(delivery.channel, state)
 
 
 def _ours(delivery: Delivery) -> Any:

@@ -108,6 +108,11 @@ def refusal(exc: DomainError | exceptions.APIException) -> Response:
     return Response(_body(exc), status=_status(exc), headers=_headers(exc))
 
 
+def plain_refusal(exc: DomainError | exceptions.APIException) -> HttpResponse:
+    """The same of a view that is none of the API's."""
+    return _json(_body(exc), _status(exc), _headers(exc))
+
+
 def _status(exc: Exception) -> int:
     if isinstance(exc, exceptions.UnsupportedMediaType) and not _is_known_media_type(exc):
         return status.HTTP_400_BAD_REQUEST
@@ -224,6 +229,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exc_info()[1]
     if error is not None and is_unavailable(error):
-        busy = UnavailableError()
-        return _json(_body(busy), _status(busy), _headers(busy))
+        return plain_refusal(UnavailableError())
     return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)

@@ -1,0 +1,94 @@
+"""GET /metrics: the instance in Prometheus' text format, for who bears METRICS_TOKEN."""
+
+import logging
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import NotAuthenticated
+
+from contacts_project.kernel.api.errors import plain_refusal
+from contacts_project.kernel.metrics import Histogram, Metric, Sample, declared, read_all
+from contacts_project.operation import figures
+
+log = logging.getLogger(__name__)
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """What was counted on this machine, and the state of the whole instance."""
+    if not _may_scrape(request.headers.get("Authorization", "")):
+        return plain_refusal(NotAuthenticated())
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - for scrapes alone
+
+    text = generate_latest(_Collected())
+    return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_scrape(authorization: str) -> bool:
+    scheme, _, token = authorization.partition(" ")
+    wanted = settings.METRICS_TOKEN
+    return bool(wanted) and scheme.lower() == "bearer" and constant_time_compare(token.strip(), wanted)
+
+
+class _Collected:
+    """What prometheus_client takes for a registry."""
+
+    def collect(self) -> Iterator[Any]:
+        found = read_all()
+        for metric in declared():
+            yield _family(metric, found.get(metric.name, []))
+        yield from _gauges()
+
+
+def _family(metric: Metric, samples: list[Sample]) -> Any:
+    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily  # noqa: PLC0415 - as above
+
+    if not isinstance(metric, Histogram):
+        counter = CounterMetricFamily(metric.name, metric.text, labels=metric.labels)
+        for sample in samples:
+            counter.add_metric(sample.labels, sample.values[0])
+        return counter
+    histogram = HistogramMetricFamily(metric.name, metric.text, labels=metric.labels)
+    bounds = [*(f"{float(bound):g}" for bound in metric.buckets), "+Inf"]
+    for sample in samples:
+        buckets = list(zip(bounds, accumulate(sample.values[:-1]), strict=True))
+        histogram.add_metric(sample.labels, buckets, sum_value=sample.values[-1])
+    return histogram
+
+
+def _gauges() -> Iterator[Any]:
+    """One that cannot be read is left out, and the others are told."""
+    from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415 - as above
+
+    one_number: dict[str, tuple[str, Callable[[], float | None]]] = {
+        "contacts_due_oldest_seconds": (
+            "For how long the oldest of what is due has been waiting.",
+            lambda: figures.oldest_due_seconds(timezone.now()),
+        ),
+        "contacts_database_bytes": ("What the database takes.", figures.database_bytes),
+        "contacts_photo_bytes": ("What the photos take.", figures.photo_bytes),
+        "contacts_accounts": ("Accounts.", figures.accounts),
+        "contacts_people": ("People of all accounts, without those in the trash.", figures.people),
+    }
+    for name, (text, ask) in one_number.items():
+        if (value := _asked(name, ask)) is not None:
+            yield GaugeMetricFamily(name, text, value=value)
+    if (messages := _asked("contacts_queue_messages", figures.queue_messages)) is not None:
+        family = GaugeMetricFamily("contacts_queue_messages", "Tasks that wait for a worker.", labels=["queue"])
+        for queue, number in messages.items():
+            family.add_metric([queue], number)
+        yield family
+
+
+def _asked(name: str, ask: Callable[[], Any]) -> Any:
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001 - database, broker or disk: each raises its own
+        log.warning("%s cannot be read: %s", name, type(error).__name__)
+    return None

@@ -1,0 +1,125 @@
+"""Counts are whole over processes, also of those that were killed, and nothing that they meet stops who counts."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contacts_project.kernel.metrics import Counter, Histogram, count_file, read_all, series
+from contacts_project.kernel.metrics.count_file import CountFile, read_files
+from contacts_project.kernel.metrics.series import _Process
+
+COUNT = """
+import sys, time
+from pathlib import Path
+from contacts_project.kernel.metrics.count_file import CountFile
+file = CountFile(Path(sys.argv[1]))
+values = file.values.get("planted") or file.add("planted", 1)
+values[0] += 1
+print("counted", flush=True)
+time.sleep(60)
+"""
+
+
+def start(folder: Path) -> "subprocess.Popen[bytes]":
+    """A process that has counted one, and lives."""
+    child = subprocess.Popen([sys.executable, "-c", COUNT, str(folder)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"counted\n"
+    return child
+
+
+def total(folder: Path) -> float:
+    return sum(values[0] for key, values in read_files(folder) if key == "planted")
+
+
+def test_each_process_counts_in_its_own_file_and_the_next_goes_on_in_that_of_a_dead_one(tmp_path: Path) -> None:
+    children = [start(tmp_path), start(tmp_path)]
+    try:
+        assert total(tmp_path) == 2
+        for _ in range(3):
+            killed = children.pop(0)
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
+            children.append(start(tmp_path))
+        assert total(tmp_path) == 5
+        assert len(list(tmp_path.iterdir())) == 2
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+def test_a_fork_counts_in_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "folder", lambda: tmp_path)
+    monkeypatch.setattr(series, "_process", _Process())
+    counter = Counter("planted_total", "Planted.", ("label",))
+    try:
+        counter.count("one")
+        child = os.fork()
+        if child == 0:
+            counter.count("one")
+            os._exit(0)
+        os.waitpid(child, 0)
+        counter.count("one")
+        assert [(sample.labels, sample.values) for sample in read_all()["planted_total"]] == [(("one",), (3.0,))]
+        assert len(list(tmp_path.iterdir())) == 2
+    finally:
+        del series._declared["planted_total"]
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 100, b"counts01" + b"\xff" * 200, b"counts01" + b"\0" * 200])
+def test_a_damaged_file_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "1.counts").write_bytes(content)
+    assert list(read_files(tmp_path)) == []
+    file = CountFile(tmp_path)
+    values = file.add("planted", 1)
+    assert values is not None
+    values[0] += 1
+    assert list(read_files(tmp_path)) == [("planted", (1.0,))]
+
+
+def test_a_full_disk_or_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(series, "folder", lambda: tmp_path)
+    monkeypatch.setattr(series, "_process", _Process())
+    counter = Counter("planted_total", "Planted.", ("label",))
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "posix_fallocate", full)
+            counter.count("one")
+        counter.count("one")
+        assert [sample.values for sample in read_all()["planted_total"]] == [(2.0,)]
+        monkeypatch.setattr(count_file, "SIZE", 4096)
+        monkeypatch.setattr(series, "_process", _Process())
+        counter.series.clear()
+        for number in range(200):
+            counter.count(str(number))
+        assert len(read_all()["planted_total"]) == 200
+    finally:
+        del series._declared["planted_total"]
+
+
+def test_a_metric_has_no_more_series_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "folder", lambda: tmp_path)
+    monkeypatch.setattr(series, "_process", _Process())
+    monkeypatch.setattr(series, "MOST_SERIES", 10)
+    histogram = Histogram("planted_seconds", "Planted.", ("label",), (0.1, 1))
+    try:
+        for number in range(30):
+            histogram.observe(number / 10, str(number))
+        found = {sample.labels[0]: sample.values for sample in read_all()["planted_seconds"]}
+        assert len(found) == 11
+        assert found["1"][:3] == (1, 0, 0)
+        assert found["5"][:3] == (0, 1, 0)
+        assert sum(found["other"][:3]) == 20
+        assert found["other"][-1] == pytest.approx(sum(range(10, 30)) / 10)
+    finally:
+        del series._declared["planted_seconds"]
