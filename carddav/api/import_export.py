@@ -63,7 +63,7 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
 class ImportSerializer(serializers.Serializer[Any]):
     """Which pending imports, and the groups they are put into."""
 
-    importIds = OwnedListField("carddav.PendingImport", allow_empty=False)
+    importIds = OwnedIdsField("carddav.PendingImport", allow_empty=False)
     globalGroupIds = OwnedListField("people.Group", required=False, default=list)
     perContactGroups = _GroupsOfField(required=False, default=dict)
 
@@ -85,11 +85,14 @@ class ImportExportViewSet(ApiViewSet[Any]):
     @action(detail=False, methods=["post"], url_path="import")
     @raises(ConnectionBusyError)
     def import_pending(self, request: Request) -> Response:
-        """Import chosen contacts, with groups for all or for each; a failure of one never stops the rest."""
+        """Import chosen contacts, with groups for all or for each; a failure of one never stops the rest.
+
+        After 45 seconds the rest still waits, as one error that says how many they are.
+        """
         data = self.read_body(ImportSerializer)
         receipt = import_pending(
             owner=self.owner,
-            pending=data["importIds"],
+            row_ids=data["importIds"],
             groups=data["globalGroupIds"],
             groups_of=data["perContactGroups"],
             now=timezone.now(),

@@ -11,7 +11,7 @@ from carddav.client.etags import read_etag
 from carddav.client.hrefs import LONGEST_URL, href_key, member_path
 from carddav.client.multiget import fetch, get_card
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
-from carddav.client.session import DavSession
+from carddav.client.session import LISTING_SECONDS, READ_SECONDS, DavSession
 from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
 
 _GONE = {404, 410}
@@ -68,7 +68,8 @@ class Book:
         entries: dict[str, Entry] = {}
         ctag = token = ""
         names_itself = False
-        with self._multistatus("PROPFIND", requests.PROPFIND_LISTING, depth="1") as responses:
+        patience = self.session.patience(LISTING_SECONDS)
+        with patience, self._multistatus("PROPFIND", requests.PROPFIND_LISTING, depth="1") as responses:
             for response in responses:
                 if self._is_self(response):
                     self._check_is_book(response)
@@ -112,7 +113,8 @@ class Book:
         given = token
         for _ in range(_MOST_PAGES):
             is_cut = False
-            with self._multistatus("REPORT", requests.sync_collection(token)) as responses:
+            patience = self.session.patience(READ_SECONDS if token else LISTING_SECONDS)
+            with patience, self._multistatus("REPORT", requests.sync_collection(token)) as responses:
                 for response in responses:
                     if self._is_self(response):
                         is_cut = is_cut or response.status == 507

@@ -37,6 +37,8 @@ from people.vcard.charsets import allowed_charset
 MAX_BODY_BYTES = 64 * 1024 * 1024
 ERROR_BYTES = 64 * 1024
 CONNECT_SECONDS, READ_SECONDS, WHOLE_SECONDS = 10.0, 60.0, 600.0
+#: A server that reads thousands of cards for its first listing says nothing until it has.
+LISTING_SECONDS = 300.0
 MOST_HOPS = 5
 _REDIRECTS = {301, 302, 303, 307, 308}
 _BUSY = {429, 503}
@@ -70,10 +72,20 @@ class DavSession:
         self._outbound = outbound
         self._sleep = sleep
         self._give_up_at = give_up_at
+        self._read_seconds: float | None = None
         self._auth = Authenticator(login)
         self._trusted = {origin(server_url_of(login.url))}
         for url in named:
             self.trust(url)
+
+    @contextmanager
+    def patience(self, seconds: float) -> Iterator[None]:
+        """Within the block the server may be silent for so long before and in an answer."""
+        self._read_seconds = seconds
+        try:
+            yield
+        finally:
+            self._read_seconds = None
 
     def trust(self, url: str) -> None:
         """Discovery named this URL: its host gets the login, too, if it is spoken to over https."""
@@ -174,7 +186,12 @@ class DavSession:
         sent = {name: _header_value(value) for name, value in headers.items()}
         with _dav_errors():
             return self._outbound.open(
-                method, url, data=body, headers={"Accept-Encoding": "gzip", **sent}, seconds=seconds
+                method,
+                url,
+                data=body,
+                headers={"Accept-Encoding": "gzip", **sent},
+                seconds=seconds,
+                idle_seconds=self._read_seconds if seconds is None else None,
             )
 
     def _follow(self, url: str, location: str, status: int) -> str:

@@ -65,14 +65,14 @@ class Rules:
         except Refused as refused:
             raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
 
-    def call(self, url: str, seconds: float | None = None) -> Call:
-        """A call to the URL whose clock starts now."""
+    def call(self, url: str, seconds: float | None = None, idle_seconds: float | None = None) -> Call:
+        """A call to the URL whose clock starts now, with other limits than those of the rules where they are given."""
         # Looked up here and not as a default, so that a test can put another system resolver in place.
         resolve = self.resolve or sockets.system_resolve
         deadline = Deadline(
             self.seconds if seconds is None else seconds,
             connect_seconds=self.connect_seconds,
-            idle_seconds=self.idle_seconds,
+            idle_seconds=idle_seconds or self.idle_seconds,
         )
         return Call(self.check_url(url), self.policy, self.schemes, resolve, deadline)
 
@@ -158,12 +158,13 @@ class OutboundSession(requests.Session):
         data: bytes = b"",
         headers: Mapping[str, str] | None = None,
         seconds: float | None = None,
+        idle_seconds: float | None = None,
     ) -> Answer:
         """Sends a request whose answer is read as it comes; the URL's path goes out as it is spelled.
 
-        Connections are kept alive; several threads may call this at once. `seconds` in place of the rules'.
+        Connections are kept alive; several threads may call this at once. The seconds are in place of the rules'.
         """
-        call = self.rules.call(url, seconds)
+        call = self.rules.call(url, seconds, idle_seconds)
         prepared = self.prepare_request(
             requests.Request(method, call.target.url, headers=dict(headers or {}), data=data)
         )

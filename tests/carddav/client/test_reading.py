@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from carddav.client import (
+    Book,
     BookGoneError,
     BookMovedError,
     Card,
+    Login,
     MalformedAnswerError,
     Missing,
     NotCardDavError,
+    ServerTimeoutError,
     Unreadable,
+    open_session,
 )
 from contacts_project.kernel.external_waits import release_thread
 from tests.carddav.conftest import USER, RealBook, card
@@ -27,8 +32,10 @@ from tests.carddav.faults import (
     reports,
     rewrite,
     sign_in_page,
+    silence,
 )
 from tests.carddav.proxy import Fault, Proxy, Reply, Request
+from tests.carddav.servers import PASSWORD
 
 
 def fill(real: RealBook, number: int) -> None:
@@ -268,3 +275,22 @@ def test_entities_are_not_read(real: RealBook, proxy: Proxy) -> None:
     proxy.add(fail(207, body))
     with pytest.raises(MalformedAnswerError):
         real.book.list()
+
+
+@pytest.mark.parametrize("has_sync", [True, False])
+def test_a_first_listing_may_take_longer_than_any_other_answer(
+    real: RealBook, proxy: Proxy, waits: list[float], monkeypatch: pytest.MonkeyPatch, has_sync: bool
+) -> None:
+    real.put("1.vcf", card())
+    if not has_sync:
+        real.book.caps = replace(real.book.caps, reports=("addressbook-multiget",))
+    monkeypatch.setattr("carddav.client.session.READ_SECONDS", 0.5)
+    monkeypatch.setattr("carddav.client.book.READ_SECONDS", 0.5)
+    with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
+        book = Book(session, real.book.url, real.book.caps)
+        slow = reports("sync-collection") if has_sync else method("PROPFIND")
+        proxy.add(silence(1.5, when=slow))
+        first = book.changes("", "")
+        assert [entry.href for entry in first.changed] == [f"{real.path}1.vcf"]
+        with pytest.raises(ServerTimeoutError):
+            book.changes(first.token, first.ctag)

@@ -17,16 +17,22 @@ from accounts.models import User
 from carddav.api.sync import progress
 from carddav.client import LoginRefusedError, Outcome
 from carddav.models import Connection, Mapping, PendingImport, Run
-from carddav.services import schedule
+from carddav.services import imports, schedule
 from carddav.services.connection_lock import locked_connection
 from carddav.services.runs import start_run
+from carddav.sync import contacts
+from carddav.sync.fields import photo_token
 from carddav.sync.lock import LockedError, LockLostError, locked
+from carddav.sync.pictures import Picture
 from notifications.models import Delivery
 from people.models import Group, Membership, Person
+from people.photos.images import PixelBudget, as_stored
 from tests.builders import make_user
+from tests.carddav.builders import make_mapping
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
+from tests.pictures import picture
 
 CRON = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
 
@@ -99,6 +105,89 @@ def test_import_with_groups(synced: SyncedAccount) -> None:
     assert synced.api.call("POST", "/api/carddav/import", {"importIds": [ids["Ada L"]]}).status_code == 400
     wrong = {"importIds": [ids["Cy N"]], "perContactGroups": {ids["Cy N"]: [str(synced.owner.pk)]}}
     assert synced.api.call("POST", "/api/carddav/import", wrong).status_code == 400
+
+
+def pending_ids(synced: SyncedAccount) -> list[str]:
+    return [row["id"] for row in synced.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]]
+
+
+def test_a_large_import_costs_statements_by_the_batch(
+    synced: SyncedAccount, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(120):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "TEL:1", uid=f"uid-{number}"))
+    synced.sync()
+    group = synced.api.ok("POST", "/api/groups", {"name": "All"}, status=201)["group"]["id"]
+    body = {"importIds": pending_ids(synced), "globalGroupIds": [group]}
+    with django_assert_max_num_queries(240):
+        answer = synced.api.ok("POST", "/api/carddav/import", body)
+    assert (answer["imported"], answer["skipped"], answer["errors"]) == (120, 0, 0)
+    assert Membership.objects.owned_by(synced.owner).filter(group=group).count() == 120
+    assert Mapping.objects.owned_by(synced.owner).count() == 120
+
+
+def test_one_card_that_cannot_be_imported_stops_no_other(synced: SyncedAccount) -> None:
+    for number in range(5):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    synced.sync()
+    row = PendingImport.objects.owned_by(synced.owner).get(display_name="P3 X")
+    taken = synced.make_person(name="Bob")
+    make_mapping(synced.connection, taken)
+    Mapping.objects.owned_by(synced.owner).update(href_key=row.href_key)  # what the database refuses
+    answer = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
+    assert (answer["success"], answer["imported"], answer["errors"]) == (False, 4, 1)
+    assert answer["errorMessages"][0].startswith("P3 X: ")
+    assert [left.pk for left in PendingImport.objects.owned_by(synced.owner)] == [row.pk]
+
+
+def test_an_import_ends_at_the_plans_limit_and_says_whom_it_left(synced: SyncedAccount, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    synced.owner.refresh_from_db()
+    limit = synced.owner.plan_limit("people") or 0
+    for number in range(limit + 7):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    synced.sync()
+    answer = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
+    assert (answer["imported"], answer["skipped"], answer["errors"]) == (limit, 0, 7)
+    assert len(answer["errorMessages"]) == 7
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 7}
+
+
+@pytest.mark.parametrize("is_uploaded", [True, False])
+def test_an_import_that_takes_too_long_leaves_the_rest(
+    synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, is_uploaded: bool
+) -> None:
+    for number in range(3):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
+    synced.sync()
+    if is_uploaded:
+        PendingImport.objects.owned_by(synced.owner).update(connection=None, href=None, href_key="")
+    monkeypatch.setattr(imports, "_BATCH", 2)
+    monkeypatch.setattr(imports, "SECONDS", 0.0)
+    began: list[float] = [0.0, 0.0]  # the clock stands still for the first batch
+    monkeypatch.setattr("time.monotonic", lambda: began.pop() if began else 1.0)
+    body = {"importIds": pending_ids(synced)}
+    answer = synced.api.ok("POST", "/api/carddav/import", body)
+    assert answer["success"] is False
+    assert answer["errorMessages"] == [imports.NOT_TRIED.format(number=3 - answer["imported"])]
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - answer["imported"]}
+
+
+def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
+    synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, media: Any
+) -> None:
+    for number in range(2):
+        synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/a.jpg"))
+    synced.sync()
+    jpeg = as_stored(picture(), PixelBudget())
+    for module in (imports, contacts):
+        monkeypatch.setattr(module, "picture_of", lambda card, budget: Picture(photo_token(card), jpeg))
+    monkeypatch.setattr(imports, "PICTURE_SECONDS", 0.0)
+    assert synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})["imported"] == 2
+    assert not Person.objects.owned_by(synced.owner).exclude(photo=None).exists()
+    assert counts(synced.sync()) == {"updated_locally": 2}
+    assert Person.objects.owned_by(synced.owner).exclude(photo=None).count() == 2
+    assert counts(synced.sync()) == {}
 
 
 def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: User) -> None:
