@@ -13,6 +13,7 @@ from corsheaders.defaults import default_headers
 from kombu import Exchange, Queue
 
 from contacts_project import environment
+from contacts_project.api_settings import API_SETTINGS, DESCRIPTION_SETTINGS
 from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
@@ -264,56 +265,8 @@ MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]
 # The middleware bounds every body by what its view takes; Django's own limit must not cut lower.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES) + 1024 * 1024
 
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "accounts.api.authentication.BearerAuthentication",
-        "accounts.api.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.OwnData"],
-    "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
-    "DEFAULT_METADATA_CLASS": "contacts_project.kernel.api.json.Metadata",
-    "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.openapi.operations.ContractSchema",
-    "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",
-    "DATETIME_FORMAT": None,
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-    "TEST_REQUEST_RENDERER_CLASSES": [
-        "rest_framework.renderers.JSONRenderer",
-        "rest_framework.renderers.MultiPartRenderer",
-    ],
-}
-
-SPECTACULAR_SETTINGS = {
-    "ENABLE_DJANGO_DEPLOY_CHECK": False,  # the description is loaded when it is asked for, and looked at by the tests
-    "TITLE": "Contact network service",
-    "VERSION": VERSION,
-    "OAS_VERSION": "3.1.1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},  # else it asks swagger.io about our document
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "CustomFieldTypeEnum": "people.fields.custom_values.TYPES",
-        "HealthStatusEnum": ["ok", "unfit"],
-        "ImportantDateTypeEnum": "people.api.important_dates.TYPES",
-        "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
-        "OutcomeEnum": ["imported", "updated", "skipped", "error"],
-        "ReminderKindEnum": "notifications.api.reminders.KINDS",
-    },
-    "COMPONENT_SPLIT_REQUEST": True,
-    "CAMELIZE_NAMES": True,
-    "POSTPROCESSING_HOOKS": [
-        "notifications.api.webhooks.add_webhooks",
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "contacts_project.operation.description.add_domains",
-        "contacts_project.kernel.api.openapi.headers.add_headers",
-        "contacts_project.kernel.api.openapi.failures.name_failures",
-        "contacts_project.kernel.api.openapi.examples.add_examples",
-    ],
-}
+REST_FRAMEWORK = API_SETTINGS
+SPECTACULAR_SETTINGS = {**DESCRIPTION_SETTINGS, "VERSION": VERSION}
 
 # --- Logs ----------------------------------------------------------------------------------------
 

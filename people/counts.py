@@ -196,19 +196,24 @@ def recount(cursor: Any, kinds: tuple[Counted, ...]) -> None:
             cursor.execute(statement)
 
 
-def wrong_counts(owner_id: UUID) -> list[str]:
-    """The counts of an account that are not what its rows say, as "kind key: kept instead of counted"."""
-    kept = {(row.kind, row.key): row.number for row in AccountCount.objects.filter(owner_id=owner_id) if row.number}
-    counted: dict[tuple[str, str], int] = {}
+def wrong_counts(owner_id: UUID | None = None) -> list[str]:
+    """The counts of an account, or of all, that are not what the rows say, as "kind key: kept instead of counted"."""
+    found: list[str] = []
+    owner = owner_id and AccountCount._meta.get_field("owner").get_db_prep_value(owner_id, connection)
     with connection.cursor() as cursor:
-        owner = AccountCount._meta.get_field("owner").get_db_prep_value(owner_id, connection)
-        for kind in _counted:
-            key = kind.key.format(row="c")
-            rows = f"FROM {kind.table} c WHERE c.owner_id = %s AND {kind.counts('c')}"
-            cursor.execute(f"SELECT {key}, {_total(kind)} {rows} GROUP BY {key}", [owner])
-            counted |= {(kind.kind, str(row_key)): number for row_key, number in cursor.fetchall()}
-    return [
-        f"{' '.join(name)}: {kept.get(name, 0)} instead of {counted.get(name, 0)}"
-        for name in sorted(kept.keys() | counted.keys())
-        if kept.get(name, 0) != counted.get(name, 0)
-    ]
+        for counted in _counted:
+            key = counted.key.format(row="c")
+            of_owner = "AND c.owner_id = %(owner)s" if owner_id else ""
+            # Both sides in one statement: a write between two would look like a wrong count.
+            cursor.execute(
+                "SELECT key, sum(kept), sum(counted) FROM ("  # noqa: S608 - names of our own
+                f"SELECT c.owner_id, c.key, c.number AS kept, 0 AS counted FROM {_COUNT} c "
+                f"WHERE c.kind = '{counted.kind}' {of_owner} UNION ALL "
+                f"SELECT c.owner_id, {key}, 0, {_total(counted)} FROM {counted.table} c "
+                f"WHERE {counted.counts('c')} {of_owner} "
+                f"GROUP BY c.owner_id, {key}) AS both_sides "
+                "GROUP BY owner_id, key HAVING sum(kept) <> sum(counted) ORDER BY owner_id, key",
+                {"owner": owner} if owner_id else None,
+            )
+            found += [f"{counted.kind} {name}: {kept} instead of {number}" for name, kept, number in cursor.fetchall()]
+    return found

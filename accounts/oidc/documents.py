@@ -75,11 +75,6 @@ def document(url: str) -> Document:
     return _documents.setdefault(url, Document(url))
 
 
-def clear_documents() -> None:
-    """Read everything anew."""
-    _documents.clear()
-
-
 def _read(url: str) -> dict[str, Any]:
     try:
         with outbound_session(max_bytes=_MAX_BYTES, seconds=_READ_SECONDS) as session:

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.oidc.documents import clear_documents
+from accounts.oidc import documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
 from tests.builders import make_user, prove
@@ -16,12 +16,12 @@ from tests.oidc_provider import use as oidc_provider_use
 
 
 @pytest.fixture
-def provider(settings: Any) -> Iterator[Provider]:
-    """An OpenID Connect provider that the service signs in with."""
+def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """An OpenID Connect provider that the service signs in with; nothing of an earlier one is remembered."""
+    monkeypatch.setattr(documents, "_documents", {})
     with oidc_provider() as running:
         oidc_provider_use(running, settings)
         yield running
-        clear_documents()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ none: a trigger takes those of the account away after it.
 
 import datetime as dt
 from collections.abc import Iterator
-from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
@@ -50,11 +49,6 @@ def purge_tombstones(*, now: dt.datetime) -> int:
     while ids := list(old.values_list("pk", flat=True)[:_PURGED_AT_ONCE]):
         removed += Tombstone.unscoped.rows().filter(pk__in=ids).delete()[0]
     return removed
-
-
-def was_removed(record_id: UUID) -> bool:
-    """Whether a record of any account had the id, within the last 120 days."""
-    return bool(Tombstone.unscoped.rows().filter(record_id=record_id).exists())
 
 
 def tombstone_triggers() -> Iterator[Trigger]:
