@@ -2,12 +2,14 @@
 
 Cards hold control characters and halves of surrogate pairs, written as they are or as references. What cannot be in XML
 is taken out, two references that are one character become it, and carriage returns, which a parser would drop, become
-references, so that a card arrives byte for byte.
+references, so that a card arrives byte for byte. Sections of CDATA become escaped text first: what looks like a tag or
+a reference in them is neither.
 """
 
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
 
 from people.vcard.charsets import allowed_charset
 
@@ -16,29 +18,50 @@ _REFERENCES = re.compile(r"(?:&#(?:x[0-9A-Fa-f]{1,8}|[0-9]{1,10});)+")
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 _TEXT_WITH_CR = re.compile(r">([^<]*[^<\s][^<]*)")
 _DECLARED = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']""")
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def clean_text(chunks: Iterable[bytes], charset: str | None = None) -> Iterator[str]:
     """The text of the body, in pieces that end where a tag begins. `charset` is the one of Content-Type."""
-    decoder: codecs.IncrementalDecoder | None = None
     held: list[str] = []
-    for chunk in chunks:
-        if decoder is None:
-            name, skipped = _encoding(chunk, charset)
-            decoder = codecs.getincrementaldecoder(name)("replace")
-            text = decoder.decode(chunk[skipped:])
-        else:
-            text = decoder.decode(chunk)
+    for text in _without_cdata(_decoded(chunks, charset)):
         head, tag, rest = text.rpartition("<")
         if tag:
             yield _clean("".join([*held, head]))
             held = [tag + rest]
         else:
             held.append(text)
-    if decoder is not None:
-        held.append(decoder.decode(b"", final=True))
     yield _clean("".join(held))
+
+
+def _decoded(chunks: Iterable[bytes], charset: str | None) -> Iterator[str]:
+    decoder: codecs.IncrementalDecoder | None = None
+    for chunk in chunks:
+        if decoder is None:
+            name, skipped = _encoding(chunk, charset)
+            decoder = codecs.getincrementaldecoder(name)("replace")
+            yield decoder.decode(chunk[skipped:])
+        else:
+            yield decoder.decode(chunk)
+    if decoder is not None:
+        yield decoder.decode(b"", final=True)
+
+
+def _without_cdata(texts: Iterable[str]) -> Iterator[str]:
+    """The text with each section of CDATA as escaped text; sections and their marks may go over several pieces."""
+    held, mark, other_mark = "", _CDATA, _CDATA_END
+    for text in texts:
+        held += text
+        while mark in held:
+            head, _, held = held.partition(mark)
+            yield escape(head) if mark == _CDATA_END else head
+            mark, other_mark = other_mark, mark
+        # What may be the beginning of the mark waits for the rest of it.
+        kept = next(length for length in range(len(mark) - 1, -1, -1) if held.endswith(mark[:length]))
+        head, held = held[: len(held) - kept], held[len(held) - kept :]
+        yield escape(head) if mark == _CDATA_END else head
+    yield held
 
 
 def _encoding(first: bytes, charset: str | None) -> tuple[str, int]:

@@ -8,7 +8,7 @@ import pytest
 
 from carddav.client import Book, DavSession, Login, open_session
 from tests.carddav.proxy import Proxy, fault_proxy
-from tests.carddav.servers import PASSWORD, DavServer, radicale, xandikos
+from tests.carddav.servers import PASSWORD, DavServer, radicale, running_servers, xandikos
 
 USER = "user"
 
@@ -31,9 +31,11 @@ def xandikos_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DavSer
         yield server
 
 
-@pytest.fixture(params=["radicale", "xandikos"])
+@pytest.fixture(params=["radicale", "xandikos", *running_servers()])
 def server(request: pytest.FixtureRequest) -> DavServer:
-    """Each of the two real servers."""
+    """Each of the real servers."""
+    if request.param in running_servers():
+        return running_servers()[request.param]
     found: DavServer = request.getfixturevalue(f"{request.param}_server")
     return found
 

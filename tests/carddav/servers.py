@@ -1,4 +1,9 @@
-"""Real CardDAV servers on loopback, started once a session: Radicale and Xandikos."""
+"""Real CardDAV servers on loopback, started once a session: Radicale and Xandikos; and those that run already.
+
+    TEST_CARDDAV_SERVERS="sabre=http://127.0.0.1:8081/addressbooks/{user}/ sogo=http://127.0.0.1:8085/SOGo/dav/{user}/Contacts/"
+
+names others, each with the folder in which the user `user`, whose password is `secret`, may make address books.
+"""
 
 import os
 import socket
@@ -11,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from tests.loopback import closed_port
@@ -68,6 +74,12 @@ class DavServer:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+
+def running_servers() -> dict[str, DavServer]:
+    """The servers of TEST_CARDDAV_SERVERS by their names."""
+    pairs = [part.split("=", 1) for part in os.environ.get("TEST_CARDDAV_SERVERS", "").split()]
+    return {name: DavServer(name, urlsplit(url).port or 80, urlsplit(url).path) for name, url in pairs}
 
 
 @contextmanager
