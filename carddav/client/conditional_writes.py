@@ -15,6 +15,14 @@ if TYPE_CHECKING:  # Book is what calls this
 
 CARD_TYPE = "text/vcard; charset=utf-8"
 _DONE = {200, 201, 202, 204, 205}
+# What a card breaks (RFC 6352, section 6.3.2.1). Other names say with a 409 or 412 what it says itself: DAViCal's
+# if-match is no fault of the card.
+_BAD_CARD = {
+    "valid-address-data",
+    "supported-address-data",
+    "no-uid-conflict",
+    "addressbook-collection-location-ok",
+}
 _OUTCOMES = {
     402: Outcome.FULL,
     404: Outcome.GONE,
@@ -79,7 +87,7 @@ def _outcome(book: "Book", status: int, conditions: frozenset[str]) -> Outcome:
         return Outcome.READ_ONLY
     if conditions & {"quota-not-exceeded", "sufficient-disk-space"}:
         return Outcome.FULL
-    if conditions and status in {409, 412}:
+    if conditions & _BAD_CARD:
         return Outcome.REFUSED
     if status in _OUTCOMES:
         return _OUTCOMES[status]
