@@ -1,5 +1,6 @@
 """One address book on a server, as the sync sees it: every oddity of servers ends here."""
 
+import re
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,8 @@ class Book:
         self.session = session
         self.url = url if url.endswith("/") else f"{url}/"
         self.caps = caps or Capabilities()
+        #: Keys that the server has called gone: where a multiget passes over them in silence, too, it has said so twice.
+        self.said_gone: set[str] = set()
         self._own_key = self.key(self.url).rstrip("/")
 
     def key(self, href: str) -> str:
@@ -122,12 +125,14 @@ class Book:
                         self._note(response, changed, removed)
             following = responses.sync_token
             if not is_cut:
+                self.said_gone = set(removed)
                 return Changes(
                     tuple(changed.values()),
                     tuple(removed.values()),
                     following or token,
                     is_full=not given,
                     is_unchanged=bool(given) and not changed and not removed,
+                    may_repeat=_is_time(token),
                 )
             if following in {"", token}:
                 break  # pages that lead nowhere
@@ -179,6 +184,11 @@ class Book:
             if error.status in _GONE and _TOKEN_REFUSED not in error.conditions:
                 raise BookGoneError(status=error.status) from error
             raise
+
+
+def _is_time(token: str) -> bool:
+    """Whether a token is a time in seconds (SOGo): it never expires, and what changed in its second is listed again."""
+    return re.fullmatch("[0-9]{10}", token) is not None
 
 
 def _check_size(entries: Sized) -> None:

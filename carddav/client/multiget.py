@@ -73,8 +73,10 @@ class _Fetcher:
             self._check_book(error)
             return self._halves(batch)
         # Not a word of some: a server's way to say that they are gone, or that it did not find them.
-        silent = [href for key, href in batch.items() if key not in found]
-        return [*found.values(), *(get_card(self.book, href) for href in silent)]
+        silent = {key: href for key, href in batch.items() if key not in found}
+        gone = {key: Missing(href, key) for key, href in silent.items() if key in self.book.said_gone}
+        unknown = [href for key, href in silent.items() if key not in gone]
+        return [*found.values(), *gone.values(), *(get_card(self.book, href) for href in unknown)]
 
     def _multiget(self, batch: dict[str, str]) -> dict[str, Fetched]:
         """What the server says of the batch, by key; of what it does not say properly, nothing."""

@@ -79,6 +79,7 @@ class Changes:
     """What a listing says. `is_full`: `changed` is every card of the book, and who is not in it may be gone.
 
     `token` and `ctag` are to be stored once all of it is applied. `is_unchanged`: nothing happened since the last.
+    `may_repeat`: cards that did not change since the last may be in `changed`, too.
     """
 
     changed: tuple[Entry, ...] = ()
@@ -87,6 +88,7 @@ class Changes:
     ctag: str = ""
     is_full: bool = False
     is_unchanged: bool = False
+    may_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ def pull(context: Context, *, is_importing: bool) -> None:
         return
     index = load_index(context.connection)
     listing = compare(index, changes)
-    if not changes.is_full and listing.is_undeclared_full_listing(_last_run_at(context)):
+    is_delta = not changes.is_full and not changes.may_repeat
+    if is_delta and listing.is_undeclared_full_listing(_last_run_at(context)):
         changes = _relisted(context, changes)
         listing = compare(index, changes)
     if changes.is_unchanged:
@@ -107,7 +108,8 @@ def save_listing(context: Context) -> None:
     changes = context.listed
     if changes is None or changes.is_unchanged:
         return
-    values: dict[str, object] = {"sync_token": changes.token, "ctag": changes.ctag}
+    # Without tokens: after our own writes the next run lists at once, instead of asking for a ctag that has moved.
+    values: dict[str, object] = {"sync_token": changes.token, "ctag": "" if context.has_written else changes.ctag}
     if changes.is_full:
         values["last_reconcile_at"] = timezone.now()
     with context.write():

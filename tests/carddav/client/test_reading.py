@@ -10,6 +10,7 @@ from carddav.client import (
     Book,
     BookGoneError,
     BookMovedError,
+    Capabilities,
     Card,
     Login,
     MalformedAnswerError,
@@ -20,7 +21,7 @@ from carddav.client import (
     open_session,
 )
 from contacts_project.kernel.external_waits import release_thread
-from tests.carddav.conftest import USER, RealBook, card
+from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (
     at,
     fail,
@@ -132,6 +133,26 @@ def test_what_a_multiget_passes_over_in_silence_is_asked_for_by_get(real: RealBo
     proxy.add(hide_half(when=reports("addressbook-multiget")))
     assert len(texts(real, hrefs)) == 4
     assert proxy.count("GET") == 2
+
+
+def test_a_card_that_was_said_to_be_gone_and_is_passed_over_is_missing(real: RealBook, proxy: Proxy) -> None:
+    fill(real, 3)
+    token = real.book.changes("", "").token
+    for name in ("0.vcf", "2.vcf"):
+        real.server.delete(USER, real.path + name)
+    hrefs = [entry.href for entry in real.book.changes(token, "").removed]
+    proxy.forget()
+    proxy.add(rewrite(r"<(?:\w+:)?response>.*?</(?:\w+:)?response>", "", when=reports("addressbook-multiget")))
+    assert [type(found) for found in real.book.fetch(hrefs)] == [Missing, Missing]
+    assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
+    assert proxy.log() == [f"REPORT {real.path}", f"REPORT {real.path}", f"GET {real.path}1.vcf"]
+
+
+@pytest.mark.parametrize(("token", "may_repeat"), [("1795357540", True), ("data:,59", False), ("17", False)])
+def test_a_token_that_is_a_time_lists_the_same_second_again(fake: FakeBook, token: str, may_repeat: bool) -> None:
+    fake.proxy.add(fail(207, '<multistatus xmlns="DAV:"><sync-token>t</sync-token></multistatus>'))
+    fake.book.caps = Capabilities(reports=("sync-collection",))
+    assert fake.book.changes(token, "").may_repeat is may_repeat
 
 
 def test_a_server_without_multiget_is_asked_once_and_then_by_get(real: RealBook, proxy: Proxy) -> None:
