@@ -64,7 +64,8 @@ def rebased(sent: Fields, back: Fields, *, is_own: bool) -> Fields:
 
 def _rebased_entries(field: str, sent: list[Any], back: list[Any], *, is_own: bool) -> list[Any]:
     if field == "groups":
-        names = {name.casefold() for name in sent}
+        # Some lose the backslash before a comma: what was one name comes back as two.
+        names = {part.strip().casefold() for name in sent for part in (name, *name.split(","))}
         return [name for name in back if name.casefold() in names]
     kind = KINDS[field]
     found = match_entries(back, sent, keys=(_as_tuple, kind.value), kind=kind.kind)

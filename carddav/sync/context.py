@@ -66,6 +66,7 @@ class Context:
     book_or_none: Book | None = None
     listed: Changes | None = None
     counted_mappings: set[UUID] = field(default_factory=set)
+    has_written: bool = False
     _reported_at: dt.datetime | None = None
 
     @property
@@ -84,6 +85,13 @@ class Context:
                 yield write
         finally:
             IS_OWN_WRITE.reset(token)
+
+    def note_sent(self) -> None:
+        """Something was written on the server, whose ctag is none that we know now. Inside the write."""
+        self.has_written = True
+        if self.connection.ctag:
+            self.connection.ctag = ""
+            Connection.objects.owned_by(self.owner).filter(pk=self.connection.pk).update(ctag="")
 
     def report_progress(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
         """Say how far the run is, for streams. A new phase is written at once."""

@@ -204,6 +204,7 @@ def _deleted(context: Context, tombstone: Tombstone) -> None:
             connection=context.connection, href_key=tombstone.href_key
         ).delete()
         Tombstone.objects.owned_by(context.owner).filter(pk=tombstone.pk).update(state=TombstoneState.GONE)
+        context.note_sent()
 
 
 def _open_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:

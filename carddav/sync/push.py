@@ -168,10 +168,8 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
         case Outcome.UNKNOWN:
             if resolve_unknown_write(context, intent) and not _try_again(context, intent, state):
                 context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
-        case Outcome.CHANGED:
+        case Outcome.CHANGED | Outcome.GONE:
             _handle_changed_card(context, intent, written, state)
-        case Outcome.GONE:
-            _handle_missing_card(context, intent, written)
         case Outcome.READ_ONLY | Outcome.FULL:
             state.is_read_only |= written.outcome is Outcome.READ_ONLY
             state.is_full |= written.outcome is Outcome.FULL
@@ -193,9 +191,11 @@ def _try_again(context: Context, intent: JournalEntry, state: PushState) -> bool
 
 
 def _handle_changed_card(context: Context, intent: JournalEntry, written: Written, state: PushState) -> None:
-    """The card is not what it was: merge it and send once more. Where it did not move, the content was refused."""
+    """The card is not what it was: merge it and send once more. Where it did not move, the content was refused: some say
+    412 or 404 of that."""
     found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
+        context.book.look()  # raises where the book itself is gone
         if intent.op == JournalOp.CREATE:
             refuse(context, intent, written.message)
         else:
@@ -215,17 +215,6 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: Writte
     if intent.mapping_id is not None:
         merge_contact(context, intent.mapping_id, found)
         _try_again(context, intent, state)
-
-
-def _handle_missing_card(context: Context, intent: JournalEntry, written: Written) -> None:
-    if intent.op == JournalOp.CREATE:
-        context.book.look()  # raises where the book itself is gone
-        refuse(context, intent, written.message)
-    elif isinstance(read_current_card(context.book, intent.href), Missing):
-        context.book.look()
-        hold(context, intent)
-    else:
-        intent.delete()
 
 
 def hold(context: Context, intent: JournalEntry) -> None:

@@ -45,6 +45,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
         mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
         mapping.error = mapping.body_hash = ""
         mapping.save()
+        context.note_sent()
         _follow(mapping, intent.href_key)
         intent.state, intent.body, intent.href, intent.href_key = JournalState.DONE, "", href, key
         intent.save()

@@ -109,7 +109,8 @@ class MemoryBook:
             if ctag == str(server.now):
                 return Changes(ctag=ctag, is_unchanged=True)
             self._after(fault)
-            server.requests.append("list")
+            if ctag:  # else this was the listing
+                server.requests.append("list")
             return self._listing()
         changed = tuple(
             Entry(href, href_key(href), card.etag) for href, card in server.cards.items() if card.at > since

@@ -28,6 +28,12 @@ class ServerSyncedAccount:
         self.api: Client = client_of(owner)
         proxy.forget()
 
+    @property
+    def has_sync(self) -> bool:
+        """Whether the server tells of changes by sync-collection."""
+        self.connection.refresh_from_db()
+        return "sync-collection" in self.connection.caps["reports"]
+
     def put(self, name: str, text: str) -> None:
         """Somebody else writes a card."""
         self.server.put(USER, f"{self.path}{name}", text)

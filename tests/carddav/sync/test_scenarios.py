@@ -95,6 +95,18 @@ def test_no_sync_collection(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"updated_locally": 1}
 
 
+def test_without_sync_collection_the_run_after_a_push_lists_at_once(synced: SyncedAccount) -> None:
+    synced.server.has_sync = False
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.edit(synced.person(), notes="mine")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    for _ in range(2):
+        synced.requests()
+        assert counts(synced.sync()) == {}
+        assert synced.requests() == ["changes"]
+
+
 def test_a_full_list_where_a_delta_was_expected(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
     synced.sync()
@@ -143,6 +155,18 @@ def test_put_refused_for_content(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
     synced.edit(synced.person("Bad"), name="Better")
     assert counts(synced.sync()) == {"exported": 1}
+
+
+def test_404_for_a_bad_card_that_is_there(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    synced.server.refuses = lambda text: Outcome.GONE
+    synced.edit(synced.person(), notes="mine")
+    assert counts(synced.sync()) == {"errors": 1}
+    assert not Conflict.objects.owned_by(synced.owner).exists()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
 
 
 def test_412_that_is_no_conflict(synced: SyncedAccount) -> None:
@@ -322,6 +346,19 @@ def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert counts(synced.sync()) == {}
     assert synced.person("ADA").notes == "kept"
+
+
+def test_a_comma_in_the_name_of_a_group_that_loses_its_backslash(synced: SyncedAccount) -> None:
+    synced.server.spell = lambda text: text.replace("Family\\, near", "Family, near")
+    person = synced.make_person(name="Ada")
+    synced.sync()
+    for name in ("Work", "Family, near"):
+        group = synced.api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]
+        synced.api.ok("POST", f"/api/groups/{group['id']}/members", {"personId": str(person.pk)})
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "CATEGORIES:Work,Family, near" in synced.card_of(person)
+    assert counts(synced.sync()) == {}
+    assert set(Group.objects.owned_by(synced.owner).values_list("name", flat=True)) == {"Work", "Family, near"}
 
 
 def test_import_mode_auto_at_the_plan_limit(synced: SyncedAccount, settings: Any) -> None:
