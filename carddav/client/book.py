@@ -33,7 +33,7 @@ class Book:
         self.session = session
         self.url = url if url.endswith("/") else f"{url}/"
         self.caps = caps or Capabilities()
-        #: Keys that the server has called gone: where a multiget passes over them in silence, too, it has said so twice.
+        #: Keys that the server has called gone: where a multiget passes over them, too, it has said so twice.
         self.said_gone: set[str] = set()
         self._own_key = self.key(self.url).rstrip("/")
 

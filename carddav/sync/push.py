@@ -191,8 +191,8 @@ def _try_again(context: Context, intent: JournalEntry, state: PushState) -> bool
 
 
 def _handle_changed_card(context: Context, intent: JournalEntry, written: Written, state: PushState) -> None:
-    """The card is not what it was: merge it and send once more. Where it did not move, the content was refused: some say
-    412 or 404 of that."""
+    """The card is not what it was: merge it and send once more. Where it did not move, the content was refused: some
+    say 412 or 404 of that."""
     found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
         context.book.look()  # raises where the book itself is gone

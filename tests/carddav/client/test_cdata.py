@@ -1,4 +1,4 @@
-"""Cards in sections of CDATA arrive as they are, wherever the network cuts the answer (Cyrus writes all its cards so)."""
+"""Cards in sections of CDATA arrive as they are, wherever the network cuts the answer (Cyrus writes all so)."""
 
 import pytest
 
