@@ -43,6 +43,7 @@ except ValueError:
     sys.exit(f"{DATA_DIR / 'keys.json'} is damaged. Put the one of your backup in its place.")
 SECRET_KEY: str = env["SECRET_KEY"] or _keys["SECRET_KEY"]
 ENCRYPTION_KEYS: list[str] = env["ENCRYPTION_KEYS"] or [_keys["ENCRYPTION_KEY"]]
+BACKUP_KEY: str = env["BACKUP_KEY"]
 
 _base = urlsplit(BASE_URL)
 ALLOWED_HOSTS = sorted({_base.hostname or "localhost", "127.0.0.1", "localhost", "[::1]", *env["ALLOWED_HOSTS"]})

@@ -200,6 +200,7 @@ AUTHORITIES = Kind(_authorities, "a file with certificates in PEM form")
 ENCRYPTION_KEYS = list_of(
     Kind(_encryption_key, ""), "Fernet keys (docs/running.md shows how to make one), newest first"
 )
+FERNET_KEY = Kind(_encryption_key, "a Fernet key (docs/running.md shows how to make one)")
 NETWORKS = list_of(Kind(_network, ""), "networks such as 127.0.0.0/8")
 PORTS = list_of(Kind(_port, ""), "port numbers, or * for any")
 TIME_ZONE = Kind(_zone, "the name of an IANA time zone, such as Europe/Oslo")

@@ -131,6 +131,14 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             is_secret=True,
         ),
         Setting(
+            "BACKUP_KEY",
+            kinds.FERNET_KEY,
+            "",
+            "`manage.py backup` encrypts with it, and `restore` opens with it: see [backup](backup.md)",
+            unset="none: backups are not encrypted",
+            is_secret=True,
+        ),
+        Setting(
             "CRON_SECRET",
             TEXT,
             "",

@@ -26,11 +26,13 @@ from people.photos.images import PictureRefusedError, make_photo
 __all__ = [
     "PictureRefusedError",
     "delete_files",
+    "is_photo_name",
     "make_photo",
     "paths_of",
     "photo_hash",
     "photo_name",
     "photos_of",
+    "put_photo",
     "read_photo",
     "register_use",
     "store_photo",
@@ -48,8 +50,7 @@ def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     The same picture of the same account is one file. One that was damaged since is written anew.
     """
     name = photo_name(owner_id, jpeg)
-    if read_photo(name) != jpeg:
-        default_storage.save(_path(name), ContentFile(jpeg))
+    put_photo(name, jpeg)
     _note_sizes(owner_id, {name: len(jpeg)})
     return name
 
@@ -67,6 +68,17 @@ def read_photo(name: str) -> bytes | None:
             return content
     except FileNotFoundError:
         return None
+
+
+def put_photo(name: str, jpeg: bytes) -> None:
+    """Store a photo under the name that it had elsewhere, unless it is there."""
+    if read_photo(name) != jpeg:
+        default_storage.save(_path(name), ContentFile(jpeg))
+
+
+def is_photo_name(name: str) -> bool:
+    """Whether photos are stored under such names."""
+    return _NAME.fullmatch(name) is not None
 
 
 def photo_name(owner_id: UUID, jpeg: bytes) -> str:

@@ -1,0 +1,97 @@
+"""Brings an older backup up to date, in a process whose database is a SQLite file that nobody else sees.
+
+It is migrated to the state in which the backup was made, filled, migrated to ours, and backed up. So every migration
+does its work on restored rows as it would have done on the instance.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from contacts_project.backup import container
+from contacts_project.backup.container import BackupError, FrameWriter, read_frames
+from contacts_project.backup.contents import Header, Totals, spelled
+from contacts_project.backup.loading import Loader
+from contacts_project.backup.reader import TableRows, read_parts
+from contacts_project.backup.snapshot import open_snapshot
+from contacts_project.backup.writer import new_file, new_header, write_rows
+
+_COMMAND = "upgrade_backup"
+
+
+@contextmanager
+def upgraded(path: Path) -> Iterator[Path]:
+    """The backup in a file of today's state, which goes afterwards. Raises BackupError.
+
+    Takes room for the database and the backup once more, beside the data.
+    """
+    with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.DATA_DIR) as folder:
+        target = Path(folder) / "upgraded"
+        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), _COMMAND, str(path.resolve()), str(target)]
+        environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
+            "DATA_DIR": folder,
+            "DATABASE_URL": f"sqlite:///{folder}/upgrade.sqlite3",
+            "REDIS_URL": "",
+            "PHOTO_STORAGE": "",
+            "SECRET_KEY": settings.SECRET_KEY,
+            "ENCRYPTION_KEYS": ",".join(settings.ENCRYPTION_KEYS),
+            "BACKUP_KEY": settings.BACKUP_KEY,
+        }
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+        if done.returncode:
+            why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+            raise BackupError(f"The backup cannot be brought up to date: {why}")
+        yield target
+
+
+def upgrade_file(old: Path, new: Path) -> None:
+    """In the process of `upgraded`: fill its own database, migrate it and write the new file. Raises BackupError."""
+    if connection.introspection.table_names():
+        raise BackupError("This is for restore's own use, on a database without tables.")
+    with old.open("rb") as file:
+        totals = _load_as_it_was(file.name, settings.BACKUP_KEY)
+    call_command("migrate", verbosity=0, interactive=False)
+    with old.open("rb") as file, new_file(new) as target, open_snapshot() as snapshot:
+        frames = FrameWriter(target, settings.BACKUP_KEY)
+        frames.write(container.HEADER, new_header().to_bytes())
+        for frame in read_frames(file, settings.BACKUP_KEY):
+            if frame.kind in {container.PHOTO, container.LEFT_OUT}:
+                frames.write(*frame)
+        totals.rows.clear()
+        write_rows(frames, snapshot, totals)
+
+
+def _load_as_it_was(name: str, key: str) -> Totals:
+    """Make the tables of the backup's state, and fill them."""
+    totals = Totals()
+    with Path(name).open("rb") as file, transaction.atomic():
+        loader: Loader | None = None
+        for part in read_parts(file, key):
+            if isinstance(part, Header):
+                _migrate_to(frozenset(part.migrations))
+                loader = Loader()
+            elif isinstance(part, TableRows) and loader:
+                loader.load(part)
+            elif isinstance(part, Totals):
+                totals = part
+    return totals
+
+
+def _migrate_to(names: frozenset[str]) -> None:
+    """Apply these migrations and no others."""
+    executor = MigrationExecutor(connection)
+    graph = executor.loader.graph
+    nodes = {node for node in graph.nodes if spelled([node]) <= names}
+    followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
+    executor.migrate(sorted(nodes - followed))

@@ -1,0 +1,36 @@
+"""`manage.py backup FILE`: the whole instance in one file, while it goes on serving."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error
+from django.template.defaultfilters import filesizeformat
+
+from contacts_project.backup.container import BackupError
+from contacts_project.backup.writer import write_backup
+from contacts_project.kernel.errors import UnavailableError
+
+
+class Command(BaseCommand):
+    help = "Write database and photos, as they are at one moment, to a new FILE; encrypted where BACKUP_KEY is set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path, help="a name that no file has yet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            totals = write_backup(path, key=settings.BACKUP_KEY)
+        except (BackupError, UnavailableError) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror or error}. There is no backup.") from None
+        except Error as error:
+            raise CommandError(f"The database failed: {str(error).splitlines()[0]}. There is no backup.") from None
+        if totals.missing_photos:
+            text = f"CARE  {totals.missing_photos} photos that rows name are not there, or damaged: they are left out."
+            self.stderr.write(text)
+        kind = "encrypted" if settings.BACKUP_KEY else "not encrypted"
+        self.stdout.write(f"{path}: {totals}; {filesizeformat(path.stat().st_size)}, {kind}.")

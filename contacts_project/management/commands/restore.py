@@ -1,0 +1,36 @@
+"""`manage.py restore FILE [--verify]`: fills an empty instance from a backup, or only checks the file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from contacts_project.backup.container import BackupError
+from contacts_project.backup.restoring import restore, verify
+from contacts_project.kernel.errors import UnavailableError
+
+
+class Command(BaseCommand):
+    help = "Fill this instance, which must be migrated and have no accounts, from a backup of either database."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path, help="made by manage.py backup")
+        parser.add_argument("--verify", action="store_true", help="only read and check the file; changes nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        work = verify if options["verify"] else restore
+        try:
+            checked = work(path, key=settings.BACKUP_KEY)
+        except (BackupError, UnavailableError) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename or path}: {error.strerror or error}. Nothing was changed.") from None
+        if not checked.header.fits_secret_key:
+            self.stderr.write(
+                "CARE  SECRET_KEY is not that of the backup: links in mails that were sent, and recovery codes, end."
+            )
+        word = "whole" if options["verify"] else "restored"
+        header = checked.header
+        self.stdout.write(f"{path} is {word}: {checked.totals}; made at {header.made_at} by version {header.version}.")

@@ -1,0 +1,24 @@
+"""`manage.py upgrade_backup OLD NEW`: what `restore` runs for an older backup, on a database of its own."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from contacts_project.backup.container import BackupError
+from contacts_project.backup.upgrade import upgrade_file
+
+
+class Command(BaseCommand):
+    help = "Used by restore: write an older backup anew, as this version makes them."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("old", type=Path)
+        parser.add_argument("new", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            upgrade_file(options["old"], options["new"])
+        except BackupError as error:
+            raise CommandError(str(error)) from None

@@ -1,0 +1,109 @@
+"""An instance with something of everything, to back up."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyotp
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import Group as Operators
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+
+from accounts.models import TotpDevice, User
+from accounts.services.registration import DEMO_EMAIL
+from people.models import Person
+from relationships.models import Relationship
+from tests.builders import PASSWORD, make_person, make_token, make_user
+from tests.client import Client, client_of
+from tests.pictures import picture, upload
+from tests.routes.scene import SCENE_SETTINGS, make_scene
+
+
+@dataclass
+class Source:
+    """What was made, as far as tests ask for it."""
+
+    owner: User
+    client: Client
+    token: str
+    demo: User
+    recovery_codes: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def small(transactional_db: None, media: Path) -> Client:
+    """The client of an account with somebody, a photo and a stored secret."""
+    owner = make_user("alice@example.org", name="Alice")
+    client = client_of(owner)
+    assert upload(client, f"/api/people/{make_person(owner).pk}/photo", picture()).status_code == 200
+    TotpDevice.objects.create(owner=owner, secret="JBSWY3DPEHPK3PXP")
+    return client
+
+
+@pytest.fixture
+def source(transactional_db: None, settings: Any, media: Path) -> Source:
+    """Alice with one of everything, a second factor and a reminder that was sent, and a demo account."""
+    for name, value in SCENE_SETTINGS.items():
+        setattr(settings, name, value)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    alice = make_user("alice@example.org", name="Alice", is_staff=True)
+    scene = make_scene(alice)
+    made = Source(alice, client_of(alice), make_token(alice), User())
+    settings.VAPID_PUBLIC_KEY = settings.VAPID_PRIVATE_KEY = ""
+    client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{scene.ids['destination']}")
+    _operators(alice)
+    _reminder(made)
+    made.recovery_codes = _second_factor(alice)
+    call_command("seed_demo", "--people", "12", "--password", PASSWORD, stdout=_Nowhere())
+    made.demo = User.objects.get(email=DEMO_EMAIL)
+    _trash(made.demo)
+    return made
+
+
+def _operators(user: User) -> None:
+    group = Operators.objects.create(name="Helpers")
+    group.permissions.add(Permission.objects.get(codename="view_user"))
+    user.groups.add(group)
+    user.user_permissions.add(Permission.objects.get(codename="change_user"))
+    kind = ContentType.objects.get_for_model(User)
+    LogEntry.objects.create(user=user, content_type=kind, object_id=str(user.pk), action_flag=CHANGE)
+
+
+def _reminder(made: Source) -> None:
+    """One that has been sent today, by mail."""
+    person = make_person(made.owner, name="Grace")
+    tomorrow = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=1)
+    body = {"title": "Met", "date": tomorrow.replace(year=2019).isoformat(), "reminderEnabled": True}
+    made.client.ok("POST", f"/api/people/{person.pk}/important-dates", body)
+    call_command("deliver_reminders", "--now", f"{tomorrow}T09:00:30+00:00", stdout=_Nowhere())
+
+
+def _second_factor(user: User) -> list[str]:
+    browser = Client()
+    browser.ok("POST", "/api/auth/login", {"email": user.email, "password": PASSWORD})
+    secret = browser.ok("POST", "/api/user/mfa/totp")["secret"]
+    codes = browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": pyotp.TOTP(secret).now()})["recoveryCodes"]
+    # The code of these seconds is used up: let the next sign-in use one.
+    TotpDevice.objects.owned_by(user).update(last_step=0)
+    return list(codes)
+
+
+def _trash(owner: User) -> None:
+    """Somebody and a relationship in the trash, and one removed for good: its tombstones stay."""
+    client = client_of(owner)
+    first, second = Person.objects.owned_by(owner).order_by("pk")[:2]
+    for person in (first, second):
+        client.ok("DELETE", f"/api/people/{person.pk}")
+    client.ok("DELETE", f"/api/people/{first.pk}/permanent")
+    tie = Relationship.objects.owned_by(owner).active().exclude(person=second).exclude(related_person=second).first()
+    assert tie
+    client.ok("DELETE", f"/api/relationships/{tie.pk}")
+
+
+class _Nowhere:
+    def write(self, text: str) -> None:
+        pass

@@ -1,0 +1,269 @@
+"""Making a backup: a private file that is there whole or not at all, of one moment."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from django.apps import apps
+from django.conf import settings as project
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.db import connections
+
+from accounts.models import AccountSession, User
+from contacts_project.backup import writer
+from contacts_project.backup.snapshot import open_snapshot
+from contacts_project.backup.tables import REBUILT, data_models, data_tables
+from people.models import Person
+from people.photos.files import photo_hash, put_photo, read_photo
+from tests.builders import make_user
+from tests.client import Client, client_of
+from tests.contacts_project.backup.conftest import Source
+from tests.contacts_project.backup.files import frames_of, photos_of, rows_of
+from tests.pictures import picture, upload
+from tests.workers import database_url
+
+
+def backup(path: Path) -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    call_command("backup", str(path), stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_every_table_is_data_or_rebuilt() -> None:
+    labels = {model._meta.label for model in data_models()}
+    assert labels.isdisjoint(REBUILT)
+    every = {model._meta.label for model in apps.get_models(include_auto_created=True)}
+    assert {label for label in every if not label.startswith("tests.")} == labels | REBUILT.keys()
+    assert {table.name for table in data_tables()} == {model._meta.db_table for model in data_models()}
+
+
+def test_the_file_is_private_and_says_what_it_holds(source: Source, tmp_path: Path) -> None:
+    path = tmp_path / "one"
+    told, complaints = backup(path)
+    assert told.startswith(f"{path}: 2 accounts, ")
+    assert told.endswith(", not encrypted.\n")
+    assert complaints == ""
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
+def test_what_is_there_stays(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "one"
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "nothing")
+    with pytest.raises(CommandError, match="exists already"):
+        backup(path)
+    assert kind != "file" or path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_comes_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, real = tmp_path / "one", writer.write_rows
+
+    def write_rows(*args: Any) -> None:
+        real(*args)
+        path.write_text("somebody else's")
+
+    monkeypatch.setattr(writer, "write_rows", write_rows)
+    with pytest.raises(CommandError, match="exists already"):
+        backup(path)
+    assert path.read_text() == "somebody else's"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fsync(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(CommandError, match=r"cannot be written: No space left on device\. There is no backup\."):
+        backup(tmp_path / "one")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be written: No such file"):
+        backup(tmp_path / "nowhere" / "one")
+
+
+def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys, django; django.setup()\n"
+        "from contacts_project.backup import writer, container\n"
+        "from pathlib import Path\n"
+        "real = container.FrameWriter.write\n"
+        "def write(self, kind, data):\n"
+        "    real(self, kind, data)\n"
+        "    if kind == container.END: self._file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "container.FrameWriter.write = write\n"
+        "writer.write_backup(Path(sys.argv[1]), key='')\n"
+    )
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
+        "DATABASE_URL": database_url(),
+        "DATA_DIR": str(project.MEDIA_ROOT / "data"),
+    }
+    command = [sys.executable, "-c", program, str(tmp_path / "one")]
+    done = subprocess.run(command, env=environment, cwd=project.BASE_DIR, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not (tmp_path / "one").exists()
+    backup(tmp_path / "one")
+
+
+def test_no_key_and_no_session_is_inside(source: Source, tmp_path: Path) -> None:
+    backup(tmp_path / "one")
+    content = b"".join(frame.data for frame in frames_of(tmp_path / "one"))
+    secrets = [
+        project.SECRET_KEY,
+        *project.ENCRYPTION_KEYS,
+        *AccountSession.unscoped.exclude(session_key__contains="-").values_list("session_key", flat=True),
+    ]
+    secrets += [source.token, *source.recovery_codes]
+    assert len(secrets) > 4
+    for secret in secrets:
+        assert secret.encode() not in content, secret
+    assert b"alice@example.org" in content
+
+
+def test_with_a_key_nothing_can_be_read(source: Source, tmp_path: Path, settings: Any) -> None:
+    settings.BACKUP_KEY = Fernet.generate_key().decode()
+    told, _ = backup(tmp_path / "one")
+    assert told.endswith(", encrypted.\n")
+    assert b"alice" not in (tmp_path / "one").read_bytes()
+    settings.BACKUP_KEY, key = "", settings.BACKUP_KEY
+    backup(tmp_path / "two")
+    assert rows_of(tmp_path / "one", key) == rows_of(tmp_path / "two")
+    assert photos_of(tmp_path / "one", key) == photos_of(tmp_path / "two")
+
+
+def test_a_photo_that_is_not_there_is_told(source: Source, tmp_path: Path) -> None:
+    rows = [Person.unscoped.rows(), User.objects.all()]
+    named = {str(name) for row in rows for name in row.exclude(photo=None).values_list("photo", flat=True)}
+    gone, changed = sorted(named)[:2]
+    default_storage.delete(f"photos/{gone[:2]}/{gone}")
+    put_photo(changed, b"another picture")
+    _, complaints = backup(tmp_path / "one")
+    assert complaints == "CARE  2 photos that rows name are not there, or damaged: they are left out.\n"
+    assert photos_of(tmp_path / "one").keys() == named - {gone, changed}
+
+
+def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file goes after the backup has begun to read the photos, before it comes to this one."""
+    person = Person.unscoped.get(pk=source.client.ok("GET", "/api/people?limit=1")["people"][0]["id"])
+    upload(source.client, f"/api/people/{person.pk}/photo", picture(color="blue"))
+    others = Person.unscoped.exclude(pk=person.pk).exclude(photo=None)
+    replaced: list[str] = []
+    rounds: list[Any] = []
+
+    def read(name: str) -> bytes | None:
+        if not replaced:
+            replaced.append(str(Person.unscoped.get(pk=person.pk).photo))
+            in_thread(lambda: upload(source.client, f"/api/people/{person.pk}/photo", picture(color="green")))
+            assert read_photo(replaced[0]) is None
+        return read_photo(name)
+
+    def open_round() -> Any:
+        rounds.append(open_snapshot())
+        return rounds[-1]
+
+    monkeypatch.setattr(writer, "read_photo", read)
+    monkeypatch.setattr(writer, "open_snapshot", open_round)
+    _, complaints = backup(tmp_path / "one")
+    assert complaints == ""
+    assert len(rounds) == 2
+    new = Person.unscoped.get(pk=person.pk).photo
+    assert new in photos_of(tmp_path / "one")
+    assert replaced[0] not in photos_of(tmp_path / "one")
+    assert set(others.values_list("photo", flat=True)) <= photos_of(tmp_path / "one").keys()
+
+
+def in_thread(call: Any) -> None:
+    def run() -> None:
+        try:
+            call()
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_one_moment_while_others_write(media: Path, tmp_path: Path) -> None:
+    """Each account in each backup: pairs of relationships are whole, counts are right, photos are there."""
+    stop = threading.Event()
+    owners = [make_user(f"writer-{number}@example.org") for number in range(3)]
+    threads = [threading.Thread(target=_write_until, args=(owner, stop)) for owner in owners]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(5):
+            time.sleep(0.4)
+            _, complaints = backup(tmp_path / str(number))
+            assert complaints == ""
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    people = [_check_consistent(tmp_path / str(number)) for number in range(5)]
+    assert people == sorted(people)
+    assert people[0] < people[-1]
+
+
+def _write_until(owner: User, stop: threading.Event) -> None:
+    client = client_of(owner)
+    try:
+        kind = client.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
+        first = client.ok("POST", "/api/people", {"name": "First"}, status=201)["person"]["id"]
+        number = 0
+        while not stop.is_set():
+            number += 1
+            person = client.ok("POST", "/api/people", {"name": f"P{number}"}, status=201)["person"]["id"]
+            body = {"personId": person, "relatedPersonId": first, "relationshipTypeId": kind}
+            client.ok("POST", "/api/relationships", body)
+            upload(client, f"/api/people/{first}/photo", picture(color=(number % 256, number // 256, 3)))
+    finally:
+        connections.close_all()
+
+
+def _check_consistent(path: Path) -> int:
+    """How many people are in it."""
+    columns = {table.name: [column.name for column in table.columns] for table in data_tables()}
+    rows = {
+        table: [dict(zip(columns[table], row, strict=True)) for row in found] for table, found in rows_of(path).items()
+    }
+    ties = {row["id"]: row for row in rows["relationships_relationship"]}
+    for row in ties.values():
+        assert ties[row["inverse_id"]]["inverse_id"] == row["id"]
+    counts = {(row["owner_id"], row["kind"]): row["number"] for row in rows["people_accountcount"]}
+    photos = photos_of(path)
+    assert all(photo_hash(name) for name in photos)
+    for user in rows["accounts_user"]:
+        people = [row for row in rows["people_person"] if row["owner_id"] == user["id"]]
+        assert counts.get((user["id"], "people"), 0) == len(people)
+        assert all(row["revision"] <= user["revision"] for row in people)
+        assert {row["photo"] for row in people if row["photo"]} <= photos.keys()
+    return len(rows["people_person"])

@@ -1,0 +1,146 @@
+"""The file: what is not as it was written is refused, with and without a key."""
+
+import random
+from pathlib import Path
+
+import pytest
+from backports import zstd
+from cryptography.fernet import Fernet
+
+from contacts_project.backup.container import (
+    END,
+    HEADER,
+    MAX_DATA,
+    ROWS,
+    BackupError,
+    DamagedError,
+    Frame,
+    FrameWriter,
+    _Checksum,
+    _place,
+    read_frames,
+)
+from tests.contacts_project.backup.files import frames_of, write_frames
+
+KEY = Fernet.generate_key().decode()
+FRAMES = [Frame(HEADER, b"{}"), *(Frame(ROWS, b"%d" % number * 500) for number in range(5)), Frame(END, b"{}")]
+
+both_modes = pytest.mark.parametrize("key", ["", KEY], ids=["plain", "encrypted"])
+
+
+def parts(content: bytes) -> list[bytes]:
+    """The first line, and each frame with its length."""
+    line, _, rest = content.partition(b"\n")
+    found = [line + b"\n"]
+    while rest:
+        length = 4 + int.from_bytes(rest[:4], "big")
+        found.append(rest[:length])
+        rest = rest[length:]
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "file"
+
+
+@both_modes
+def test_what_was_written_is_read(path: Path, key: str) -> None:
+    assert frames_of(write_frames(path, FRAMES, key), key) == FRAMES
+    assert (b"444444" in path.read_bytes()) is False
+    assert path.read_bytes().startswith(b"contact-network backup 1 " + (b"encrypted " if key else b"plain "))
+
+
+@both_modes
+def test_no_bit_may_be_another(path: Path, key: str) -> None:
+    content = write_frames(path, FRAMES, key).read_bytes()
+    dice = random.Random(7)
+    for place in {*range(70), *dice.sample(range(len(content)), 300)}:
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :])
+        with pytest.raises(BackupError):
+            frames_of(path, key)
+
+
+@both_modes
+def test_nothing_may_be_cut_off(path: Path, key: str) -> None:
+    content = write_frames(path, FRAMES, key).read_bytes()
+    for length in {0, 10, *range(60, len(content), 7), len(content) - 1}:
+        path.write_bytes(content[:length])
+        with pytest.raises(BackupError):
+            frames_of(path, key)
+
+
+@both_modes
+def test_frames_stay_in_their_places(path: Path, key: str) -> None:
+    line, *frames = parts(write_frames(path, FRAMES, key).read_bytes())
+    _, *others = parts(write_frames(path, FRAMES, key).read_bytes())
+    wrong_orders = [
+        [*frames[:2], frames[3], frames[2], *frames[4:]],
+        [*frames[:2], *frames[3:]],
+        [*frames[:2], frames[1], *frames[2:]],
+        [*frames[:-2], frames[-1]],
+        [*frames[:2], others[2], *frames[3:]],  # the same place of another file under the same key
+        [*frames, frames[-1]],
+        [],
+    ]
+    for wrong in wrong_orders:
+        path.write_bytes(line + b"".join(wrong))
+        with pytest.raises(DamagedError):
+            frames_of(path, key)
+
+
+def test_only_its_key_opens_it(path: Path) -> None:
+    write_frames(path, FRAMES, KEY)
+    with pytest.raises(BackupError, match="set BACKUP_KEY"):
+        frames_of(path)
+    with pytest.raises(BackupError, match="BACKUP_KEY does not open"):
+        frames_of(path, Fernet.generate_key().decode())
+
+
+def test_an_encrypted_file_cannot_be_passed_off_as_a_plain_one(path: Path) -> None:
+    content = write_frames(path, FRAMES, KEY).read_bytes()
+    path.write_bytes(content.replace(b"encrypted", b"plain", 1))
+    with pytest.raises(DamagedError):
+        frames_of(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(500), b"\n", b"contact-network backup\n"])
+def test_other_files_are_no_backup(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(BackupError, match="no backup of this service"):
+        frames_of(path)
+
+
+def test_a_newer_format_is_told(path: Path) -> None:
+    content = write_frames(path, FRAMES).read_bytes()
+    path.write_bytes(content.replace(b"backup 1", b"backup 2", 1))
+    with pytest.raises(BackupError, match="format 2, made by a newer version; this one reads up to 1"):
+        frames_of(path)
+
+
+def test_a_frame_unpacks_to_no_more_than_its_bound(path: Path) -> None:
+    bomb = zstd.compress(bytes(512 * 1024 * 1024))
+    with path.open("wb") as file:
+        writer = FrameWriter(file, "")
+        sealed = _Checksum().close(_place(writer._id, 0), HEADER + bomb)
+        file.write(len(sealed).to_bytes(4, "big") + sealed)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DamagedError, match="more than any can hold"):
+        frames_of(path)
+
+
+def test_a_frame_is_no_longer_than_its_bound(path: Path) -> None:
+    content = write_frames(path, FRAMES).read_bytes()
+    line = content.partition(b"\n")[0] + b"\n"
+    path.write_bytes(line + b"\xff\xff\xff\xff" + bytes(1000))
+    with pytest.raises(DamagedError, match="longer than any"):
+        frames_of(path)
+
+
+def test_the_largest_frame_fits(path: Path) -> None:
+    noise = random.Random(1).randbytes(MAX_DATA)
+    for key in ("", KEY):
+        write_frames(path, [Frame(HEADER, noise), Frame(END, b"")], key)
+        assert frames_of(path, key)[0].data == noise
+        with path.open("rb") as file:
+            assert next(read_frames(file, key)).kind == HEADER
