@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import User
 from contacts_project.backup import container
 from contacts_project.backup.container import BackupError, FrameWriter
 from contacts_project.backup.contents import (
@@ -32,15 +31,12 @@ from contacts_project.backup.contents import (
 from contacts_project.backup.photo_ledger import PhotoLedger, open_photo_ledger
 from contacts_project.backup.snapshot import Snapshot, in_blocks, open_snapshot
 from contacts_project.backup.tables import data_tables
-from people.models import Person, StoredPhoto
 from people.photos.files import content_hash, photo_hash, read_photo
 
 _BLOCK = 1024 * 1024
 _NAMES_AT_ONCE = 10_000
 _MOST_PHOTO = container.MAX_DATA - 1024  # bytes; what we make has 256x256 pixels
 _MOST_ROUNDS = 20
-# The last knows what is kept for undoing, too, and not yet what was there before it: the daily purge adds that.
-_PHOTO_COLUMNS = ((User, "photo"), (Person, "photo"), (StoredPhoto, "name"))
 
 
 def write_backup(path: Path, *, key: str) -> Totals:
@@ -83,8 +79,8 @@ def _write_round(frames: FrameWriter, ledger: PhotoLedger, snapshot: Snapshot) -
     """
     has_gone = False
     ledger.begin_round()
-    for model, column in _PHOTO_COLUMNS:
-        for name in snapshot.texts(model._meta.db_table, column):
+    for table, column in _photo_columns():
+        for name in snapshot.texts(table, column):
             known = ledger.is_written(name)
             photo = None if known else _whole_photo(name)
             if photo is not None:
@@ -93,6 +89,11 @@ def _write_round(frames: FrameWriter, ledger: PhotoLedger, snapshot: Snapshot) -
                 has_gone = True
             ledger.note(name, written=bool(known) or photo is not None)
     return has_gone
+
+
+def _photo_columns() -> list[tuple[str, str]]:
+    """The columns that name photos: of people, accounts and what can be undone."""
+    return [(table.name, column.name) for table in data_tables() for column in table.columns if column.name == "photo"]
 
 
 def _whole_photo(name: str) -> bytes | None:

@@ -20,7 +20,7 @@ from relationships.models import Relationship
 from tests.builders import PASSWORD, make_person, make_token, make_user
 from tests.client import Client, client_of
 from tests.pictures import picture, upload
-from tests.routes.scene import SCENE_SETTINGS, make_scene
+from tests.routes.route_data import ROUTE_SETTINGS, make_route_data
 
 
 @dataclass
@@ -47,14 +47,14 @@ def small(transactional_db: None, media: Path) -> Client:
 @pytest.fixture
 def source(transactional_db: None, settings: Any, media: Path) -> Source:
     """Alice with one of everything, a second factor and a reminder that was sent, and a demo account."""
-    for name, value in SCENE_SETTINGS.items():
+    for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     alice = make_user("alice@example.org", name="Alice", is_staff=True)
-    scene = make_scene(alice)
+    made_by_routes = make_route_data(alice)
     made = Source(alice, client_of(alice), make_token(alice), User())
     settings.VAPID_PUBLIC_KEY = settings.VAPID_PRIVATE_KEY = ""
-    client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{scene.ids['destination']}")
+    client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{made_by_routes.ids['destination']}")
     _operators(alice)
     _reminder(made)
     made.recovery_codes = _second_factor(alice)
