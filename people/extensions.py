@@ -71,14 +71,10 @@ class PersonExtension:
         """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
 
 
-_extensions: list[PersonExtension] = []
+EXTENSIONS: list[PersonExtension] = []
+"""All that are registered, in the order of INSTALLED_APPS."""
 
 
 def register_extension(extension: PersonExtension) -> None:
     """Add an app's share; once, from AppConfig.ready()."""
-    _extensions.append(extension)
-
-
-def extensions() -> tuple[PersonExtension, ...]:
-    """All registered extensions, in the order of INSTALLED_APPS."""
-    return tuple(_extensions)
+    EXTENSIONS.append(extension)

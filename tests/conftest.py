@@ -20,7 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.models import User
-from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership import account_lock
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
@@ -95,7 +95,7 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _rows_may_be_set_up_by_hand() -> Iterator[None]:
     """What a test itself writes, needs no account_write; the product's own code does."""
-    real = revisions.refuse
+    real = account_lock.refuse
     outside = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 
     def refuse(model: type[Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _rows_may_be_set_up_by_hand() -> Iterator[None]:
         return {} if "/tests/" in frame.f_code.co_filename else real(model)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(revisions, "refuse", refuse)
+        patch.setattr(account_lock, "refuse", refuse)
         yield
 
 

@@ -9,7 +9,7 @@ from carddav.sync.context import Context
 from carddav.sync.fields import Fields, changed_fields
 from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, load_sides, write_fields
-from people.services.people import update_person
+from people.services.person_writer import update_person
 
 
 def merge_values(

@@ -9,7 +9,7 @@ from typing import Any
 
 from carddav.sync.entries import KINDS
 from carddav.sync.fields import EMPTY, Fields, card_with
-from people.entry_matcher import match_entries
+from people.entries import match_entries
 from people.vcard import Card, patch_card, read_card, write_card
 
 _NO_WORD = re.compile(r"\W+")

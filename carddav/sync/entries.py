@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from people.entry_matcher import Key, match_entries
+from people.entries import Key, match_entries
 
 Entry = dict[str, Any]
 

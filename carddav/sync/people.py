@@ -11,14 +11,14 @@ from accounts.models import User
 from carddav.sync.entries import KINDS
 from carddav.sync.fields import LISTS, SCALARS, Fields, card_date, local_fields
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from people.entry_matcher import match_entries
+from people.entries import match_entries
 from people.fields.cards import SCALARS as COLUMNS
 from people.fields.cards import card_of, put_card
 from people.importing.card_groups import GroupPlan
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
 from people.photos.files import delete_files, store_photo
-from people.services.important_dates import FIELDS as DATE_FIELDS
+from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 

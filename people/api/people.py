@@ -31,12 +31,13 @@ from people.api.person_serializer import (
     SearchRecordSerializer,
 )
 from people.counts import PEOPLE, count_of
-from people.extensions import extensions
+from people.extensions import EXTENSIONS
 from people.models import Person
 from people.names import fold
 from people.photos.files import delete_files
 from people.projection import person_answers, project, project_all, project_page, search_records, whole_person
 from people.services import people as service
+from people.services.person_writer import create_person, update_person
 
 MAX_FOUND = 20
 
@@ -48,7 +49,7 @@ class PersonDeleteSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = super().get_fields()
-        for extension in extensions():
+        for extension in EXTENSIONS:
             fields.update(extension.delete_fields())
         return fields
 
@@ -104,7 +105,7 @@ class PersonViewSet(TrashViewSet[Person]):
     def create(self, request: Request) -> Response:
         """Add a person."""
         data = self.read_body(PersonSerializer)
-        person = service.create_person(owner=self.owner, data=data, now=timezone.now())
+        person = create_person(owner=self.owner, data=data, now=timezone.now())
         return self._answer(person.pk, status=201)
 
     @extend_schema(operation_id="getPerson", responses=_ONE)
@@ -122,7 +123,7 @@ class PersonViewSet(TrashViewSet[Person]):
         """Change what the body names; lists replace what there was."""
         person = self.get_object()
         data = self.read_body(PersonChangeSerializer)
-        service.update_person(owner=self.owner, person=person, data=data, now=timezone.now())
+        update_person(owner=self.owner, person=person, data=data, now=timezone.now())
         return self._answer(person.pk)
 
     @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from accounts.models import User
 from people import field_table
 from people.api.person_fields import SerializerField, person_fields
-from people.extensions import extensions
+from people.extensions import EXTENSIONS
 from people.field_table import Kind
 from people.models import Group, Person
 from people.names import COLUMNS, NameParts, display_name
@@ -27,7 +27,7 @@ def _fields() -> dict[str, SerializerField]:
         "createdAt": serializers.DateTimeField(read_only=True, source="created_at"),
         "updatedAt": serializers.DateTimeField(read_only=True, source="updated_at"),
     }
-    for extension in extensions():
+    for extension in EXTENSIONS:
         fields.update(extension.body_fields())
         if extension.name and (field := extension.answer_field()):
             fields[extension.name] = field
@@ -37,7 +37,7 @@ def _fields() -> dict[str, SerializerField]:
 @cache
 def _fields_of_creation() -> list[str]:
     """What extensions take with a new person alone."""
-    return [name for extension in extensions() for name in extension.body_fields()]
+    return [name for extension in EXTENSIONS for name in extension.body_fields()]
 
 
 class PersonSerializer(serializers.Serializer[Person]):
@@ -80,7 +80,7 @@ class PersonListedSerializer(PersonSerializer):
     @property
     def optional(self) -> list[str]:
         lists = {field.name for field in field_table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
-        lists |= {extension.name for extension in extensions() if extension.name}
+        lists |= {extension.name for extension in EXTENSIONS if extension.name}
         names: Any = self.fields
         return [name for name in names if name in lists]
 
@@ -93,7 +93,7 @@ class PersonFoundSerializer(PersonSerializer):
         for name in (
             "importantDates",
             "customFieldValues",
-            *(extension.name for extension in extensions() if extension.name),
+            *(extension.name for extension in EXTENSIONS if extension.name),
         ):
             del fields[name]
         return fields
@@ -104,7 +104,7 @@ class _PersonWithRelated:
 
     def __init__(self, person: Person) -> None:
         self._person = person
-        for extension in extensions():
+        for extension in EXTENSIONS:
             if extension.name:
                 entries = extension.rows(person.owner, [person.pk]).get(person.pk.hex, "")
                 setattr(self, extension.name, orjson.loads(f"[{entries}]"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from people import field_table
-from people.fields.entries import SHAPES, identify_entries
+from people.entries import SHAPES, identify_entries
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from contacts_project.kernel.errors import FieldError
 from people import field_table
 from people.duplicates.keys import email_key, phone_key
+from people.entries import SHAPES, address_text
 from people.field_table import MAX_ENTRIES
-from people.fields.entries import SHAPES, address_text
 from people.models import Person
 from people.names import fold
 

@@ -14,7 +14,7 @@ from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
-from people.extensions import PersonExtension, extensions
+from people.extensions import EXTENSIONS, PersonExtension
 from people.merging import card_lines, entries, related_rows, scalars
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
@@ -64,9 +64,7 @@ def merge_people(
             "dates": related_rows.move_dates(primary, secondary),
             "values": related_rows.move_values(primary, secondary),
             "dismissals": related_rows.copy_dismissals(primary, secondary),
-            "extensions": {
-                _app_of(extension): extension.merging(primary, secondary, now) for extension in extensions()
-            },
+            "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": timestamp(now),
         }
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
@@ -165,7 +163,7 @@ def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: d
     # Images of older versions say "aspects", by the path of a class, whose first word is the app.
     stored = image["extensions"] if "extensions" in image else image["aspects"]
     parts = {name.partition(".")[0]: part for name, part in stored.items()}
-    for extension in extensions():
+    for extension in EXTENSIONS:
         for person in returning:
             extension.restored(person, writer.now)
         if _app_of(extension) in parts:

@@ -17,7 +17,7 @@ from contacts_project.kernel.api.columns import JsonText, Raw, TimeText
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.extensions import extensions
+from people.extensions import EXTENSIONS
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -178,7 +178,7 @@ def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
     """The lists of an answer that shows everything: by the name of each, the JSON of its entries by person."""
-    above = {extension.name: extension.rows(owner, None) for extension in extensions() if extension.name}
+    above = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
     return {
         "importantDates": important_dates_of(owner),
         **above,
@@ -193,7 +193,7 @@ def related_of_few(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups],
     found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
     for row in map(_Row._make, _OWN_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person, []).append(row)
-    above = {extension.name: extension.rows(owner, ids) for extension in extensions() if extension.name}
+    above = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
     groups = {
         person: _groups([{"id": id_text(row.key), "name": row.name, "color": row.color} for row in sorted(rows)])
         for person, rows in found[GROUP].items()

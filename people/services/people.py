@@ -1,4 +1,5 @@
-"""Writes of people: each a transaction under the account's lock, with everything that hangs on the person."""
+"""People to the trash and back, and removed for good: each a transaction under the account's lock, with everything that
+hangs on the person. Creating and changing people is the writer's (people.services.person_writer)."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
@@ -8,34 +9,11 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.extensions import extensions
+from people.extensions import EXTENSIONS
 from people.models import ImportantDate, Person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
 from people.signals import announce_deletion
-
-
-def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Insert a person with all that its data names. Raises PlanLimitError, FieldError.
-
-    `data` is as PersonWriter.put takes it.
-    """
-    person = Person(owner=owner, created_at=now)
-    with account_write(owner) as write:
-        PersonWriter(owner, write, now).put(person, data)
-    return person
-
-
-def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, MissingError.
-
-    `person` is an active row that was read after `owner`: it is read again only where somebody has written since.
-    """
-    with account_write(owner) as write:
-        if not write.is_fresh:
-            person = Person.objects.owned_by(owner).active().find(person.pk)
-        PersonWriter(owner, write, now).put(person, data)
-    return person
 
 
 def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[str, Any], now: dt.datetime) -> int:
@@ -46,12 +24,12 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
     with account_write(owner):
         active = Person.objects.owned_by(owner).active()
         chosen = set(active.filter(pk__in=list(person_ids)).values_list("pk", flat=True))
-        more = [set(extension.deleting(owner.pk, chosen, options)) for extension in extensions()]
+        more = [set(extension.deleting(owner.pk, chosen, options)) for extension in EXTENSIONS]
         chosen = chosen.union(*more)
         count: int = active.filter(pk__in=chosen).update(
             deleted_at=now, updated_at=now, contact_due_at=None, contact_due_on=None
         )
-        for extension in extensions():
+        for extension in EXTENSIONS:
             extension.deleted(owner.pk, chosen, options)
         if chosen:
             mark_related_changed(owner.pk, chosen)
@@ -76,7 +54,7 @@ def restore_person(*, owner: User, person: Person, now: dt.datetime) -> Person:
         writer.edit(person)
         person.deleted_at = None
         writer.flush()
-        for extension in extensions():
+        for extension in EXTENSIONS:
             extension.restored(person, now)
         mark_related_changed(owner.pk, [person.pk])
     return person
@@ -99,7 +77,7 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
 def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
     """People went to the trash or came back, and so did, for clients, what hangs on them; inside the caller's write."""
     ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
-    for extension in extensions():
+    for extension in EXTENSIONS:
         extension.mark_related_changed(owner_id, person_ids)
 
 

@@ -6,19 +6,18 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people import field_table
 from people.dates import schedule
-from people.extensions import extensions
+from people.entries import identify_entries
+from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
-from people.fields.entries import identify_entries
 from people.geocoding import note_addresses
-from people.lookup import KEY_COLUMNS, keys_of, replace_keys
+from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, search_key, sort_key
-from people.services.important_dates import replace_dates
-from people.services.person_rows import check_active, replace_rows
+from people.services.person_rows import check_active, replace_dates, replace_rows
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
@@ -29,6 +28,29 @@ _ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
 # More rows are written together, each column as one CASE; few cost less one by one.
 _FEW = 2
 _TOGETHER = 50
+
+
+def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
+    """Insert a person with all that its data names. Raises PlanLimitError, FieldError.
+
+    `data` is as PersonWriter.put takes it.
+    """
+    person = Person(owner=owner, created_at=now)
+    with account_write(owner) as write:
+        PersonWriter(owner, write, now).put(person, data)
+    return person
+
+
+def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
+    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, MissingError.
+
+    `person` is an active row that was read after `owner`: it is read again only where somebody has written since.
+    """
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            person = Person.objects.owned_by(owner).active().find(person.pk)
+        PersonWriter(owner, write, now).put(person, data)
+    return person
 
 
 class _Change:
@@ -45,6 +67,10 @@ class _Change:
         """Those that have another value by now; all of a new person."""
         now = self.person.__dict__
         return set(_ATTRIBUTES) if self.is_new else {name for name, value in self.before.items() if now[name] != value}
+
+    def keys(self) -> tuple[Keys, Keys]:
+        """The look-up keys before, and now."""
+        return keys_of(self.before) if self.before else set(), keys_of(self.person.__dict__)
 
 
 class PersonWriter:
@@ -82,7 +108,7 @@ class PersonWriter:
         if created:
             check_plan(self.owner, "people", len(created))
         for _, data in created:
-            for extension in extensions():
+            for extension in EXTENSIONS:
                 extension.check_create(data)
         self._set_columns(pairs)
         stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
@@ -90,9 +116,9 @@ class PersonWriter:
         groups, values = _named(pairs, "groups"), _named(pairs, "custom_field_values")
         replace_rows(self.write, groups=groups, values=values, stored=stored)
         if dates := _named(pairs, "important_dates"):
-            replace_dates(owner=self.owner, people=dates, stored=stored, clock=self.clock, now=self.now)
+            replace_dates(owner=self.owner, people=dates, stored=stored, clock=lambda: self.clock, now=self.now)
         for person, data in created:
-            for extension in extensions():
+            for extension in EXTENSIONS:
                 extension.created(person, data)
 
     def edit(self, *people: Person) -> None:
@@ -108,22 +134,16 @@ class PersonWriter:
         """
         changes, self._changes = list(self._changes.values()), {}
         columns = {change.person.pk: change.columns() for change in changes}
-        placed = [change.person for change in changes if _is_to_be_placed(change, columns[change.person.pk])]
-        is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None
-        note_addresses(self.owner.pk, placed, is_geocoding=is_geocoding)
-        for person in placed:
-            columns[person.pk].add("addresses")
+        if placed := [change.person for change in changes if _is_to_be_placed(change, columns[change.person.pk])]:
+            is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None
+            note_addresses(self.owner.pk, placed, is_geocoding=is_geocoding)
+            for person in placed:
+                columns[person.pk].add("addresses")
         for change in changes:
             self._complete(change.person, columns[change.person.pk])
         self._save(changes, columns)
-        replace_keys(
-            self.owner.pk,
-            [
-                (change.person.pk, keys_of(change.before) if change.before else set(), keys_of(change.person.__dict__))
-                for change in changes
-                if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)
-            ],
-        )
+        if keyed := [change for change in changes if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)]:
+            replace_keys(self.owner.pk, [(change.person.pk, *change.keys()) for change in keyed])
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 
@@ -136,7 +156,8 @@ class PersonWriter:
                 setattr(person, column, data[column])
             for field in data.keys() & set(Person.DOCUMENTS):
                 setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
-                remove_lines(person, field)
+                if person.card_lines:
+                    remove_lines(person, field)
             if kind := data.get("relationship_to_user"):
                 check_active(self.write, RelationshipType, {kind.pk}, "relationshipToUserId")
             reminding += person.contact_reminder_enabled and not was_reminding

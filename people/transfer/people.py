@@ -15,9 +15,9 @@ from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.ids import new_id, parse_id
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.dates import schedule
-from people.extensions import extensions
+from people.entries import identify_entries
+from people.extensions import EXTENSIONS
 from people.fields.custom_values import ValueRefusedError, read_value
-from people.fields.entries import identify_entries
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
@@ -97,7 +97,7 @@ class _Batch:
         for person in self.rows[Person]:
             kind = person.relationship_to_user
             if kind and kind.is_deleted and not person.is_deleted:
-                for extension in extensions():  # brings its type out of the trash
+                for extension in EXTENSIONS:  # brings its type out of the trash
                     extension.restored(person, self.run.now)
 
     def _place_dates(self) -> Ids:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from people.entry_matcher import Key, match_entries
+from people.entries import Key, match_entries
 from people.vcard.builder import LineBuilder
 from people.vcard.card import Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, fold, fold_old, parse_lines

@@ -16,7 +16,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.merge import merge_people, undo_merge
 from people.models import Person
-from people.services.people import create_person
+from people.services.person_writer import create_person
 from tests.bench.figures import Figure, SharedData, figure, query_count
 from tests.builders import make_keys, make_user
 

@@ -9,7 +9,7 @@ from typing import Any
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.fields.entries import identify_entries
+from people.entries import identify_entries
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,

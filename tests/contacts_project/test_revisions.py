@@ -14,10 +14,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from contacts_project.kernel.ownership import revisions
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership import account_lock
+from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.revisions import NoOpenWriteError
 from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone, purge_tombstones
 from people.models import DuplicateDismissal, Group, ImportantDate, Membership, Person
 from people.trash.purge import purge_deleted
@@ -33,7 +32,7 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(model: type[Any]) -> dict[str, Any]:
         raise NoOpenWriteError(model)
 
-    monkeypatch.setattr(revisions, "refuse", refuse)
+    monkeypatch.setattr(account_lock, "refuse", refuse)
 
 
 @pytest.mark.parametrize(

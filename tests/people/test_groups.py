@@ -12,7 +12,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import Group, Membership, Person
 from people.palette import PALETTE
-from people.services.people import update_person
+from people.services.person_writer import update_person
 from people.signals import people_changed
 from tests.builders import make_person
 from tests.client import Client

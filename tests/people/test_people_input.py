@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from people.fields.entries import identify_entries
+from people.entries import identify_entries
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import make_person
 from tests.client import Client

@@ -1,4 +1,10 @@
-"""The account lock: the one way to open a transaction that changes what an account owns."""
+"""The account lock: the one way to open a transaction that changes what an account owns, and the revision it gives.
+
+Every row that the change feed tells of (`FeedModel`) carries the revision of the account's write that changed it last,
+by which clients ask what is new. The model's save and the queryset's writes take it by `stamp`, so that no service has
+to remember it and no statement is added. Since the writes of an account stand in line, revisions become visible in
+order: who has read up to one has missed nothing below it.
+"""
 
 import datetime as dt
 import threading
@@ -19,6 +25,10 @@ class AccountGoneError(DomainError):
     """The account was deleted before its write got the lock."""
 
     message = "This account has been deleted."
+
+
+class NoOpenWriteError(Exception):
+    """A row of the feed is written outside account_write(owner), or by a queryset that names no owner."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,20 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
 def current_write(owner_id: UUID) -> AccountWrite | None:
     """The write that this thread has open for the account; None when there is none."""
     return _open.by_owner.get(owner_id)
+
+
+def stamp(model: type[Any], owner_id: UUID | None) -> dict[str, Any]:
+    """What a write to rows of `owner_id` adds to their columns. Raises NoOpenWriteError."""
+    write = _open.by_owner.get(owner_id) if owner_id else None
+    return {"revision": write.revision} if write else refuse(model)
+
+
+def refuse(model: type[Any]) -> dict[str, Any]:
+    """Nothing is to be written to the model here."""
+    raise NoOpenWriteError(
+        f"{model.__name__} is told of by the change feed: write it in account_write(owner), and by "
+        "objects.owned_by(owner); columns that no client sees are named in QUIET_COLUMNS."
+    )
 
 
 def is_mirrored(owner_id: UUID) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from django.db import connections, models, router
 
-from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership.account_lock import NoOpenWriteError
 from contacts_project.kernel.ownership.models import FeedModel
 
 
@@ -15,7 +15,7 @@ def update_columns(model: type[models.Model], rows: Iterable[models.Model], colu
     """
     connection = connections[router.db_for_write(model)]
     if issubclass(model, FeedModel) and model.is_in_feed(columns):
-        raise revisions.NoOpenWriteError(f"{model.__name__}: only QUIET_COLUMNS may be written past the feed.")
+        raise NoOpenWriteError(f"{model.__name__}: only QUIET_COLUMNS may be written past the feed.")
     known = {field.name: field for field in model._meta.concrete_fields}
     key = next(field for field in known.values() if field.primary_key)
     fields = [known[column] for column in columns]

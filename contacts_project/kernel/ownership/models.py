@@ -13,7 +13,7 @@ from django.utils import timezone
 from contacts_project.kernel.api.ids import new_id, parse_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError, NotDeletedError
-from contacts_project.kernel.ownership import revisions
+from contacts_project.kernel.ownership.account_lock import stamp
 
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")
@@ -61,7 +61,7 @@ class FeedQuerySet(OwnedQuerySet[M]):
 
     def update(self, **values: Any) -> int:
         if self._feed_model.is_in_feed(values):
-            values |= revisions.stamp(self.model, self.owner_id)
+            values |= stamp(self.model, self.owner_id)
         return super().update(**values)
 
     def update_quietly(self, **values: Any) -> int:
@@ -70,7 +70,7 @@ class FeedQuerySet(OwnedQuerySet[M]):
 
     def mark_changed(self) -> int:
         """Tell the feed of these rows, since their answers say something else though their columns do not."""
-        return super().update(**revisions.stamp(self.model, self.owner_id))
+        return super().update(**stamp(self.model, self.owner_id))
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
@@ -81,12 +81,13 @@ class FeedQuerySet(OwnedQuerySet[M]):
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
         rows, queryset = list(objs), self
         if self.owner_id is None and rows:
-            queryset = self.known_to_be_of(revisions.only_owner(rows))
+            owners = {row.owner_id for row in cast("list[Any]", rows)}
+            queryset = self.known_to_be_of(owners.pop() if len(owners) == 1 else None)
         # Each batch goes through `update`, which adds the one number that is the same for all.
         return super(FeedQuerySet, queryset).bulk_update(rows, fields, batch_size)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        revisions.stamp(self.model, self.owner_id)  # the revision that the tombstones will carry
+        stamp(self.model, self.owner_id)  # the revision that the tombstones will carry
         return super().delete()
 
     @property
@@ -226,12 +227,12 @@ class FeedModel(OwnedModel):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        revisions.stamp(type(self), self.owner_id)  # the revision that the tombstone will carry
+        stamp(type(self), self.owner_id)  # the revision that the tombstone will carry
         return super().delete(*args, **kwargs)
 
     def note_change(self) -> None:
         """Take the revision of the open write. Raises NoOpenWriteError."""
-        for column, value in revisions.stamp(type(self), self.owner_id).items():
+        for column, value in stamp(type(self), self.owner_id).items():
             setattr(self, column, value)
 
     @classmethod

@@ -18,7 +18,7 @@ from people.palette import pick_color
 from people.photos.files import make_photo, store_photo
 from people.services.custom_templates import create_template
 from people.services.group_lifecycle import create_group
-from people.services.people import create_person
+from people.services.person_writer import create_person
 from relationships.services.relationships import create_relationship
 
 BATCH = 50

@@ -18,7 +18,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
 )
 from contacts_project.kernel.api.schema import envelope
-from people.extensions import extensions
+from people.extensions import EXTENSIONS
 from relationships.api.answers import OrphanAnswer
 from relationships.network.loader import find_orphans
 from relationships.projection import orphan_answers
@@ -82,7 +82,7 @@ class BulkViewSet(ApiViewSet[Any]):
         return Response(
             {
                 "orphans": orphan_answers(self.owner, orphans),
-                "hasCardDavSync": any(extension.is_mirrored(self.owner.pk, person_ids) for extension in extensions()),
+                "hasCardDavSync": any(extension.is_mirrored(self.owner.pk, person_ids) for extension in EXTENSIONS),
             }
         )
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
-from people.services.people import update_person
+from people.services.person_writer import update_person
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db

@@ -1,11 +1,12 @@
-"""Multi-value fields: the shape of their entries, and the ids that stay while an entry's content does."""
+"""The entries of multi-value fields: their shape, which is which when one list of them follows another, and ids that
+stay while the content does."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from contacts_project.kernel.api.ids import new_id
 from people import field_table
-from people.entry_matcher import match_entries
 
 Entry = Mapping[str, Any]
 
@@ -13,10 +14,19 @@ Entry = Mapping[str, Any]
 SHAPES: Mapping[str, tuple[str, ...]] = {
     field.column: tuple(key.name for key in field.keys if not key.read_only) for field in field_table.LISTS
 }
+GEOCODED = ("latitude", "longitude", "geocodeStatus")
+Key = Callable[[Any], Hashable]
+
+
+def _by(keys: Iterable[str]) -> Key:
+    return lambda entry: tuple(map(entry.get, keys))
+
+
 # An entry whose value was edited is known by what sorts it.
 _KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
 _VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for column, keys in SHAPES.items()}
-GEOCODED = ("latitude", "longitude", "geocodeStatus")
+_BY_KIND = {column: _by(keys) for column, keys in _KINDS.items()}
+_BY_CONTENT = {column: (_by(("id",)), _by(SHAPES[column]), _by(keys)) for column, keys in _VALUES.items()}
 
 
 def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -26,8 +36,7 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     section 3). An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
     """
     given, known = list(entries), list(stored)
-    keys = [_by(("id",)), _by(SHAPES[field]), _by(_VALUES[field])]
-    found = match_entries(given, known, keys=keys, kind=_by(_KINDS[field]))
+    found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])
     places = {address_text(old): old for old in known} if field == "addresses" else {}
     identified = []
     for entry, place in zip(given, found, strict=True):
@@ -40,10 +49,27 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     return identified
 
 
-def _by(keys: Iterable[str]) -> Callable[[Entry], tuple[Any, ...]]:
-    return lambda entry: tuple(entry.get(key) for key in keys)
-
-
 def address_text(entry: Entry) -> tuple[Any, ...]:
     """What an address says of the place: all but its type."""
-    return tuple(entry.get(key) for key in SHAPES["addresses"][1:])
+    return tuple(map(entry.get, SHAPES["addresses"][1:]))
+
+
+def match_entries(new: Sequence[Any], old: Sequence[Any], *, keys: Sequence[Key], kind: Key) -> list[int | None]:
+    """For each new entry the place of the old one that it is, None where there is none; each old one once.
+
+    It is the first one left with the same first key, else the second and so on, else the only one left of its kind.
+    """
+    found: list[int | None] = [None] * len(new)
+    left = dict(enumerate(old))
+    for key in (*keys, kind):
+        if not left:
+            break
+        places: dict[Hashable, list[int]] = defaultdict(list)
+        for old_place, entry in left.items():
+            places[key(entry)].append(old_place)
+        for number, entry in enumerate(new):
+            candidates = places[key(entry)] if found[number] is None else []
+            if len(candidates) == 1 or (candidates and key is not kind):
+                place = found[number] = candidates.pop(0)
+                del left[place]
+    return found
