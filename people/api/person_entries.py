@@ -5,20 +5,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import StrictCharField, StrictFloatField
+from contacts_project.kernel.api.fields import StrictCharField, StrictEmailField, StrictFloatField
 from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField
-from people.vcard.limits import is_email
-
-
-class Email(StrictCharField):
-    """An e-mail address, of which the case is kept."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        text = super().to_internal_value(data)
-        if text is None or not is_email(text):
-            raise serializers.ValidationError("This is not an e-mail address.")
-        return text
 
 
 class EntryId(serializers.Field[str, Any, str, Any]):
@@ -56,7 +45,7 @@ def _field_of(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
         return kind(read_only=True, allow_null=True)
     if key.kind is KeyKind.NUMBER:
         return StrictFloatField(min_value=-key.bound, max_value=key.bound)
-    of_text = Email if key.kind is KeyKind.EMAIL else StrictCharField
+    of_text = StrictEmailField if key.kind is KeyKind.EMAIL else StrictCharField
     if key.required:
         return of_text(max_length=key.limit, allow_blank=key.may_be_empty)
     return of_text(max_length=key.limit, required=False, allow_null=True)

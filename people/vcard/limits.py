@@ -3,9 +3,9 @@
 A value that makes no sense when cut (a number, an address on the net) becomes a custom field; text is cut.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 
+from contacts_project.kernel.api.fields import is_email
 from people import field_table
 from people.field_table import OTHER, KeyKind, Kind
 from people.vcard.card import Entry, KeptLine
@@ -29,24 +29,6 @@ _CUT = {
     for name, field in _LISTS.items()
 }
 _WORDS = {name: field.word for name, field in (*_SCALARS.items(), *_LISTS.items())} | {"important_dates": "date"}
-_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
-_DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
-
-
-def is_email(address: str) -> bool:
-    """A mailbox at a domain name: what Django takes, but for quoted local parts and address literals."""
-    local, at, domain = address.rpartition("@")
-    labels = domain.split(".")
-    return (
-        len(address) <= 254
-        and bool(at)
-        and len(local) <= 64
-        and _LOCAL_PART.fullmatch(local) is not None
-        and 2 <= len(labels) <= 100
-        and all(_DOMAIN_LABEL.fullmatch(label) and not label.endswith("-") for label in labels)
-        and len(labels[-1]) >= 2
-        and not labels[-1].isdigit()
-    )
 
 
 class Limits:

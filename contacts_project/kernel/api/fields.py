@@ -16,6 +16,10 @@ from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
+_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
+
+
 def check_text(value: str) -> str:
     """Return `value` trimmed, line ends as newlines; raise for control characters and lone surrogates."""
     value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -58,6 +62,32 @@ class StrictCharField(serializers.CharField):
             return None
         if len(text) > self.max_length:
             raise serializers.ValidationError(f"At most {self.max_length} characters, this has {len(text)}.")
+        return text
+
+
+def is_email(address: str) -> bool:
+    """A mailbox at a domain name: what Django takes, but for quoted local parts and address literals."""
+    local, at, domain = address.rpartition("@")
+    labels = domain.split(".")
+    return (
+        len(address) <= 254
+        and bool(at)
+        and len(local) <= 64
+        and _LOCAL_PART.fullmatch(local) is not None
+        and 2 <= len(labels) <= 100
+        and all(_DOMAIN_LABEL.fullmatch(label) and not label.endswith("-") for label in labels)
+        and len(labels[-1]) >= 2
+        and not labels[-1].isdigit()
+    )
+
+
+class StrictEmailField(StrictCharField):
+    """An e-mail address, of which the case is kept."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = super().to_internal_value(data)
+        if text is None or not is_email(text):
+            raise serializers.ValidationError("This is not an e-mail address.")
         return text
 
 

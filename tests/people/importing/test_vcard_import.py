@@ -277,6 +277,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
         if next(calls) in gone:
             raise OperationalError("server closed the connection")
 
+    User.objects.update(is_mirrored=True)
     monkeypatch.setattr("people.services.person_writer.announce_change", go_away)
     gone = [0, 2]
     assert send(api, data, 503)["code"] == "unavailable"
