@@ -91,6 +91,7 @@ class AccountPlan:
 
         What was written down as missed may still be planned by a run for an earlier moment.
         """
+        # Read under the account's lock: of two scans the second sees the rows of the first.
         known = self._known()
         rows = [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
         Delivery.objects.bulk_create(rows, batch_size=200)

@@ -110,6 +110,7 @@ class _Import:
 
     def _divide(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
         if len(units) > 1:
+            # The database took the whole batch back: what was said of its records is not so any more.
             for item in chain.from_iterable(units):
                 item.reset()
             for unit in units:

@@ -65,6 +65,7 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
         _count_merge(context, known, card, picture)
         return
     with context.write() as write:
+        # The picture was fetched without the lock: a card that was replaced meanwhile is not merged from its old text.
         mapping = rows.filter(pk=mapping_id).first()
         if mapping is None or (fetched is None and mapping.remote_raw != known.remote_raw):
             return
@@ -119,6 +120,7 @@ def _merge(
     if mapping.status != MappingStatus.QUARANTINED or not merge_plan.is_unsent:
         state = MappingStatus.CONFLICT if merge_plan.merged.conflicts else MappingStatus.CLEAN
         mapping.status, mapping.error, mapping.body_hash = state, "", ""
+    # UNSENT is below every revision, so that the push finds the contact.
     mapping.local_rev = UNSENT if merge_plan.is_unsent else write.revision
     mapping.save()
 

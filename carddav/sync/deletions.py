@@ -37,6 +37,7 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
     if not missing:
         return []
     context.report_progress("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
+    # Listings leave out cards that are there: gone is what is missing when it is asked for by itself.
     found = list(context.book.fetch([known.href for known in missing.values()]))
     by_href = {known.href: key for key, known in missing.items()}
     gone = [missing[by_href[answer.href]] for answer in found if isinstance(answer, Missing)]
@@ -60,6 +61,7 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
         _delete_unmapped_rows(context, [known for known in gone if known.kind != "mapping"])
     for known in mapped:
         _apply_remote_deletion(context, known, held=held)
+    # No run by itself until somebody has decided: each would find the same cards gone.
     if held and not context.dry_run:
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(pause=Pause.DELETIONS_HELD)
     return there
@@ -74,6 +76,7 @@ def _moved(context: Context, missing: dict[str, Known]) -> set[str]:
 
 def _is_same_book(connection: Connection, index: Index) -> bool:
     """Whether the mapped cards are of the book that is open; hrefs of another one are all elsewhere."""
+    # A long href is kept as its hash, which tells nothing of the folder.
     folder = href_key(connection.book_url, connection.book_url)
     return all(key.startswith((folder, "sha256:")) for key, known in index.cards.items() if known.kind == "mapping")
 
@@ -100,6 +103,7 @@ def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> Non
             case Action.TRASH:
                 end_mapping(context, mapping, TombstoneState.GONE)
                 delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=write.now)
+                # The deletion has raised it, and undoing compares it.
                 side.person.refresh_from_db(fields=["revision"])
                 context.note_change(side.person, RunAction.TRASHED, {})
                 context.tally.updated_locally += 1
@@ -174,6 +178,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
     if action is Action.CONFLICT_LOCAL_DELETED:
         _open_local_deleted(context, tombstone, found)
         return
+    # With the ETag that was just read: an edit in between is not deleted unseen.
     written = context.book.delete(found.href, found.etag)
     if written.outcome in {Outcome.DONE, Outcome.GONE}:
         _deleted(context, tombstone)

@@ -79,6 +79,7 @@ class IncomingCards:
                 rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
 
     def _merge_mapped(self, known: Known, found: FetchedCard) -> None:
+        # Our own write may be listed before it is read back: that is no edit of somebody else.
         waiting = JournalEntry.objects.owned_by(self.context.owner).filter(
             mapping=known.row_id, state=JournalState.DONE
         )
@@ -183,6 +184,7 @@ class IncomingCards:
                 create_defaults={"owner": context.owner, "href": found.href, "etag": found.etag, **values},
             )
             known = self.index.cards.get(found.key)
+            # Else the next listing would name the card as moved again, and so would each after it.
             if known is not None and known.kind == "mapping":
                 Mapping.objects.owned_by(context.owner).filter(pk=known.row_id).update(etag=found.etag)
             delete_todos(context, [found.key])

@@ -65,6 +65,7 @@ class Linker:
             if person_id is not None and person_id not in self.linked_ids:
                 self.linked_ids.add(person_id)
                 return person_id
+        # Pictures are left out: a server may keep another encoding of the same one.
         remote = {**remote_fields(new.card), "photo": None}
         for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
             local = {**side.fields, "photo": None}
@@ -88,6 +89,7 @@ def link_card(
         rows = Mapping.objects.owned_by(context.owner)
         queued = rows.filter(person=person_id).first()
         is_moved = queued is not None and bool(queued.remote_raw)
+        # The person has another card, which is still there: two cards never become one person's.
         if is_moved and queued is not None and queued.href_key not in moved_from:
             return
         mapping = queued or Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
@@ -108,6 +110,7 @@ def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
         new.picture = picture_of(new.card, context.pixels)
     with context.write() as write:
         quota = remaining_people_quota(context)
+        # Counted under the lock, so that nobody makes people between the count and the insert.
         within_quota = batch if quota is None else batch[:quota]
         import_people(context, write, within_quota)
         delete_todos(context, [new.fetched.key for new in within_quota])

@@ -57,6 +57,7 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     state = PushState()
     stream = iter(mapping_ids)
     done = 0
+    # As many at a time as are sent at once: no more than these can be of unknown outcome if the run is killed.
     while batch := list(islice(stream, context.parallel)):
         context.report_progress("pushing", f"Sending {len(mapping_ids)} contacts", done, len(mapping_ids))
         _push(context, batch, state)
@@ -79,6 +80,7 @@ def _push(context: Context, mapping_ids: Sequence[UUID], state: PushState) -> No
         else:
             intent.delete()  # an error says that nothing was written
             failure = failure or answer
+    # The error ends the run: raised only now, when all other outcomes of the batch are written down.
     if failure is not None:
         raise failure
 
@@ -97,6 +99,7 @@ def _send(context: Context, intents: list[JournalEntry]) -> list[Written | DavEr
 
     if len(intents) == 1 or context.parallel == 1:
         return [one(intent) for intent in intents]
+    # The pool has threads of its own, which know nothing of the request: this one says that it waits.
     with external_wait(), ThreadPoolExecutor(context.parallel) as pool:
         return list(pool.map(one, intents))
 
@@ -107,6 +110,7 @@ def prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntr
         return _prepare(context, mapping_id, state)
     except NeedsMergeError:
         merge_contact(context, mapping_id)
+    # Once more after the merge, and only once: a card that keeps on moving is left to the next run.
     try:
         return _prepare(context, mapping_id, state)
     except NeedsMergeError:
@@ -119,9 +123,11 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
     photo = read_photo(name) if name else None  # outside the transaction
     with context.write() as write:
         mapping = rows.first()
+        # One write of a card at a time: what became of the one before decides what the next may replace.
         if mapping is None or JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).exists():
             return None
         side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+        # A photo that was replaced since it was read raised the revision: the next run sees it as unsent.
         if is_sync_suspended(side) or side.fields["photo"] != (photo_hash(name) if name else None):
             return None
         try:
@@ -131,9 +137,11 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
         except VCardError as error:
             quarantine(context, mapping, "", f"its card cannot be read: {error}")
             return None
+        # What the server has refused is sent again once it says something else, not before.
         if draft is None or (mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == draft.hash):
             return None
         is_new = not mapping.remote_raw
+        # A full book may still take another text of a card that it has, but no further card.
         if state.is_read_only or (is_new and state.is_full):
             state.left_out += 1
             return None
@@ -142,6 +150,7 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
 
 def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: LocalSide, draft: Draft) -> JournalEntry:
     is_new = not mapping.remote_raw
+    # The name is ours and known before the request: after a crash the card is looked for under it.
     href = context.book.new_href(f"{uuid4()}.vcf") if is_new else mapping.href
     return JournalEntry.objects.create(
         owner=context.owner,

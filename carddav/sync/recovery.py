@@ -21,6 +21,7 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     if isinstance(found, Missing):
         intent.delete()
         return True
+    # It is still the version that the write was to replace.
     if intent.if_match is not None and same_etag(found.etag, intent.if_match):
         intent.delete()
         return True
@@ -29,6 +30,7 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
         finish_read_back(context, intent.pk, found)
         return False
     intent.delete()
+    # Somebody else has written the card since: that is merged as any edit of theirs.
     if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
         merge_contact(context, intent.mapping_id, found)
     return False

@@ -34,6 +34,7 @@ def sync_book(context: Context) -> None:
     push_all(context)
     delete_cards(context)
     context.report_progress("finishing")
+    # Last of all: a run that is cut off before this asks for the same changes again.
     save_listing(context)
 
 
@@ -47,10 +48,12 @@ def pull(context: Context, *, is_importing: bool) -> None:
         return
     index = load_index(context.connection)
     listing = compare(index, changes)
+    # What an undeclared full listing leaves out is gone, which only one that calls itself full may say.
     is_delta = not changes.is_full and not changes.may_repeat
     if is_delta and listing.is_undeclared_full_listing(_last_run_at(context)):
         changes = _relisted(context, changes)
         listing = compare(index, changes)
+    # Nothing moved, but cards that earlier runs did not get are still to be fetched.
     if changes.is_unchanged:
         listing = Listing(dict(index.todo), {}, [])
     incoming = IncomingCards(context, index, is_importing=is_importing, missing=listing.missing)

@@ -31,8 +31,10 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
             intent.delete()
             return
         key = href_key(href, context.book.url)
+        # A listing may have named the card before we knew it as ours: it is nothing to import any more.
         for model in (PendingImport, Todo):
             model.objects.owned_by(context.owner).filter(connection=context.connection, href_key=key).delete()
+        # A field in conflict keeps its base: else the next merge would take one side without being asked.
         held = held_fields(context, mapping)
         card, _ = read_card(intent.body)
         sent = remote_fields(card)
@@ -61,6 +63,7 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard) -> N
         if intent is None or mapping is None:
             return
         intent.delete()
+        # With the ETag of our write nobody has edited it since: every difference is the server's spelling.
         is_own = mapping.etag is not None and same_etag(mapping.etag, found.etag)
         try:
             card, _ = read_card(found.text)

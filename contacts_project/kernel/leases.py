@@ -54,6 +54,7 @@ class LeaseQuerySet(models.QuerySet[M, M]):
         taking = {"held_until": clock + lease, "holder": this_process(), "claim": claim, **changes}
         if self.filter(_unclaimed_or_expired(clock)).update(**taking):
             return claim
+        # Asked second, since it looks at processes: most rows are simply free.
         gone = self._gone_holders(clock)
         return claim if gone and self.filter(holder__in=gone).update(**taking) else None
 

@@ -74,6 +74,7 @@ class Application:
         try:
             await queue.enter(kind)
             try:
+                # Before another answer has to be kept.
                 make_room()
                 await queue.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
                 if answer.events is None:

@@ -59,5 +59,6 @@ async def receive_body(receive: Receive, body: Body, *, declared: int | None, ke
         if body.length > MAX_DRAINED and more:
             body.is_whole = False
             return
+        # The limit of silence alone would let a client send a byte now and then for hours.
         if more and time.monotonic() - started > PATIENCE_SECONDS + body.length / BYTES_PER_SECOND:
             raise RefusedError(408)

@@ -40,6 +40,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        # Beyond this the system refuses to open files: for the database and for everybody else, too.
         if len(self.connections) > Connection.most:
             self.cut()
         transport.set_write_buffer_limits(high=0)  # whatever is not taken at once counts as unread
@@ -60,6 +61,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_head_timer()
+        # Whoever waits to send must go on and find that nobody is there.
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -98,6 +100,7 @@ class Connection(H11Protocol):
             self.head_timer = None
 
     def _refuse(self, status: int) -> None:
+        # The head of an answer is out already: a refusal behind it would be read as its body.
         if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.cut()
             return

@@ -103,6 +103,7 @@ class ThreadQueue:
         while self.free > 0 and (kind := self._next()):
             grant = self.waiting[kind.caller][kind.path][kind].popleft()
             self._move_to_end(kind)
+            # Who gave up meanwhile has cancelled it: the thread goes to the next.
             if not grant.done():
                 self.free -= 1
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
@@ -138,6 +139,7 @@ class ThreadQueue:
         self._grant()
 
     def _move_to_end(self, kind: Kind) -> None:
+        # Dictionaries keep the order of insertion: what is taken out and put back comes last.
         paths = self.waiting.pop(kind.caller)
         kinds = paths.pop(kind.path)
         if rest := kinds.pop(kind):

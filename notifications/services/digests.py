@@ -61,6 +61,7 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
             if is_wanted and (planned := _planned(plan, row.next_on, row.next_due_at)):
                 plan.add(planned)
             today = plan.calendar.today(now)
+            # From today on: after weeks of silence one digest comes, not one for each week.
             following = digest_day(max(today, row.next_on + dt.timedelta(1)), plan.owner.weekly_digest_weekday)
             _store(plan.owner, following, plan.calendar)
             return plan.write()

@@ -42,6 +42,7 @@ def plan_all_digests(*, now: dt.datetime) -> int:
 
 def replan_stale(*, now: dt.datetime) -> int:
     """Replan every account whose clock changed since its rows were planned."""
+    # By a mark on the row: the task that follows a change of preferences may be lost with its queue.
     stale = list(User.objects.filter(reminders_stale=True).values_list("pk", flat=True))
     for owner_id in stale:
         try:
@@ -70,6 +71,7 @@ def enqueue_due(enqueue: Callable[[str], object]) -> int:
     handed = 0
     for delivery_id in due_ids(clock, limit=_HANDED_OUT_AT_ONCE):
         until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
+        # A conditional UPDATE: of two scans at the same moment one hands the delivery out.
         row = Delivery.unscoped.rows().filter(pk=delivery_id)
         if row.waiting(clock).unqueued(clock).update(held_until=until) or row.abandoned(clock).exists():
             enqueue(str(delivery_id))

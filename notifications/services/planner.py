@@ -41,6 +41,7 @@ def plan_due(*, now: dt.datetime) -> int:
     An account that cannot be planned is logged and left to the next run: it holds up nobody else.
     """
     made, broken = 0, set[UUID]()
+    # Each round moves on what it has found or leaves its account out, so the loop ends.
     while due := find_due(now, broken):
         for owner_id, rows in due.items():
             try:
@@ -76,6 +77,7 @@ def plan_account(*, owner_id: UUID, due: Due, now: dt.datetime) -> int:
 
 
 def _plan_dates(plan: AccountPlan, ids: list[UUID]) -> None:
+    # Due is asked again under the lock: another scan may have been here since.
     rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids, next_due_at__lte=plan.now)))
     collect_dates(plan, rows)
     update_columns(ImportantDate, rows, schedule.DATE_COLUMNS)
@@ -96,6 +98,7 @@ def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantD
 def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
     """Plan what is due of the rows and set each to what comes next. Saves nothing."""
     for row in rows:
+        # After a long silence several reminders of a row are due: each is planned, as late or as missed.
         while row.next_due_at is not None and row.next_due_at <= plan.now:
             reminder = schedule.reminder_of(row)
             if reminder and row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active:

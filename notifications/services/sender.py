@@ -71,6 +71,7 @@ def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
             clock=clock,
             state=DeliveryState.SENDING,
             next_try_at=None,
+            # Counted with the claim itself: a delivery that kills its worker each time is given up some day.
             claims=F("claims") + 1,
             first_tried_at=Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
             updated_at=clock,
@@ -100,10 +101,10 @@ def mark_late(delivery: Delivery, now: dt.datetime) -> None:
     if now >= delivery.expires_at:
         delivery.expires_at = end_of_day(today, clock.zone)
     delivery.late = True
-    told = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
-    delivery.content = {**delivery.content, **told}
-    told_late = {"content": delivery.content, "late": True, "expires_at": delivery.expires_at}
-    _ours(delivery).update(**told_late, updated_at=timezone.now())
+    content = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
+    delivery.content = {**delivery.content, **content}
+    values = {"content": delivery.content, "late": True, "expires_at": delivery.expires_at}
+    _ours(delivery).update(**values, updated_at=timezone.now())
 
 
 def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
@@ -145,6 +146,7 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
     if outcome.is_final or delivery.attempts >= len(TRY_AFTER):
         return None
     first = delivery.first_tried_at or now
+    # Up to a tenth either way, by the row: what failed together does not come back together.
     spread = 1 + ((delivery.pk.int + delivery.attempts * 7919) % 2001 - 1000) / 10_000
     planned = first + dt.timedelta(seconds=TRY_AFTER[delivery.attempts] * spread)
     pause = max(_MIN_PAUSE, outcome.retry_after or 0)

@@ -75,6 +75,7 @@ def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
         unit = Unit(row.reminder_interval_unit or Unit.YEARS)
         return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, clock.leap_day), lead)
     if row.year_unknown and row.next_occurrence_on:
+        # From the start of that year: another leap day rule may put the day before the stored one.
         start = row.next_occurrence_on.replace(month=1, day=1)
         return ReminderRule(once_from(row.date, start, clock.leap_day), lead)
     return ReminderRule(Recurrence(row.date, None, 1, clock.leap_day), lead)

@@ -117,6 +117,7 @@ def _owners_with_due(now: dt.datetime) -> list[UUID]:
 
 def _geocode_some(run: Run, session: OutboundSession, owner_id: UUID) -> None:
     rows = list(_due(run.now()).filter(owner_id=owner_id).order_by("next_try_at", "id")[:BATCH])
+    # An address that was removed since is nobody's business: the provider does not hear of it.
     used = drop_unused(owner_id, [row.text for row in rows])
     for row in rows:
         if row.text in used and _wait_for_request_slot(run) and _claim(row, run.now()):
@@ -149,6 +150,7 @@ def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
     try:
         place = find_place(session, row.text)
     except OutboundError as error:
+        # The provider fails, not the address: no further request goes out in this run.
         run.is_ill = True
         rate_limit.pause(until=run.now() + max(ILL, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
         _put_off(run, row, error)

@@ -219,6 +219,7 @@ class Batch:
             return None, False
         found = [known for uid in uid_spellings(card.uid) for known in self.by_uid.get(uid, ())]
         if len(found) > 1:
+            # Programs copy cards with their UID: of several people the one of the same name is meant.
             found.sort(key=lambda known: name_key(known.card) != item.name)
         is_first = uid_spellings(card.uid)[0] not in self.seen
         self.seen.update(uid_spellings(card.uid))
@@ -229,6 +230,7 @@ class Batch:
 
     def _by_name(self, item: Item) -> Known | None:
         """A namesake whom the card does not contradict, and with whom it shares a key or to whom it adds nothing."""
+        # Without an address or a number the name alone must do, and only where the card adds nothing.
         keys: list[ContactKey | None] = [*item.keys]
         for key in keys or [None]:
             for known in self.by_name.get((item.name, key), [])[:_MAX_NAMESAKES]:

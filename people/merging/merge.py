@@ -54,6 +54,7 @@ def merge_people(
             primary = _active(owner, primary.pk, "primaryId")
             secondary = _active(owner, secondary.pk, "secondaryId")
             _check_type(overrides.get("relationship_to_user"))
+        # Compared with the count afterwards: an account beyond its plan may merge as long as it gets no more reminders.
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
         writer.edit(primary, secondary)
@@ -67,6 +68,7 @@ def merge_people(
             "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": timestamp(now),
         }
+        # After the rest: which lines go over depends on the fields and dates that did.
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
         secondary.deleted_at = now
         writer.flush()

@@ -114,6 +114,7 @@ class Call:
             except Exception as error:  # noqa: BLE001 - carried over to the asking thread
                 answers.put(error)
 
+        # A daemon: a resolver that never answers must not keep the process from ending.
         threading.Thread(target=ask, name="outbound-resolver", daemon=True).start()
         try:
             answer = answers.get(timeout=self.deadline.to_connect())

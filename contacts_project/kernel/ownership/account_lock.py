@@ -74,6 +74,7 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
         return
     with transaction.atomic():
         revision, is_mirrored = _raise_revision(owner_id)
+        # One above what the caller's row says: no other write came in between.
         is_fresh = getattr(owner, "revision", revision) + 1 == revision
         write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored)
         _open.by_owner[owner_id] = write

@@ -68,4 +68,5 @@ class BatchWriter:
         """The transaction, with the account locked; an account_write inside makes it a change of the account."""
         with _pace.batch(), account_lock(self.owner):
             yield
+        # After the commit: what failed before it left nothing that a plain 503 would deny.
         self._has_written = True

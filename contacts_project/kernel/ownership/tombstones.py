@@ -62,6 +62,7 @@ def tombstone_triggers() -> Iterator[Trigger]:
     yield Trigger("tombstones_of_account", users, "DELETE", forget, writes=table)
 
 
+# The account's row has the revision of this write already; where the account goes too, there is none and no tombstone.
 _INSERT = (
     "INSERT INTO {table} (owner_id, kind, record_id, revision, removed_at) "
     "SELECT OLD.owner_id, '{kind}', OLD.id, u.revision, CURRENT_TIMESTAMP FROM {users} u WHERE u.id = OLD.owner_id "
