@@ -1,16 +1,18 @@
-"""What operators do with accounts: look, change the plan, switch off. The data of accounts are not theirs to see."""
+"""How operators sign in, and the mails that wait to be sent. The list of accounts: contacts_project/admin/users.py."""
+
+from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.models import Group
-from django.http import HttpRequest
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import AccountMail, MailKind
 from accounts.services.credentials import check_credentials
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 
 
 class OperatorLoginForm(AdminAuthenticationForm):
@@ -35,37 +37,33 @@ class OperatorLoginForm(AdminAuthenticationForm):
         return data
 
 
+class MailKindFilter(WordFilter):
+    title, parameter_name = "kind", "kind"
+    words = tuple(MailKind.choices)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(kind=value)
+
+
+class TriesFilter(WordFilter):
+    title, parameter_name = "tries", "tries"
+    words = (("new", "not tried yet"), ("failed", "failed so far"))
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(tries=0) if value == "new" else rows.filter(tries__gt=0)
+
+
+@admin.register(AccountMail)
+class AccountMailAdmin(OperatorAdmin):
+    """The outbox: a mail that was sent is no more. The link is made as it is sent, so none is here."""
+
+    list_display = ("kind", "address", "account", "tries", "next_try_at", "created_at")
+    list_filter = (MailKindFilter, TriesFilter)
+    ordering = ("next_try_at",)
+    fields = readonly_fields = (*list_display, "held_until")
+
+
 admin.site.login_form = OperatorLoginForm
-admin.site.login_template = "account/operator_login.html"
-
-
-@admin.register(User)
-class UserAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django cannot subscript it at run time
-    """Accounts are made by registration and deleted by their owners."""
-
-    list_display = ("email", "name", "plan", "is_active", "is_staff", "email_verified", "created_at", "last_login")
-    list_filter = ("plan", "is_active", "is_staff")
-    search_fields = ("email", "proven_email", "name", "surname")
-    ordering = ("-created_at",)
-    readonly_fields = ("email", "proven_email", "claimed_at", "name", "surname", "created_at", "last_login")
-    editable_fields = ("plan", "is_active", "is_staff", "is_superuser")
-    fields = (*readonly_fields, *editable_fields)
-
-    @admin.display(boolean=True)
-    def email_verified(self, user: User) -> bool:
-        return user.email_verified
-
-    def save_model(self, request: HttpRequest, obj: User, form: object, change: bool) -> None:
-        """Only what the form asks for: the owner may have written the rest, a password too, since it was read."""
-        with account_write(obj):
-            obj.save(update_fields=[*self.editable_fields, "updated_at"])
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return False
-
 
 # Groups of permissions are of no use here, and their name would be taken for the users' groups of people.
 admin.site.unregister(Group)

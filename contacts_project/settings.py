@@ -69,7 +69,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "contacts_project.operator_site.OperatorAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

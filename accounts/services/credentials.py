@@ -14,7 +14,7 @@ from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
 from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.budgets import Budget, forget_draws
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.metrics import Counter
 
@@ -104,8 +104,14 @@ def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "Attemp
         attempt = Attempt(((BY_ADDRESS, address_block(client_address(request))), (BY_ACCOUNT, account)))
     with transaction.atomic():
         for budget, subject in attempt.draws:
-            budget.draw(subject)
+            budget.draw(subject, drawn_for=account)
     return attempt
+
+
+def forget_attempts(user: User) -> None:
+    """Let the account be signed in to at once, from wherever it was last tried: attempts and proofs start anew."""
+    forget_draws(str(user.pk))
+    PROOFS.clear(str(user.pk))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,13 @@ class BudgetUse(models.Model):
     key = models.CharField(max_length=64, primary_key=True)
     drawn_at = models.JSONField(default=list)  # Unix times, oldest first; at most the budget's limit of them
     ends_at = models.DateTimeField(db_index=True)
+    # The same kind of hash of what the last draw was made for, to forget all that was drawn for it; empty: for itself.
+    drawn_for = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["drawn_for"], name="budget_drawn_for", condition=~models.Q(drawn_for="")),
+        ]
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,10 @@ class Budget:
     limit: int
     seconds: int
 
-    def draw(self, subject: str) -> None:
+    def draw(self, subject: str, *, drawn_for: str = "") -> None:
         """Take one. Before the thing is done: calls at the same time cannot overdraw. Raises RateLimitedError.
 
-        Inside a transaction the draw is undone with it.
+        Inside a transaction the draw is undone with it. `drawn_for`: what `forget_draws` can later be asked of.
         """
         key, now = _key(self.name, subject), timezone.now()
         if use := BudgetUse.objects.filter(key=key).first():
@@ -52,7 +59,8 @@ class Budget:
             )
             use = BudgetUse.objects.get(key=key)
             use.drawn_at = [*self._recent(use, now), now.timestamp()]
-            use.save(update_fields=["drawn_at"])
+            use.drawn_for = _key("for", drawn_for) if drawn_for else ""
+            use.save(update_fields=["drawn_at", "drawn_for"])
 
     def give_back(self, subject: str) -> None:
         """Return the last draw: the thing turned out not to count."""
@@ -88,6 +96,11 @@ class PassingBudget:
         usage = get_usage(None, group=self.name, key=lambda *_: key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
             raise RateLimitedError(usage["time_left"])
+
+
+def forget_draws(drawn_for: str) -> None:
+    """Forget all that was drawn by subjects whose last draw was for this."""
+    BudgetUse.objects.filter(drawn_for=_key("for", drawn_for)).delete()
 
 
 def _key(name: str, subject: str) -> str:

@@ -82,7 +82,7 @@ def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
 
 
 def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
-    if is_missed(delivery.due_at, now):
+    if not delivery.attempts and is_missed(delivery.due_at, now):  # once tried, it goes on until it expires
         return MISSED
     if delivery.claims > _MOST_CLAIMS_PER_TRY * (delivery.attempts + 1):
         return "crashed"  # whoever tries it dies of it

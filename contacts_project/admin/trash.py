@@ -1,0 +1,46 @@
+"""The page of the trash: how much lies in it, by kind, and when the purge last ran. Counts, no contents."""
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django_celery_beat.models import PeriodicTask
+
+from accounts.models import PendingFileDeletion
+from contacts_project.kernel.operator_lists import MOST_COUNTED
+from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.tombstones import Tombstone
+from people.trash.registry import trash_kinds
+
+_PURGES = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
+_NAMES = {
+    "people": "People",
+    "importantDates": "Important dates",
+    "groups": "Groups",
+    "customFieldTemplates": "Custom fields",
+    "relationships": "Relationships",
+    "relationshipTypes": "Relationship types",
+}
+
+
+@require_safe
+def trash_page(request: HttpRequest) -> HttpResponse:
+    """What lies in the trash of all accounts, and the work that empties it."""
+    cutoff = retention_cutoff(timezone.now())
+    kinds = []
+    for kind in trash_kinds().values():
+        rows = kind.model._default_manager.filter(deleted_at__isnull=False)
+        beyond = rows.filter(deleted_at__lt=cutoff)
+        numbers = [found.order_by()[:MOST_COUNTED].count() for found in (rows, beyond)]
+        kinds.append((_NAMES.get(kind.name, kind.name), *numbers))
+    context = {
+        **admin.site.each_context(request),
+        "title": "Trash and purge",
+        "kinds": kinds,
+        "files": PendingFileDeletion.objects.count(),
+        "tombstones": Tombstone.unscoped.rows()[:MOST_COUNTED].count(),
+        "purges": PeriodicTask.objects.filter(task__in=_PURGES).select_related("crontab").order_by("name"),
+        "retention_days": (timezone.now() - cutoff).days,
+    }
+    return render(request, "operators/trash.html", context)

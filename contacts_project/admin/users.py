@@ -1,0 +1,212 @@
+"""The list of accounts: who uses the service and how much, and what an operator can do for them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import Count, Max, QuerySet
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.template.response import TemplateResponse
+
+from accounts.models import AccountSession, ApiToken, TotpDevice, User
+from accounts.services.addresses import address_write
+from accounts.services.operators import (
+    check_stays_operated,
+    resend_verification,
+    switch_off,
+    switch_on,
+    take_away_second_factor,
+    unlock_sign_in,
+)
+from accounts.services.sessions import end_sessions
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from people.counts import PEOPLE, PHOTO_BYTES, totals_of
+
+_RIGHTS = ("is_staff", "is_superuser")
+
+
+class VerifiedFilter(WordFilter):
+    title, parameter_name = "verified", "verified"
+    words = (("yes", "yes"), ("no", "no"))
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(proven_email__isnull=value == "no")
+
+
+class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subscript it at run time
+    """Plan and rights. Nobody takes an operator's rights from themselves or from the last who has them."""
+
+    operator: User
+
+    class Meta:
+        model = User
+        fields = ("plan", *_RIGHTS)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        stored = User.objects.get(pk=self.instance.pk)
+        if any(getattr(stored, right) and not data.get(right) for right in _RIGHTS):
+            try:
+                check_stays_operated(user=stored, by=self.operator)
+            except DomainError as error:
+                raise forms.ValidationError(error.message) from None
+        return data
+
+
+@admin.register(User)
+class UserAdmin(OperatorAdmin):
+    """Accounts are made by registration and deleted by their owners. What is in them is nobody else's to see."""
+
+    form = PlanForm
+    list_display = (
+        *("email", "plan", "is_verified", "is_active", "second_factor", "sessions", "last_seen", "people", "storage"),
+        *("is_staff", "created_at"),
+    )
+    list_filter = ("plan", "is_active", VerifiedFilter, "is_staff")
+    list_select_related = False
+    ordering = ("-created_at", "-id")
+    sortable_by = ("created_at",)
+    search_fields = ("email",)
+    search_help_text = "The whole address, or the id of the account"
+    actions = (
+        *("switch_off", "switch_on", "unlock_sign_in", "resend_verification", "end_sessions"),
+        "take_away_second_factor",
+    )
+    readonly_fields = (
+        *("id", "email", "proven_email", "is_verified", "claimed_at", "is_active", "second_factor", "sessions"),
+        *("last_seen", "last_login", "people", "storage", "created_at"),
+    )
+    editable_fields = ("plan", *_RIGHTS)
+    fields = (*readonly_fields, *editable_fields)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("password", "name", "surname", "nickname", "photo")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """By the indexes over claimed and proven addresses, or by id."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if (user_id := parse_id(term)) is not None:
+            return queryset.filter(pk=user_id), False
+        return queryset.filter(pk__in=list(User.objects.with_email(term).values_list("pk", flat=True)[:200])), False
+
+    def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
+        ids = [user.pk for user in rows]
+        notes: dict[UUID, dict[str, Any]] = defaultdict(dict)
+        sessions = AccountSession.unscoped.filter(owner_id__in=ids).values_list("owner_id")
+        for owner_id, number, used_at in sessions.annotate(Count("pk"), Max("last_used_at")).order_by():
+            notes[owner_id] |= {"sessions": number, "seen": used_at}
+        tokens = ApiToken.unscoped.filter(owner_id__in=ids, last_used_at__isnull=False).values_list("owner_id")
+        for owner_id, used_at in tokens.annotate(Max("last_used_at")).order_by():
+            notes[owner_id]["seen"] = max(used_at, notes[owner_id].get("seen", used_at))
+        factors = TotpDevice.unscoped.filter(owner_id__in=ids, confirmed_at__isnull=False)
+        for owner_id in factors.values_list("owner_id", flat=True):
+            notes[owner_id]["factor"] = True
+        for (owner_id, kind), number in totals_of(ids, PEOPLE, PHOTO_BYTES).items():
+            notes[owner_id][kind] = number
+        return notes
+
+    @admin.display(description="verified", boolean=True)
+    def is_verified(self, user: User) -> bool:
+        return user.email_verified
+
+    @admin.display(description="second factor", boolean=True)
+    def second_factor(self, user: Any) -> bool:
+        return bool(user.notes.get("factor"))
+
+    @admin.display(description="sessions")
+    def sessions(self, user: Any) -> int:
+        return int(user.notes.get("sessions", 0))
+
+    @admin.display(description="last seen")
+    def last_seen(self, user: Any) -> Any:
+        return max(filter(None, (user.notes.get("seen"), user.last_login)), default=None)
+
+    @admin.display(description="people")
+    def people(self, user: Any) -> int:
+        return int(user.notes.get(PEOPLE, 0))
+
+    @admin.display(description="photos")
+    def storage(self, user: Any) -> str:
+        return filesizeformat(user.notes.get(PHOTO_BYTES, 0))
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_operate_permission(request)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        return type(form.__name__, (form,), {"operator": request.user})
+
+    def save_model(self, request: HttpRequest, obj: User, form: object, change: bool) -> None:
+        """Only what the form asks for: the owner may have written the rest, a password too, since it was read."""
+        with address_write(obj) as stored:
+            for field in self.editable_fields:
+                setattr(stored, field, getattr(obj, field))
+            stored.save(update_fields=[*self.editable_fields, "updated_at"])
+
+    @admin.action(description="Switch off", permissions=["operate"])
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        self._do(request, queryset, "Switch off", lambda user: switch_off(user=user, by=_operator(request)))
+
+    @admin.action(description="Switch on", permissions=["operate"])
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        self._do(request, queryset, "Switch on", lambda user: switch_on(user=user))
+
+    @admin.action(description="Unlock sign-in", permissions=["operate"])
+    def unlock_sign_in(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        self._do(request, queryset, "Unlock sign-in", lambda user: unlock_sign_in(user=user))
+
+    @admin.action(description="Resend verification", permissions=["operate"])
+    def resend_verification(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        self._do(request, queryset, "Resend verification", lambda user: resend_verification(user=user))
+
+    @admin.action(description="End sessions", permissions=["operate"])
+    def end_sessions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """All but the one that asks."""
+        keep = request.session.session_key
+        self._do(request, queryset, "End sessions", lambda user: end_sessions(user=user, keep=keep))
+
+    @admin.action(description="Take away the second factor", permissions=["operate"])
+    def take_away_second_factor(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+        """Asks first: the form posts the same action again, with a word more."""
+        if request.POST.get("confirmed") == "yes":
+            done = "Take away the second factor"
+            self._do(request, queryset, done, lambda user: take_away_second_factor(user=user))
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Take away the second factor?",
+            "users": queryset[: self.list_max_show_all],
+            "opts": self.model._meta,
+            "checkbox": ACTION_CHECKBOX_NAME,
+        }
+        return TemplateResponse(request, "operators/take_away_second_factor.html", context)
+
+    def _do(self, request: HttpRequest, rows: QuerySet[Any], what: str, do: Callable[[User], None]) -> None:
+        done: list[Any] = []
+        refused: list[tuple[Any, DomainError]] = []
+        for user in User.objects.filter(pk__in=[row.pk for row in rows]):
+            try:
+                do(user)
+            except DomainError as error:
+                refused.append((user, error))
+            else:
+                done.append(user)
+        self.tell(request, done, refused, what)
+
+
+def _operator(request: HttpRequest) -> User:
+    """Who acts: the admin lets nobody else in."""
+    if not isinstance(request.user, User):
+        raise TypeError
+    return request.user

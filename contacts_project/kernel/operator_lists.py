@@ -1,0 +1,135 @@
+"""What every list of the admin has in common: it is read, its cost is bounded, and nothing is asked of it but what it
+offers.
+
+Django's admin takes any column of the table as a filter (`?password__startswith=`), counts all rows, and sorts by any
+column. Here a list takes its own filters and no other lookup, counts so far and no further, and sorts by columns that
+say so in `sortable_by`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+
+from contacts_project.kernel.errors import DomainError
+
+# Beyond it nobody pages: they filter or search.
+MOST_COUNTED = 100_000
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # as OperatorAdmin
+    """Counts the rows of an index so far and no further."""
+
+    @cached_property
+    def count(self) -> int:
+        rows = cast("QuerySet[Any]", self.object_list)
+        return rows.order_by()[:MOST_COUNTED].count() if hasattr(rows, "order_by") else len(self.object_list)
+
+
+class BoundedChangeList(ChangeList):
+    """A page of a list, with `notes` on its rows: what other tables say of them, in one query for all of a kind."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        rows = list(self.result_list)
+        self.result_list = rows  # read once
+        notes = self.model_admin.notes_on(rows)  # type: ignore[attr-defined]  # an OperatorAdmin
+        for row in rows:
+            row.notes = notes.get(row.pk, {})
+
+    def get_ordering_field(self, field_name: str) -> Any:  # type: ignore[override]
+        return super().get_ordering_field(field_name) if field_name in self.sortable_by else None  # type: ignore[operator]
+
+
+class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django cannot subscript it at run time
+    """A list to look at. `notes_on` adds what other tables say of the rows of a page, as `row.notes`."""
+
+    list_per_page = 50
+    list_max_show_all = 200
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # facets count the table once for each value
+    paginator = BoundedPaginator
+    list_select_related: ClassVar[Any] = ("owner",)
+    sortable_by: ClassVar[Any] = ()
+    actions_selection_counter = True
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return BoundedChangeList
+
+    def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
+        """By primary key."""
+        return {}
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        row = super().get_object(request, object_id, from_field)
+        if row is not None:
+            cast("Any", row).notes = self.notes_on([row]).get(row.pk, {})
+        return row
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """The filters of the list, and no other column."""
+        return lookup in self._own_lookups()
+
+    def _own_lookups(self) -> Iterable[str]:
+        for item in cast("Iterable[Any]", self.list_filter):
+            if isinstance(item, str):
+                yield from (f"{item}__exact", f"{item}__isnull")
+            else:
+                yield item.parameter_name
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Who may use the actions of the list."""
+        return super().has_change_permission(request)
+
+    @admin.display(description="account")
+    def account(self, row: Any) -> str:
+        """The account that a row belongs to, as a link."""
+        return account_link(row.owner) if row.owner_id else "–"
+
+    def tell(self, request: HttpRequest, done: list[Any], refused: list[tuple[Any, DomainError]], what: str) -> None:
+        """Log what an action has done, each row by itself, and say what became of all."""
+        for row in done:
+            self.log_change(request, row, what)
+        if done:
+            messages.success(request, f"{what}: {len(done)}.")
+        for row, error in refused[:10]:
+            messages.error(request, f"{row}: {error.message}")
+        if len(refused) > 10:
+            messages.error(request, f"And {len(refused) - 10} more were refused.")
+
+
+def account_link(user: Any) -> str:
+    """The address of an account, leading to its page."""
+    return format_html('<a href="{}">{}</a>', reverse("admin:accounts_user_change", args=[user.pk]), user.email)
+
+
+class WordFilter(admin.SimpleListFilter):
+    """A filter of a few words; what is none of them filters nothing. A subclass gives `words` and `narrow`."""
+
+    words: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return self.words
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return self.narrow(queryset, value) if value in dict(self.words) else queryset
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        raise NotImplementedError

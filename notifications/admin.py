@@ -1,0 +1,261 @@
+"""What operators see of reminders: where they go, how they went, and why not. What they say is on no page."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from contacts_project.kernel.outbound import Code
+from notifications.channels import channels
+from notifications.models import Delivery, DeliveryState, Destination, DestinationType, DigestSchedule
+from notifications.services.retries import try_again
+from notifications.tasks import send
+
+#: Why a delivery failed or was left out, for who has to help.
+REASONS: Mapping[str, str] = {
+    **{code.value: code.value for code in Code},
+    Code.BLOCKED: "the address policy forbids the destination",
+    Code.DNS: "the host name does not resolve",
+    Code.TIMEOUT: "no answer in time",
+    Code.REFUSED: "nobody listens there",
+    Code.TLS: "the certificate or the encryption is not right",
+    Code.REDIRECT: "it redirects, which is not followed",
+    Code.HTTP_4XX: "the destination refuses it",
+    Code.HTTP_429: "the destination is asked too often",
+    Code.HTTP_5XX: "the destination has a fault of its own",
+    Code.UNEXPECTED_RESPONSE: "the answer is not one of its kind",
+    Code.UNKNOWN: "a fault on our side: see the log",
+    "no_channel": "no channel was on",
+    "missed": "too late to make up for",
+    "crashed": "who tried it was killed each time",
+    "account_inactive": "the account is off",
+    "reminder_off": "the reminder was switched off",
+    "deleted": "the person or the date was deleted",
+    "contacted": "the owner was in touch meanwhile",
+    "removed": "the destination was removed",
+    "disabled": "the destination is off",
+    "auto_disabled": "the destination was switched off for failing",
+    "email_disabled": "reminders by e-mail are off",
+    "plan": "the plan does not include it",
+}
+
+
+def host_of(url: str) -> str:
+    """Of a URL the host alone: path and query are secrets."""
+    try:
+        return urlsplit(url).hostname or "–"
+    except ValueError:
+        return "–"
+
+
+def why(code: str) -> str:
+    """A code, and what it means."""
+    return f"{code}: {REASONS.get(code, 'see the log')}" if code else "–"
+
+
+class StateFilter(WordFilter):
+    title, parameter_name = "state", "state"
+    words = tuple((state.value, state.value) for state in DeliveryState)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        # Spelled as the conditions of the indexes: those that wait or go on are few.
+        if value == DeliveryState.PENDING:
+            return rows.filter(next_try_at__isnull=False)
+        if value == DeliveryState.SENDING:
+            return rows.filter(held_until__isnull=False, state=value)
+        return rows.filter(state=value)
+
+
+class ChannelFilter(WordFilter):
+    title, parameter_name = "channel", "channel"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [*((name, name) for name in channels()), ("none", "none")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        if value not in {*channels(), "none"}:
+            return queryset
+        return queryset.filter(channel="" if value == "none" else value)
+
+
+class CodeFilter(WordFilter):
+    title, parameter_name = "code", "code"
+    words = tuple((code, code) for code in REASONS)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        # Those that were sent have none: the two indexes over the others find it.
+        undelivered = Q(state__in=[DeliveryState.FAILED, DeliveryState.SKIPPED])
+        return rows.filter(undelivered | Q(next_try_at__isnull=False), code=value)
+
+
+class AgeFilter(WordFilter):
+    title, parameter_name = "age", "age"
+    words = (("hour", "the last hour"), ("day", "the last day"), ("week", "the last week"), ("older", "older"))
+    spans: ClassVar[dict[str, dt.timedelta]] = {
+        "hour": dt.timedelta(hours=1),
+        "day": dt.timedelta(days=1),
+        "week": dt.timedelta(days=7),
+    }
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        now = timezone.now()
+        if value == "older":
+            return rows.filter(planned_at__lt=now - self.spans["week"])
+        return rows.filter(planned_at__gte=now - self.spans[value])
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(OperatorAdmin):
+    """The ledger. Whom it is about and what it says is not shown."""
+
+    list_display = (
+        "planned_at",
+        "account",
+        "kind",
+        "channel",
+        "host",
+        "state",
+        "reason",
+        "attempts",
+        "next_try_at",
+        "ended_at",
+    )
+    list_filter = (StateFilter, ChannelFilter, CodeFilter, AgeFilter)
+    ordering = ("-planned_at",)
+    actions = ("try_again",)
+    fields = readonly_fields = (
+        *("id", "account", "kind", "channel", "host", "state", "reason", "late", "attempts", "due_at", "planned_at"),
+        *("first_tried_at", "next_try_at", "expires_at", "ended_at", "held_until"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("content", "label")
+
+    def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
+        """The hosts of their destinations."""
+        keys: dict[UUID, UUID] = {row.pk: key for row in rows if (key := parse_id(row.target_key))}
+        urls = dict(Destination.unscoped.filter(pk__in=keys.values()).values_list("pk", "url"))
+        return {pk: {"host": host_of(urls[key])} for pk, key in keys.items() if key in urls}
+
+    @admin.display(description="host")
+    def host(self, delivery: Any) -> str:
+        return str(delivery.notes.get("host", "–"))
+
+    @admin.display(description="why")
+    def reason(self, delivery: Delivery) -> str:
+        return why(delivery.code)
+
+    @admin.action(description="Try again", permissions=["operate"])
+    def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        done: list[Any] = []
+        refused: list[tuple[Any, DomainError]] = []
+        for delivery in queryset.select_related("owner"):
+            try:
+                try_again(delivery=delivery, now=timezone.now())
+            except DomainError as error:
+                refused.append((delivery.pk, error))
+            else:
+                done.append(delivery)
+                key = str(delivery.pk)
+                transaction.on_commit(lambda key=key: send.delay(key), robust=True)  # type: ignore[misc]
+        self.tell(request, done, refused, "Try again")
+
+
+class TypeFilter(WordFilter):
+    title, parameter_name = "channel", "channel"
+    words = tuple(DestinationType.choices)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(type=value)
+
+
+class DestinationStateFilter(WordFilter):
+    title, parameter_name = "state", "state"
+    words = (("on", "on"), ("off", "off"), ("auto", "switched off for failing"), ("failing", "failing"))
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return {
+            "on": rows.filter(enabled=True),
+            "off": rows.filter(enabled=False),
+            "auto": rows.filter(auto_disabled_at__isnull=False),
+            "failing": rows.filter(consecutive_failures__gt=0),
+        }[value]
+
+
+class FailureFilter(WordFilter):
+    title, parameter_name = "code", "code"
+    words = tuple((code.value, code.value) for code in Code)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(last_failure_code=value)
+
+
+class LastSuccessFilter(WordFilter):
+    title, parameter_name = "last success", "age"
+    words = (("week", "the last week"), ("older", "longer ago"), ("never", "never"))
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        week = timezone.now() - dt.timedelta(days=7)
+        return {
+            "week": rows.filter(last_success_at__gte=week),
+            "older": rows.filter(last_success_at__lt=week),
+            "never": rows.filter(last_success_at=None),
+        }[value]
+
+
+@admin.register(Destination)
+class DestinationAdmin(OperatorAdmin):
+    """Of a URL the host alone; no label, no token, no signing secret."""
+
+    list_display = (
+        *("id", "account", "type", "host", "is_enabled", "consecutive_failures", "reason"),
+        *("last_success_at", "last_failure_at", "auto_disabled_at"),
+    )
+    list_filter = (DestinationStateFilter, TypeFilter, FailureFilter, LastSuccessFilter)
+    ordering = ("-id",)
+    fields = readonly_fields = (*list_display, "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("secret", "old_secret", "label")
+
+    @admin.display(description="host")
+    def host(self, destination: Destination) -> str:
+        return host_of(destination.url)
+
+    @admin.display(description="on", boolean=True)
+    def is_enabled(self, destination: Destination) -> bool:
+        return destination.enabled
+
+    @admin.display(description="last failure")
+    def reason(self, destination: Destination) -> str:
+        return why(destination.last_failure_code)
+
+
+class DueFilter(WordFilter):
+    title, parameter_name = "due", "due"
+    words = (("now", "now"), ("week", "within a week"))
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        ahead = dt.timedelta(days=7 if value == "week" else 0)
+        return rows.filter(next_due_at__lte=timezone.now() + ahead)
+
+
+@admin.register(DigestSchedule)
+class DigestScheduleAdmin(OperatorAdmin):
+    """Accounts with the weekly digest, by when the next one is due."""
+
+    list_display = ("account", "next_due_at", "next_on")
+    list_filter = (DueFilter,)
+    ordering = ("next_due_at",)
+    fields = readonly_fields = list_display

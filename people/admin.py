@@ -1,0 +1,32 @@
+"""What operators see of people: that addresses wait to be looked up, never which."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from people.models import GeocodedAddress
+from people.vocabularies import GeocodeState
+
+
+class GeocodeStateFilter(WordFilter):
+    title, parameter_name = "state", "state"
+    words = tuple(GeocodeState.choices)
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(state=value)
+
+
+@admin.register(GeocodedAddress)
+class GeocodedAddressAdmin(OperatorAdmin):
+    """The geocoder's queue, without addresses and places."""
+
+    list_display = ("id", "account", "state", "attempts", "next_try_at", "is_copied", "created_at")
+    list_filter = (GeocodeStateFilter,)
+    ordering = ("-id",)
+    fields = readonly_fields = (*list_display, "held_until")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("text", "key", "latitude", "longitude")

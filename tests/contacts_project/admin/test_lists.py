@@ -1,0 +1,169 @@
+"""Every list of the admin: what it shows, what it costs, and what it does with requests that no page makes."""
+
+import re
+
+import pytest
+from django.contrib.admin import site
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django_celery_beat.models import IntervalSchedule
+
+from accounts.models import User
+from contacts_project.kernel.operator_lists import OperatorAdmin
+from tests.builders import make_user
+from tests.client import Client
+from tests.contacts_project.admin.scene import LISTS, PLANTED, fill, rows_of
+
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+HOSTILE = (
+    *("?plan__exact=%00", "?q=%00", "?%00=1", "?p=-1", "?p=0", "?p=1e9", f"?p={10**40}", "?p=%00", "?o=99999", "?o=-"),
+    *("?o=%00", f"?o={10**40}", "?o=1.-2.3.4", "?o=-1.-1", "?all=", "?all=1", "?e=1", "?_facets=True", "?_popup=1"),
+    *("?_to_field=id", "?_to_field=password", "?_changelist_filters=%00", "?is_active__exact=2", "?plan__exact=X"),
+    *("?plan__exact=FREE&plan__exact=PRO", "?plan__isnull=maybe", "?is_active__isnull=1", "?password__startswith=a"),
+    *("?created_at__year=99999999999", "?created_at__gte=2026-99-99", "?created_at__date=x", "?id__exact=x"),
+    *("?owner__password__startswith=a", "?owner__id__exact=x", "?pk__in=1,2,x", "?revision__gt=9" + "9" * 40),
+    *("?state=%00", "?state=nothing", "?state=failed&state=sent", "?channel=", "?channel=%F0%9F%92%A9", "?code=dns"),
+    *("?age=week&state=failed&channel=webhook&code=dns", "?age=9999999", "?verified=maybe", "?what=x.y.z", "?due=now"),
+    *("?what=accounts.user", "?outcome=failed", "?trigger=cron", "?kind=VERIFY", "?tries=failed", "?enabled__exact=x"),
+    *("?q=%F0%9F%92%A9%20OR%201=1", "?q=" + "a" * 3000, "?q=%22%27%5C", "?q=%F0", "?q=a&q=b", f"?q={UNKNOWN}"),
+)
+STATES = {
+    "notifications/delivery": ("pending", "sending", "sent", "failed", "skipped"),
+    "notifications/destination": ("on", "off", "auto", "failing"),
+    "carddav/connection": ("auth", "deletions_held", "failing", "off"),
+    "carddav/run": ("queued", "running", "ended"),
+    "carddav/conflict": ("open", "decided"),
+    "people/geocodedaddress": ("pending", "done", "failed", "skipped"),
+}
+
+
+@pytest.fixture
+def full(operator: Client, alice: User) -> Client:
+    """The operator's browser, where every list has a row."""
+    fill(alice)
+    interval, _ = IntervalSchedule.objects.get_or_create(every=1, period="days")
+    LogEntry.objects.log_actions(User.objects.get(email="op@example.org").pk, [alice], 2, "x")
+    assert interval.pk
+    return operator
+
+
+def html_of(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return str(response.content.decode())
+
+
+def test_every_list_and_every_row_shows_nobody_s_contents_and_no_secret(full: Client) -> None:
+    paths = ["/admin/", "/admin/trash/", *LISTS]
+    for path in LISTS:
+        keys = list(rows_of(path))
+        assert keys, f"{path} has no row to look at"
+        paths += [f"{path}{keys[-1]}/change/", f"{path}{keys[-1]}/history/"]
+    for path in paths:
+        html = html_of(full, path)
+        assert [word for word in PLANTED if word in html] == [], path
+    assert "hooks.example.org" in html_of(full, "/admin/notifications/destination/")
+    assert "hooks.example.org" in html_of(full, "/admin/notifications/delivery/")
+    assert "dav.example.org" in html_of(full, "/admin/carddav/connection/")
+    assert "organization" in html_of(full, "/admin/carddav/conflict/")
+    assert "the destination has a fault of its own" in html_of(full, "/admin/notifications/delivery/")
+
+
+def test_the_index_is_made_for_operators(operator: Client) -> None:
+    html = html_of(operator, "/admin/")
+    assert re.findall(r"<caption>(.*?)</caption>", html) == [
+        *("Accounts", "Reminders", "Address books", "Background work", "Operators")
+    ]
+    assert all(path in html for path in LISTS)
+    assert "Contacts · Operation" in html
+    assert "Django" not in html
+
+
+@pytest.mark.parametrize("path", [*LISTS, "/admin/", "/admin/trash/"])
+def test_no_request_breaks_a_page(full: Client, path: str) -> None:
+    for query in HOSTILE:
+        status = full.get(f"{path}{query}").status_code
+        assert status in {200, 302, 400}, (path, query, status)
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_no_id_breaks_a_page(full: Client, path: str) -> None:
+    keys = ["%00", "x", "0", "-1", str(10**40), UNKNOWN, "1.5", "a" * 2000, "_5F", "%F0%9F%92%A9", "..%2F..", "__"]
+    for key in keys:
+        for page in ("change/", "history/", "delete/", ""):
+            status = full.get(f"{path}{key}/{page}").status_code
+            assert status < 500, (path, key, page)
+        for action in ("x", "%00", "delete_selected", ""):
+            form = f"action={action}&_selected_action={key}&index=0&select_across=1"
+            status = full.generic("POST", path, form, "application/x-www-form-urlencoded").status_code
+            assert status < 500, (path, key, action)
+
+
+def test_an_id_of_another_kind_is_not_found(full: Client, alice: User) -> None:
+    assert full.get(f"/admin/notifications/delivery/{alice.pk}/change/").status_code == 302
+    for place in (f"/admin/r/1/{alice.pk}/", "/admin/password_change/", "/admin/r/x/y/", "/admin/autocomplete/?x=1"):
+        assert full.get(place).status_code in {403, 404}, place
+
+
+def test_filters_of_states_take_each_word(full: Client) -> None:
+    for place, states in STATES.items():
+        for state in states:
+            assert full.get(f"/admin/{place}/?state={state}").status_code == 200, (place, state)
+    for query, shown in (("?state=failed&channel=webhook&code=http_5xx&age=hour", True), ("?code=dns", False)):
+        assert ("hooks.example.org" in html_of(full, f"/admin/notifications/delivery/{query}")) is shown
+
+
+def queries(client: Client, path: str) -> int:
+    client.get(path)
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        assert client.get(path).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_costs_the_same_for_one_row_and_for_fifty(full: Client, path: str) -> None:
+    one = queries(full, path)
+    for number in range(49):
+        fill(make_user(f"user{number}@example.org"))
+    assert queries(full, path) == one <= 14
+
+
+def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alice: User) -> None:
+    make_user("alice@example.org.example")
+    assert html_of(full, "/admin/accounts/user/?q=ALICE@example.org").count("action-select") == 1
+    assert html_of(full, f"/admin/accounts/user/?q={alice.pk}").count("action-select") == 1
+    assert html_of(full, "/admin/accounts/user/?q=alice").count("action-select") == 0
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")
+    plan = str(User.objects.with_email("alice@example.org").values("pk").explain()).lower()
+    assert "user_email_without_case" in plan
+    assert "user_proven_email_unique" in plan
+
+
+def test_only_operators_see_any_of_it(alice: User, signed_in: Client) -> None:
+    for client in (Client(), signed_in):
+        for path in ["/admin/", "/admin/trash/", *LISTS]:
+            assert client.get(path).status_code == 302, path
+
+
+def test_who_may_only_look_does_nothing(db: None, alice: User) -> None:
+    """Staff with Django's permission to view, and no other."""
+    clerk = make_user("clerk@example.org", is_staff=True)
+    clerk.user_permissions.add(Permission.objects.get(codename="view_user"))
+    client = Client()
+    client.force_login(clerk)
+    assert "switch_off" not in html_of(client, "/admin/accounts/user/")
+    form = f"action=switch_off&_selected_action={alice.pk}"
+    client.generic("POST", "/admin/accounts/user/", form, "application/x-www-form-urlencoded")
+    alice.refresh_from_db()
+    assert alice.is_active
+
+
+def test_every_list_is_of_ours() -> None:
+    """A list that is Django's own would take any column for a filter."""
+    assert [model for model, made in site._registry.items() if not isinstance(made, OperatorAdmin)] == []
