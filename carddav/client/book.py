@@ -42,7 +42,7 @@ class Book:
         return href_key(href, self.url)
 
     def look(self) -> FoundBook:
-        """Ask for the book itself: name, capabilities, ctag and token. One request."""
+        """Ask for the book itself: name and capabilities. One request."""
         with self._multistatus("PROPFIND", requests.PROPFIND_BOOK) as responses:
             for response in responses:
                 if self._is_self(response):
@@ -56,7 +56,8 @@ class Book:
         One request where nothing changed. A token that the server refuses gives the full listing. A server may also
         answer with all cards where only changes were asked for: only the caller can tell.
         """
-        if self.caps.has_sync:
+        # Where a server lists no reports, but gave a token with its listing, it is asked.
+        if self.caps.has_sync or (token and not self.caps.reports):
             try:
                 return self._sync(token)
             except (StatusError, MalformedAnswerError):

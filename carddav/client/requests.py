@@ -3,15 +3,16 @@
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from carddav.client.multistatus import CALENDARSERVER, CARD, DAV, Response
+from carddav.client.multistatus import CARD, DAV, Response
 from carddav.client.session import DavSession
 from carddav.client.shapes import Capabilities, FoundBook
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
 _SPACES = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav" xmlns:CS="http://calendarserver.org/ns/"'
+# Without ctag and token, for which some servers read every card of every book.
 _BOOK_PROPS = (
-    "<resourcetype/><displayname/><CS:getctag/><sync-token/><supported-report-set/><current-user-privilege-set/>"
-    "<C:supported-address-data/><C:max-resource-size/>"
+    "<resourcetype/><displayname/><supported-report-set/><current-user-privilege-set/><C:supported-address-data/>"
+    "<C:max-resource-size/>"
 )
 PROPFIND_BOOK = f"{_HEAD}<propfind {_SPACES}><prop>{_BOOK_PROPS}</prop></propfind>"
 PROPFIND_ANYTHING = (
@@ -56,8 +57,7 @@ def found_book(session: DavSession, base_url: str, response: Response) -> FoundB
         writable=_is_writable(response),
     )
     name = response.text_of(f"{DAV}displayname") or url.rstrip("/").rpartition("/")[2]
-    ctag, token = response.text_of(f"{CALENDARSERVER}getctag"), response.text_of(f"{DAV}sync-token")
-    return FoundBook(url if url.endswith("/") else f"{url}/", name[:255], caps, ctag, token)
+    return FoundBook(url if url.endswith("/") else f"{url}/", name[:255], caps)
 
 
 def _reports(response: Response) -> tuple[str, ...]:
@@ -68,8 +68,6 @@ def _reports(response: Response) -> tuple[str, ...]:
         for report in supported.all(f"{DAV}report")
         for kind in report.children
     }
-    if not found and response.text_of(f"{DAV}sync-token"):
-        found = {"sync-collection", "addressbook-multiget"}  # who has a token, but lists nothing
     return tuple(sorted(found))
 
 

@@ -61,8 +61,6 @@ class FoundBook:
     url: str
     name: str
     caps: Capabilities = field(default_factory=Capabilities)
-    ctag: str = ""
-    sync_token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

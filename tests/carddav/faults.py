@@ -4,6 +4,7 @@ import hashlib
 import re
 from threading import Event
 from typing import Any
+from uuid import uuid4
 
 from tests.carddav.proxy import Condition, Fault, Reply, Request
 
@@ -181,3 +182,16 @@ def hold_reply(held: Event, until: Event, **rest: Any) -> Fault:
         return Reply(drop=True)
 
     return Fault(after=after, **rest)
+
+
+def spoil_cards(*names: str, **rest: Any) -> Fault:
+    """A server that gives each card that is put another UID, and does not keep the lines of these `names`."""
+
+    def before(request: Request) -> Reply | None:
+        lines = request.body.decode().replace("\r\n ", "").split("\r\n")
+        kept = [line for line in lines if not line.startswith(names)]
+        body = [f"UID:{uuid4()}" if line.startswith("UID:") else line for line in kept]
+        request.body = "\r\n".join(body).encode()
+        return None
+
+    return Fault(before=before, **rest)

@@ -12,8 +12,8 @@ from carddav.models import JournalEntry, JournalState, Run, RunState
 from contacts_project.celery import app
 from people.models import Person
 from tests.carddav.conftest import card
-from tests.carddav.faults import hold_reply, hold_request, method
-from tests.carddav.proxy import Fault, fault_proxy
+from tests.carddav.faults import hold_reply, hold_request, method, rename_on_create, spoil_cards
+from tests.carddav.proxy import Fault, Proxy, fault_proxy
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.workers import Workers, workers_in
@@ -95,4 +95,34 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
     assert synced.person("Known0").notes == "Written there"
     assert "NOTE:Written there" in synced.card_of(synced.person("Known0"))
     assert not JournalEntry.objects.owned_by(synced.owner).exists()
+    synced.quiet()
+
+
+@pytest.mark.parametrize("spoiled", [[spoil_cards("NOTE", "REV")], [spoil_cards(), rename_on_create()]])
+def test_new_cards_are_known_again_without_their_uid(
+    alice: User, server: DavServer, proxy: Proxy, workers: Workers, spoiled: list[Fault]
+) -> None:
+    """Two people who say the same, on a server that gives new cards another UID. By what it keeps, the href or the
+    content, the cards are theirs: there are not two more people, nor two more cards."""
+    synced = ServerSyncedAccount(alice, server, proxy, sync_enabled=False, auto_export_new=True)
+    synced.sync()
+    for _ in range(2):
+        synced.create(name="Ada", organization="Office", notes="A note")
+    proxy.forget()
+    assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
+    run = Run.objects.owned_by(alice).get(state=RunState.QUEUED)
+    held, until, puts = Event(), proxy.stopped, method("PUT")
+    for fault in spoiled:
+        proxy.add(fault)
+    kill_at(synced, workers, hold_reply(held, until, when=puts, times=1), held, puts=2)
+    assert JournalEntry.objects.owned_by(alice).filter(state=JournalState.PREPARED).count() == 2
+    for fault in spoiled:
+        proxy.add(fault)
+    workers.start()
+    workers.wait_until(lambda: not Run.objects.owned_by(alice).exclude(state=RunState.ENDED).exists(), seconds=60)
+    run.refresh_from_db()
+    assert (run.code, run.error_messages) == ("", [])
+    assert names(synced) == Counter({"Ada": 2})
+    assert synced.cards_there() == 2
+    assert {person.notes for person in Person.objects.owned_by(alice)} == {"A note"}
     synced.quiet()
