@@ -35,7 +35,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
     "ENUM_NAME_OVERRIDES": {
         "CustomFieldTypeEnum": "people.fields.custom_values.TYPES",
         "HealthStatusEnum": ["ok", "unfit"],
-        "ImportantDateTypeEnum": "people.api.important_dates.TYPES",
+        "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
         "ReminderKindEnum": "notifications.api.reminders.KINDS",

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.schema import envelope
 from notifications.notices.notice import NoticeKind
-from people.api.important_dates import TYPES
+from people.api.person_entries import DATE_TYPES
 from people.api.upcoming import UpcomingEventSerializer
 from people.vocabularies import Unit
 
@@ -26,7 +26,7 @@ class ImportantDateNoticeSerializer(_PersonData):
     """The facts of a reminder of an important date; `title` may be null where there is a type."""
 
     importantDateId = serializers.UUIDField()
-    type = StrictChoiceField(TYPES, allow_null=True)
+    type = StrictChoiceField(DATE_TYPES, allow_null=True)
     title = serializers.CharField(allow_null=True)
     yearUnknown = serializers.BooleanField()
     turns = serializers.IntegerField(allow_null=True, help_text="The age, where the year is known.")

@@ -1,13 +1,34 @@
-"""The entries of a person's multi-value fields, as bodies bring them and answers show them: of the table of fields."""
+"""The entries of a person's lists, as bodies bring them and answers show them: multi-value fields (of the table of
+fields), important dates, values of custom fields."""
 
+import datetime as dt
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import StrictCharField, StrictEmailField, StrictFloatField
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictEmailField,
+    StrictFloatField,
+    StrictIntegerField,
+)
+from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.errors import UNKNOWN_ID
 from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField
+from people.fields.custom_values import TYPES as VALUE_TYPES
+from people.fields.custom_values import ValueRefusedError, read_value
+from people.models import CustomFieldTemplate, ImportantDate
+from people.models.important_date import YEAR_UNKNOWN
+from people.projection.important_dates import important_date_answer
+from people.vocabularies import DateType, ReminderType, Unit
+
+DATE_TYPES = list(DateType.values)
+MAX_CUSTOM_VALUES = 100
 
 
 class EntryId(serializers.Field[str, Any, str, Any]):
@@ -60,3 +81,169 @@ def _serializer_of(field: PersonField) -> type[Entry]:
 
 ENTRIES: Mapping[str, type[Entry]] = {field.name: _serializer_of(field) for field in field_table.LISTS}
 """By the name of a multi-value field the serializer of its entries."""
+
+
+class AnyDay(serializers.Field[dt.date, Any, str, Any]):
+    """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
+
+    PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII)
+
+    def to_internal_value(self, data: Any) -> dt.date:
+        if not isinstance(data, str) or not self.PATTERN.match(data):
+            raise serializers.ValidationError("This must be a date, YYYY-MM-DD, or an ISO datetime.")
+        try:
+            dt.time.fromisoformat(data[11:19].rstrip("Z") or "00:00")
+            day = dt.date.fromisoformat(data[:10])
+        except ValueError:
+            raise serializers.ValidationError("There is no such day.") from None
+        if day.year < 1000:
+            raise serializers.ValidationError("The year must be between 1000 and 9999.")
+        return day
+
+    def to_representation(self, value: dt.date) -> str:
+        return f"{value.isoformat()}T00:00:00.000Z"
+
+
+class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
+    """The body of one important date, and its answer."""
+
+    id = serializers.UUIDField(read_only=True)
+    personId = serializers.UUIDField(source="person_id", read_only=True)
+    type = StrictChoiceField(DATE_TYPES, fold=True, required=False, allow_null=True)
+    title = StrictCharField(max_length=100, required=False, allow_null=True)
+    date = AnyDay()
+    yearUnknown = StrictBooleanField(source="year_unknown", required=False)
+    reminderEnabled = StrictBooleanField(source="reminder_enabled", required=False)
+    reminderType = StrictChoiceField(ReminderType.values, source="reminder_type", required=False, allow_null=True)
+    reminderInterval = StrictIntegerField(
+        min_value=1, max_value=99, source="reminder_interval", required=False, allow_null=True
+    )
+    reminderIntervalUnit = StrictChoiceField(
+        Unit.values, source="reminder_interval_unit", required=False, allow_null=True
+    )
+    reminderLeadDays = StrictIntegerField(
+        min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
+    )
+    deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at", read_only=True)
+    updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The whole row, defaults filled in: what the body leaves out is not kept."""
+        if not attrs.get("type") and not attrs.get("title"):
+            raise serializers.ValidationError({"title": ["A date without a type needs a title."]})
+        attrs["year_unknown"] = attrs.get("year_unknown", False)
+        if attrs["year_unknown"]:
+            attrs["date"] = attrs["date"].replace(year=YEAR_UNKNOWN)
+        attrs["reminder_enabled"] = attrs.get("reminder_enabled", False)
+        return {**attrs, **_reminder(attrs)}
+
+    def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
+        return important_date_answer(instance)
+
+
+class DeletedDateSerializer(ImportantDateSerializer):
+    """A date of the trash, with the name of its person."""
+
+    personName = serializers.CharField()
+
+
+class ImportantDateEntrySerializer(ImportantDateSerializer):
+    """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        values: dict[str, Any] = super().to_internal_value(data)
+        if data.get("id") is not None:
+            key = parse_id(data["id"])
+            if key is None:
+                raise serializers.ValidationError({"id": ["There is no such record."]})
+            values["id"] = key
+        return values
+
+
+def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
+    if not attrs["reminder_enabled"]:
+        kind = interval = unit = lead = None
+    else:
+        kind, lead = attrs.get("reminder_type") or ReminderType.RECURRING.value, attrs.get("reminder_lead_days")
+        interval, unit = attrs.get("reminder_interval") or 1, attrs.get("reminder_interval_unit") or Unit.YEARS.value
+        if kind == ReminderType.ONCE:
+            interval = unit = None
+    return {
+        "reminder_type": kind,
+        "reminder_interval": interval,
+        "reminder_interval_unit": unit,
+        "reminder_lead_days": lead,
+    }
+
+
+class AnyValue(serializers.JSONField):
+    """Text, number or truth, as the template says; in a body null for none."""
+
+
+class TemplateSummary(serializers.Serializer[Any]):
+    """The field that a value is of."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    type = StrictChoiceField(VALUE_TYPES)
+
+
+class CustomFieldValueSerializer(serializers.Serializer[Any]):
+    """A value of a field, for the API description."""
+
+    id = serializers.UUIDField(read_only=True)
+    templateId = serializers.UUIDField()
+    value = AnyValue()
+    template = TemplateSummary(read_only=True)
+
+
+class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
+    """Entries of templateId and value; validated data holds `{template: the own, active row, value: as stored}`."""
+
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError("This must be a list.")
+        if len(data) > MAX_CUSTOM_VALUES:
+            raise serializers.ValidationError(f"At most {MAX_CUSTOM_VALUES} entries.")
+        templates = self._templates(data)
+        entries: list[dict[str, Any]] = []
+        problems: dict[str, Any] = {}
+        seen: set[Any] = set()
+        for index, item in enumerate(data):
+            try:
+                entries.append(_custom_value(item, templates, seen))
+            except serializers.ValidationError as error:
+                problems[str(index)] = error.detail
+        if problems:
+            raise serializers.ValidationError(problems)
+        return entries
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+    def _templates(self, data: list[Any]) -> dict[Any, CustomFieldTemplate]:
+        ids = {parse_id(item.get("templateId")) for item in data if isinstance(item, dict)} - {None}
+        rows = CustomFieldTemplate.objects.owned_by(self.context["request"].user).active()
+        found: dict[Any, CustomFieldTemplate] = rows.in_bulk(ids) if ids else {}
+        return found
+
+
+def _custom_value(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise serializers.ValidationError("This must be an object with templateId and value.")
+    template = templates.get(parse_id(item.get("templateId")))
+    if template is None:
+        raise serializers.ValidationError({"templateId": [UNKNOWN_ID]})
+    if template.pk in seen:
+        raise serializers.ValidationError({"templateId": ["This field is there already."]})
+    seen.add(template.pk)
+    if "value" not in item:
+        raise serializers.ValidationError({"value": ["This field is required."]})
+    try:
+        return {"template": template, "value": read_value(template, item["value"])}
+    except ValueRefusedError as error:
+        raise serializers.ValidationError({"value": [str(error)]}) from None
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({"value": error.detail}) from None

@@ -15,9 +15,7 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 from people import field_table
-from people.api.custom_values import CustomFieldValuesField
-from people.api.important_dates import ImportantDateEntrySerializer
-from people.api.person_entries import ENTRIES
+from people.api.person_entries import ENTRIES, CustomFieldValuesField, ImportantDateEntrySerializer
 from people.field_table import Kind, PersonField
 from people.models import Group
 

@@ -5,13 +5,13 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
-from people.api.custom_values import MAX_ENTRIES, CustomFieldValueSerializer
 from people.api.deleted import answer_shapes
+from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
 from people.fields.custom_values import MAX_LENGTH
 
 
 class AnyDaySchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.important_dates.AnyDay"
+    target_class = "people.api.person_entries.AnyDay"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         if direction == "request":
@@ -27,16 +27,16 @@ class EntryIdSchema(OpenApiSerializerFieldExtension):
 
 
 class CustomFieldValuesSchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.custom_values.CustomFieldValuesField"
+    target_class = "people.api.person_entries.CustomFieldValuesField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
         entry = auto_schema.resolve_serializer(CustomFieldValueSerializer, direction).ref
-        limit = {"maxItems": MAX_ENTRIES} if direction == "request" else {}
+        limit = {"maxItems": MAX_CUSTOM_VALUES} if direction == "request" else {}
         return {"type": "array", "items": entry, **limit}
 
 
 class AnyValueSchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.custom_values.AnyValue"
+    target_class = "people.api.person_entries.AnyValue"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         kinds = ["string", "number", "boolean", *(["null"] if direction == "request" else [])]

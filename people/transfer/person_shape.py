@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.transfer.times import Times
 from contacts_project.kernel.api.fields import StrictCharField, check_text
-from people.api.important_dates import ImportantDateSerializer
+from people.api.person_entries import ImportantDateSerializer
 from people.api.person_fields import person_fields
 from people.api.person_serializer import PersonSerializer
 from people.fields.cards import LINE_FIELDS

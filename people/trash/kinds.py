@@ -25,7 +25,7 @@ def register_kinds() -> None:
         )
     )
     of_active_people = Q(person__deleted_at=None)
-    record = f"{_API}.important_dates.DeletedDateSerializer"
+    record = f"{_API}.person_entries.DeletedDateSerializer"
     register_trash_kind(
         TrashKind("importantDates", ImportantDate, record, deleted_dates, remove_dates, of_active_people)
     )
