@@ -274,7 +274,7 @@ SPECTACULAR_SETTINGS = {**DESCRIPTION_SETTINGS, "VERSION": VERSION}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contacts_project.kernel.api.middleware.RequestIdFilter"}},
+    "filters": {"ids": {"()": "contacts_project.kernel.api.logs.ContextFilter"}},
     "formatters": {
         "json": {
             "()": "contacts_project.kernel.api.logs.JsonFormatter",
@@ -282,7 +282,7 @@ LOGGING = {
         },
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request_id"]},
+        "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["ids"]},
     },
     "root": {"handlers": ["stderr"], "level": env["LOG_LEVEL"]},
     "loggers": {

@@ -7,6 +7,7 @@ from django.test import Client as DjangoClient
 
 from accounts.models import User
 from tests.builders import make_token
+from tests.leaks import plants
 from tests.routes.openapi import check_answer
 
 
@@ -14,12 +15,15 @@ class Client(DjangoClient):
     """Sends JSON bodies; `bearer` is put on every request. Every answer must be as the API description says."""
 
     bearer = ""
+    reader: User | None = None
 
     def generic(self, method: str, path: str, data: Any = "", content_type: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         if self.bearer:
             extra.setdefault("HTTP_AUTHORIZATION", f"Bearer {self.bearer}")
         response = super().generic(method, path, data, content_type or "application/json", **extra)
         check_answer(response)
+        if self.reader is not None and not response.streaming:
+            plants.look_at_answer(self.reader.pk, f"{path} {data!r}", response.content)
         return response
 
     def call(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
@@ -39,4 +43,5 @@ def client_of(user: User | None) -> Client:
     """A client with a read-write token of `user`; anonymous for None."""
     client = Client()
     client.bearer = make_token(user) if user else ""
+    client.reader = user
     return client

@@ -1,6 +1,7 @@
 """What every test may ask for: alice, who owns, mallory, a stranger, their clients; no test leaves this machine."""
 
 import ipaddress
+import logging
 import os
 import shutil
 import socket
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 import time_machine
 from django.conf import settings
+from django.core import mail
 from django.core.cache import cache
+from django.db.models.signals import pre_save
 from django.test.utils import setup_databases, teardown_databases
 from django.urls import get_resolver
 from hypothesis import HealthCheck
@@ -25,6 +28,7 @@ from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.databases import begin_run, copy_template, end_run, keep_template, one_at_a_time
+from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
 
 # Benchmarks measure times, tests do not: a slow machine fails no property.
@@ -107,6 +111,40 @@ def _rows_may_be_set_up_by_hand() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_lock, "refuse", refuse)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _what_is_written_is_planted() -> Iterator[None]:
+    """Passwords as they are set, names as they are saved: tests.leaks looks for them."""
+
+    def plant(instance: Any, sender: type[Any], **kwargs: Any) -> None:
+        if sender in (Person, User):
+            owner_id = instance.owner_id if sender is Person else instance.pk
+            plants.add_names(owner_id, (instance.name, instance.surname, instance.nickname))
+
+    def set_password(self: User, raw_password: str | None) -> None:
+        plants.passwords.update(filter(None, [raw_password]))
+        real(self, raw_password)
+
+    real = User.set_password
+    handler = LineHandler()
+    pre_save.connect(plant)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(User, "set_password", set_password)
+        logging.getLogger().addHandler(handler)
+        yield
+        logging.getLogger().removeHandler(handler)
+    pre_save.disconnect(plant)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaks() -> Iterator[None]:
+    """No log line, mail or answer of the test holds what it must not."""
+    plants.clear()
+    yield
+    for message in getattr(mail, "outbox", []):
+        plants.look_at_mail(message.message().as_bytes())
+    assert not plants.found, "\n".join(plants.found)
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,8 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import Envelope
 
+from tests.leaks import plants
+
 
 @dataclass
 class Mailbox:
@@ -27,6 +29,7 @@ class Mailbox:
         if self.refuse:
             return self.refuse
         content = envelope.original_content or b""
+        plants.look_at_mail(content)
         self.messages.append(message_from_bytes(content, policy=policy.default))
         self.recipients.append([str(address) for address in envelope.rcpt_tos])
         return "250 OK"

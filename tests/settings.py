@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 _data = Path(tempfile.mkdtemp(prefix="contacts-tests-"))
 for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_URL", "SAAS_MODE"):
@@ -19,5 +20,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them for each test's client
-LOGGING.update(root={"handlers": ["stderr"], "level": "WARNING"})
+_handlers: Any = LOGGING["handlers"]
+_handlers["stderr"]["level"] = "WARNING"  # tests.leaks looks at what is below it, too
 TEST_REDIS_URL = os.environ.get("TEST_REDIS_URL", "")

@@ -5,17 +5,20 @@ import logging
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from smtplib import SMTPRecipientsRefused
 from typing import Any
 
 import pytest
 from django.conf import settings as project
 from django.core import signing
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
-from contacts_project.kernel.api.logs import JsonFormatter
+from accounts.tasks import sweep_account_mails
+from contacts_project.kernel.api.logs import ContextFilter, JsonFormatter
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
+from people.models import Person
 from tests.client import Client
 from tests.contacts_project.test_environment import run
 
@@ -26,6 +29,7 @@ def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     written = StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(JsonFormatter("%(levelname)s %(name)s %(message)s"))
+    handler.addFilter(ContextFilter())
     logging.getLogger().addHandler(handler)
     yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
     logging.getLogger().removeHandler(handler)
@@ -65,10 +69,55 @@ def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
     log = logging.getLogger("planted")
     log.error("In a message: %s.", secret)
     log.error("In what is added", extra={"data": {"args": repr((secret,))}})
-    error = ValueError(f"https://example.org/calendar/{secret}.ics")
+    error = RuntimeError(f"calendar {secret}.ics")
     log.error("In an exception", exc_info=error)
     assert len(lines()) == 3
     assert all("***" in json.dumps(line) and secret[5:25] not in json.dumps(line) for line in lines())
+
+
+def test_an_exception_is_told_without_what_somebody_wrote(lines: Any, alice: User) -> None:
+    """PostgreSQL shows the row that it refuses, and a mail server the recipient."""
+    log, name = logging.getLogger("planted"), "Lovelace"
+    for error in (
+        IntegrityError("null value in column x\nDETAIL:  Failing row contains (Lovelace, ada@example.org)."),
+        SMTPRecipientsRefused({"ada@example.org": (550, b"no such Lovelace")}),
+        ValueError("no number: Lovelace"),
+    ):
+        try:
+            try:
+                raise KeyError(name)  # noqa: TRY301
+            except KeyError as cause:
+                raise error from cause
+        except Exception:
+            log.exception("It failed")
+    written = json.dumps(lines())
+    assert "Lovelace" not in written
+    assert "ada@" not in written
+    assert "null value in column x" in written
+    assert written.count("builtins.KeyError") == 3
+    assert "test_logs.py" in written
+
+
+def test_a_task_that_fails_is_told_by_its_id_and_its_request(lines: Any, db: None, monkeypatch: Any) -> None:
+    name = "Lovelace"
+
+    def fail(**kwargs: object) -> None:
+        raise ValueError(name)
+
+    monkeypatch.setattr("accounts.tasks.send_due_mails", fail)
+    result = sweep_account_mails.apply(headers={"contacts_request_id": "of-the-request"})
+    (line,) = [line for line in lines() if line["name"] == "celery.app.trace"]
+    assert (line["task"], line["task_id"]) == (sweep_account_mails.name, result.id)
+    assert line["request_id"] == "of-the-request"
+    assert "Lovelace" not in json.dumps(line)
+    assert "ValueError" in line["message"]
+
+
+def test_a_request_is_told_by_route_and_ids(lines: Any, api: Client, ada: Person) -> None:
+    for path in (f"/api/people/{ada.pk}", "/people/Lovelace", "/Lovelace?q=Lovelace"):
+        api.generic("GET", path)
+    told = [(line["route"], line["ids"]) for line in lines() if line["message"] == "request"]
+    assert told == [("/api/people/{personId}", [str(ada.pk)]), ("/people/{personId}", []), ("unknown", [])]
 
 
 def test_workers_write_the_same_lines(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any, Protocol, cast
 
 from backports import zstd
@@ -17,10 +16,10 @@ from django.utils.cache import patch_vary_headers
 
 from contacts_project.kernel.api.errors import too_large_response
 from contacts_project.kernel.api.ids import new_id
-from contacts_project.kernel.api.request_metrics import count_request, route_of
+from contacts_project.kernel.api.logs import request_id
+from contacts_project.kernel.api.request_metrics import count_request, ids_of, method_of, route_of
 
 log = logging.getLogger(__name__)
-_current: ContextVar[str] = ContextVar("request_id", default="-")
 _ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 # A multipart upload may be longer than its file by the room of its envelope.
 ENVELOPE_BYTES = 64 * 1024
@@ -42,31 +41,25 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
-        request_id = given if _ACCEPTED.match(given) else str(new_id())
-        _current.set(request_id)  # never reset: Django logs a refusal after the last middleware has returned
+        known_as = given if _ACCEPTED.match(given) else str(new_id())
+        request_id.set(known_as)  # never reset: Django logs a refusal after the last middleware has returned
         start = request.META.get(RECEIVED_AT) or time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - start
-        count_request(route_of(request), request.method, response.status_code, seconds)
+        route = route_of(request)
+        count_request(route, request.method, response.status_code, seconds)
         log.info(
             "request",
             extra={
-                "method": request.method,
-                "path": request.path,
+                "method": method_of(request.method),
+                "route": route,
+                "ids": ids_of(request),
                 "status": response.status_code,
                 "milliseconds": round(seconds * 1000, 1),
             },
         )
-        response["X-Request-ID"] = request_id
+        response["X-Request-ID"] = known_as
         return response
-
-
-class RequestIdFilter(logging.Filter):
-    """Puts the id of the request being served on every log record."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = _current.get()
-        return True
 
 
 class AnswerHeadersMiddleware:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from django.conf import settings
 from django.http import HttpRequest
 
+from contacts_project.kernel.api.ids import parse_id
 from contacts_project.kernel.metrics import Counter, Histogram
 
 UNKNOWN = "unknown"
@@ -28,13 +29,24 @@ LATENCY = Histogram(
 
 def count_request(route: str, method: str | None, status: int, seconds: float) -> None:
     """Count one that was answered."""
-    REQUESTS.count(route, method if method in _METHODS else UNKNOWN, str(status))
+    REQUESTS.count(route, method_of(method), str(status))
     LATENCY.observe(seconds, route)
 
 
 def count_refusal(method: str | None, status: int) -> None:
     """Count one that the web server answered by itself: too slow, too long, malformed, or no room for it."""
-    REQUESTS.count(REFUSED, method if method in _METHODS else UNKNOWN, str(status))
+    REQUESTS.count(REFUSED, method_of(method), str(status))
+
+
+def method_of(method: str | None) -> str:
+    return method if method in _METHODS else UNKNOWN
+
+
+def ids_of(request: HttpRequest) -> list[str]:
+    """The ids in the path; what else may stand there is left out: it may be anything."""
+    match = request.resolver_match
+    found = (parse_id(str(value)) for value in match.kwargs.values()) if match else ()
+    return [str(key) for key in found if key]
 
 
 def route_of(request: HttpRequest) -> str:

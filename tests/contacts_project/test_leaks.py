@@ -1,0 +1,33 @@
+"""What every test's lines, mails and answers are looked through for is found."""
+
+import logging
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from accounts.models import User
+from tests.builders import PASSWORD, make_person
+from tests.leaks import plants
+
+
+@pytest.fixture(autouse=True)
+def _found_on_purpose() -> Iterator[None]:
+    yield
+    assert plants.found, "nothing was found"
+    plants.clear()
+
+
+@pytest.mark.parametrize("text", ["to Lovelace", "ada@example.net", PASSWORD, "http://x.example/path"])
+def test_lines(alice: User, text: str) -> None:
+    make_person(alice, name="Ada", surname="Lovelace")
+    logging.getLogger("planted").info("sent %s", text)
+
+
+def test_mails(alice: User) -> None:
+    plants.look_at_mail(b"Your password: " + PASSWORD.encode())
+
+
+def test_answers(alice: User) -> None:
+    make_person(alice, name="Ada", surname="Lovelace")
+    plants.look_at_answer(uuid4(), "/api/people", b'{"people": [{"surname": "Lovelace"}]}')
