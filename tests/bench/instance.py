@@ -89,7 +89,7 @@ def served(database: str) -> Iterator[Instance]:
                 if not any(line.startswith("Ready at") for line in process.stdout):
                     raise RuntimeError(log.read_text()[-2000:])
                 instance = Instance(process, port)
-                _sign_up(instance)
+                sign_up(instance)
                 yield instance
             finally:
                 process.terminate()
@@ -100,15 +100,17 @@ def fill(instance: Instance, size: int = PEOPLE) -> None:
     """Import people in batches, each related to others of the batch."""
     client = instance.client()
     for start in range(0, size, BATCH):
-        receipt = client.json("POST", "/api/user/import", _document(start, min(BATCH, size - start)))
+        receipt = client.json("POST", "/api/user/import", import_document(start, min(BATCH, size - start)))
         assert not receipt["errors"], receipt["errorMessages"][:3]
         instance.people += [row["newId"] for row in receipt["results"] if row["section"] == "people"]
     instance.kind = client.json("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
 
 
-def _sign_up(instance: Instance) -> None:
+def sign_up(instance: Instance, email: str = "bench@example.org") -> None:
+    """Make an account, whose token the next clients have."""
+    instance.bearer = ""
     client = instance.client()
-    account = {"email": "bench@example.org", "password": "Analytical-1843", "name": "Bench"}
+    account = {"email": email, "password": "Analytical-1843", "name": "Bench"}
     _, headers = client.ask("POST", "/api/auth/register", account)
     cookies = [cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie")]
     csrf = next(cookie.partition("=")[2] for cookie in cookies if cookie.startswith("csrftoken="))
@@ -122,7 +124,8 @@ def _id(kind: int, number: int) -> str:
     return str(UUID(int=(1_760_000_000_000 + number << 80) | (7 << 76) | (kind << 64) | (2 << 62) | number))
 
 
-def _document(start: int, size: int) -> dict[str, Any]:
+def import_document(start: int, size: int) -> dict[str, Any]:
+    """So many people, each related to others of them, as an account's export has it."""
     numbers = range(start, start + size)
     groups = range(20)
     ties = [(n, start + (n - start + step * step) % size) for n in numbers for step in range(1, TIES + 1)]
