@@ -6,9 +6,10 @@ from carddav.models.journal import JournalEntry, JournalOp, JournalState
 from carddav.models.mapping import UNSENT, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
 from carddav.models.other_card import OtherCard, OtherKind
 from carddav.models.pending_import import PendingImport
-from carddav.models.run import Run, RunAction, RunChange, RunState, Trigger
+from carddav.models.run import RUN_COUNTS, Run, RunAction, RunChange, RunState, Trigger
 
 __all__ = [
+    "RUN_COUNTS",
     "UNSENT",
     "Conflict",
     "ConflictKind",

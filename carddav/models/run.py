@@ -25,6 +25,10 @@ class RunState(models.TextChoices):
     ENDED = "ended"
 
 
+RUN_COUNTS = ("imported", "exported", "updated_locally", "updated_remotely", "conflicts", "errors", "pending_imports")
+"""The columns of a Run that count."""
+
+
 class Run(OwnedModel):
     """One sync: its counts as the contract names them, and while it goes on its progress, which streams read.
 

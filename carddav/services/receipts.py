@@ -1,25 +1,13 @@
 """What an import or export of selected contacts answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from carddav.sync.cards import first_messages
+from carddav.sync.context import Failures
 
 
 @dataclass(slots=True)
-class Receipt:
+class Receipt(Failures):
     """`done` are those it was asked for that were imported, exported or discovered."""
 
     done: int = 0
     skipped: int = 0
-    errors: int = 0
-    messages: list[str] = field(default_factory=list)
-
-    def fail(self, message: str) -> None:
-        """One that did not work."""
-        self.errors += 1
-        self.messages.append(message)
-
-    @property
-    def shown_messages(self) -> list[str]:
-        """At most 50 messages."""
-        return first_messages(self.messages)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.client import BookMovedError, DavError
-from carddav.models import Connection, ImportMode, PendingImport, Run, RunState
+from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Run, RunState
 from carddav.services.books import open_book, server_access
 from carddav.services.connection_lock import connection_of
 from carddav.signals import contacts_found
@@ -22,16 +22,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 log = logging.getLogger(__name__)
 
-_RESULT = (
-    "imported",
-    "exported",
-    "updated_locally",
-    "updated_remotely",
-    "conflicts",
-    "errors",
-    "error_messages",
-    "pending_imports",
-)
+_RESULT = (*RUN_COUNTS, "error_messages")
 RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
 INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
 

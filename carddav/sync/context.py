@@ -28,20 +28,14 @@ IS_OWN_WRITE: ContextVar[bool] = ContextVar("is_own_write", default=False)
 
 
 @dataclass(slots=True)
-class Tally:
-    """The eight fields of `complete`, but for the pending imports, which are counted at the end."""
+class Failures:
+    """What did not work, while the rest went on: how often, and what is said of it."""
 
-    imported: int = 0
-    exported: int = 0
-    updated_locally: int = 0
-    updated_remotely: int = 0
-    conflicts: int = 0
     errors: int = 0
     messages: list[str] = field(default_factory=list)
-    discovered: int = 0
 
     def fail(self, message: str) -> None:
-        """One thing that did not work; the run goes on."""
+        """One thing that did not work."""
         self.errors += 1
         self.messages.append(message)
 
@@ -49,6 +43,18 @@ class Tally:
     def shown_messages(self) -> list[str]:
         """At most 50 messages."""
         return first_messages(self.messages)
+
+
+@dataclass(slots=True)
+class Tally(Failures):
+    """The eight fields of `complete`, but for the pending imports, which are counted at the end."""
+
+    imported: int = 0
+    exported: int = 0
+    updated_locally: int = 0
+    updated_remotely: int = 0
+    conflicts: int = 0
+    discovered: int = 0
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
-from carddav.models import Run, RunState, Trigger
+from carddav.models import RUN_COUNTS, Run, RunState, Trigger
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -18,15 +18,6 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 
-_COUNTS = (
-    "imported",
-    "exported",
-    "updated_locally",
-    "updated_remotely",
-    "conflicts",
-    "errors",
-    "pending_imports",
-)
 _MAX_COUNT = 2**31 - 1
 _MAX_MESSAGES, _MAX_MESSAGE_LENGTH = 50, 10_000
 
@@ -122,4 +113,4 @@ def _columns(data: dict[str, Any], run: ImportRun) -> dict[str, Any]:
     """What the record says; nothing happened in the future."""
     names = ("trigger", "dry_run", "confirmed", "error_messages", "code", "error")
     times = {name: min(data[name], run.now) for name in ("started_at", "ended_at", "undone_at") if data.get(name)}
-    return {name: data[name] for name in (*names, *_COUNTS)} | times
+    return {name: data[name] for name in (*names, *RUN_COUNTS)} | times

@@ -51,8 +51,8 @@ def uploaded_picture(request: Request) -> bytes:
     return content
 
 
-class PersonPhotoViewSet(TrashViewSet[Person]):
-    """The photo of one own, active person."""
+class _PhotosOfPeople(TrashViewSet[Person]):
+    """What the routes about people's photos share: of the person no more is read than its photo."""
 
     model = Person
     lookup_url_kwarg = "person_id"
@@ -61,6 +61,10 @@ class PersonPhotoViewSet(TrashViewSet[Person]):
 
     def get_queryset(self) -> TrashQuerySet[Person]:
         return super().get_queryset().only("owner_id", "photo")
+
+
+class PersonPhotoViewSet(_PhotosOfPeople):
+    """The photo of one own, active person."""
 
     @extend_schema(
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
@@ -109,16 +113,8 @@ class UserPhotoViewSet(ApiViewSet[Any]):
         return Response({"message": "The photo was deleted."})
 
 
-class PhotoViewSet(TrashViewSet[Person]):
+class PhotoViewSet(_PhotosOfPeople):
     """The pictures themselves."""
-
-    model = Person
-    lookup_url_kwarg = "person_id"
-    max_body_bytes = "MAX_PHOTO_BYTES"
-    parser_classes = (MultiPartParser,)
-
-    def get_queryset(self) -> TrashQuerySet[Person]:
-        return super().get_queryset().only("owner_id", "photo")
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
     @revalidating

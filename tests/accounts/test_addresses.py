@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -167,25 +166,3 @@ def test_registrations_are_counted_by_the_callers_address(settings: Any, monkeyp
     assert [send("127.0.0.1").status_code for _ in range(3)] == [403] * 3
     settings.TRUSTED_PROXY_COUNT = 1
     assert send("127.0.0.1", HTTP_X_FORWARDED_FOR="2001:db8::1").status_code == 429
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_was_verified_before_is_proven_and_claimed() -> None:
-    verified, unverified = "ada@example.org", "bob@example.org"
-    spelled = {"eve@bücher.example": True, "eve@xn--bcher-kva.example": False, "Max@xn--bcher-kva.example": True}
-    users = {
-        email: make_user(f"u{number}@example.org") for number, email in enumerate([verified, unverified, *spelled])
-    }
-    call_command("migrate", "accounts", "0007", verbosity=0)
-    try:
-        with connection.cursor() as cursor:
-            for email, user in users.items():
-                key = user._meta.pk.get_db_prep_value(user.pk, connection)
-                values = [email, None if email == unverified else timezone.now(), key]
-                cursor.execute("UPDATE accounts_user SET email = %s, email_verified_at = %s WHERE id = %s", values)
-    finally:
-        call_command("migrate", verbosity=0)
-    for email, user in users.items():
-        user.refresh_from_db()
-        assert user.email == User.objects.normalize_email(email)
-        assert user.email_verified == user.is_claimed == (email == verified or spelled.get(email, False))

@@ -4,8 +4,6 @@ The floor is vdirsyncer's time on the same book in the same run: it copies files
 """
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,29 +13,13 @@ from django.test import override_settings
 
 from tests.bench.figures import Figure, SharedData
 from tests.builders import make_user
+from tests.carddav import vdirsyncer
 from tests.carddav.conftest import USER
 from tests.carddav.proxy import Proxy, fault_proxy
-from tests.carddav.servers import PASSWORD, DavServer, radicale
+from tests.carddav.servers import DavServer, radicale
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 
 SIZE = int(os.environ.get("BENCH_CARDS", "2000"))
-_CONFIG = """
-[general]
-status_path = "{folder}/status"
-[pair contacts]
-a = "local"
-b = "remote"
-collections = null
-[storage local]
-type = "filesystem"
-path = "{folder}/cards"
-fileext = ".vcf"
-[storage remote]
-type = "carddav"
-url = "{url}"
-username = "{user}"
-password = "{password}"
-"""
 
 
 def sync_radicale(shared: SharedData) -> list[Figure]:
@@ -57,21 +39,20 @@ class _Race:
         self.proxy, self.folder = proxy, folder
         self.ours = ServerSyncedAccount(make_user("sync@example.org"), server, proxy)
         self.theirs = ServerSyncedAccount(make_user("vdirsyncer@example.org"), server, proxy)
-        for shared in (self.ours, self.theirs):
-            server.call("PUT", shared.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
-            server.call("PROPFIND", shared.path, USER)  # Radicale reads each card once
+        for account in (self.ours, self.theirs):
+            server.call("PUT", account.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
+            server.call("PROPFIND", account.path, USER)  # Radicale reads each card once
         (folder / "cards").mkdir()
         url = proxy.url.rstrip("/") + self.theirs.path
-        config = _CONFIG.format(folder=folder, url=url, user=USER, password=PASSWORD)
-        (folder / "config").write_text(config)
-        self._vdirsyncer("discover")
+        vdirsyncer.configure(folder, url=url, user=USER)
+        vdirsyncer.run(self.folder, "discover")
 
     def figures(self) -> list[Figure]:
         found = [self._both(f"first import of {SIZE:,}"), self._both("idle sync")]
         for number in range(SIZE // 100):
             name = self._name(number)
-            for shared in (self.ours, self.theirs):
-                shared.put(name, _card(number, "ORG:There"))
+            for account in (self.ours, self.theirs):
+                account.put(name, _card(number, "ORG:There"))
             person = self.ours.person(f"Ada{number + SIZE // 2}")
             self.ours.edit(person, jobTitle="Here")
             file = self._file(number + SIZE // 2)
@@ -86,7 +67,7 @@ class _Race:
 
     def _both(self, what: str) -> Figure:
         seconds, requests = self._counted(self.ours.sync)
-        floor, theirs = self._counted(lambda: self._vdirsyncer("sync"))
+        floor, theirs = self._counted(lambda: vdirsyncer.run(self.folder, "sync"))
         return Figure(f"CardDAV, {what}", seconds, None, floor, f"once; {requests} requests, vdirsyncer {theirs}")
 
     def _counted(self, work: Callable[[], object]) -> tuple[float, int]:
@@ -101,11 +82,6 @@ class _Race:
 
     def _file(self, number: int) -> Path:
         return self.folder / "cards" / f"uid-{number}.vcf"
-
-    def _vdirsyncer(self, command: str) -> None:
-        program = Path(sys.executable).parent / "vdirsyncer"
-        environment = {**os.environ, "VDIRSYNCER_CONFIG": str(self.folder / "config"), "HOME": str(self.folder)}
-        subprocess.run([program, command], env=environment, capture_output=True, input=b"y\n", check=True)
 
 
 def _card(number: int, *lines: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -18,7 +17,7 @@ from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone, purge_tombstones
-from people.models import DuplicateDismissal, Group, ImportantDate, Membership, Person
+from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship
 from tests.builders import make_person
@@ -189,23 +188,3 @@ def test_who_has_read_up_to_a_number_has_missed_nothing_below_it(alice: User) ->
     assert len({up_to for up_to, _ in seen}) > 5
     for up_to, known in seen:
         assert known == {key for key, revision in rows.items() if revision <= up_to}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_rows_of_an_older_instance_get_the_number_of_their_account(alice: User) -> None:
-    ada = make_person(alice)
-    group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
-    Membership.objects.create(owner=alice, person=ada, group=group)
-    User.objects.filter(pk=alice.pk).update(revision=7)
-    for app, before in (
-        ("people", "0011"),
-        ("relationships", "0004"),
-        ("notifications", "0007"),
-        ("accounts", "0011"),
-    ):
-        call_command("migrate", app, before, verbosity=0)
-    call_command("migrate", verbosity=0)
-    alice.refresh_from_db()
-    ada.refresh_from_db()
-    group.refresh_from_db()
-    assert (ada.revision, group.revision, alice.settings_revision) == (7, 7, 7)

@@ -1,47 +1,14 @@
 """vdirsyncer, the reference client, reads the book that we have synced, and agrees."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from accounts.models import User
 from people.vcard import read_cards
+from tests.carddav import vdirsyncer
 from tests.carddav.conftest import USER, card
 from tests.carddav.proxy import Proxy
-from tests.carddav.servers import PASSWORD, DavServer
+from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
-
-CONFIG = """
-[general]
-status_path = "{folder}/status"
-
-[pair contacts]
-a = "local"
-b = "remote"
-collections = null
-
-[storage local]
-type = "filesystem"
-path = "{folder}/cards"
-fileext = ".vcf"
-
-[storage remote]
-type = "carddav"
-url = "{url}"
-username = "{user}"
-password = "{password}"
-"""
-
-
-def vdirsyncer(folder: Path, *arguments: str) -> str:
-    program = Path(sys.executable).parent / "vdirsyncer"
-    environment = {**os.environ, "VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}
-    done = subprocess.run(
-        [program, *arguments], env=environment, capture_output=True, text=True, timeout=120, input="y\n", check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:
@@ -54,9 +21,9 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
 
     (tmp_path / "cards").mkdir()
     url = server.url.rstrip("/") + synced.path
-    (tmp_path / "config").write_text(CONFIG.format(folder=tmp_path, url=url, user=USER, password=PASSWORD))
-    vdirsyncer(tmp_path, "discover")
-    vdirsyncer(tmp_path, "sync")
+    vdirsyncer.configure(tmp_path, url=url, user=USER)
+    vdirsyncer.run(tmp_path, "discover")
+    vdirsyncer.run(tmp_path, "sync")
     files = sorted((tmp_path / "cards").iterdir())
     found = {}
     for file in files:
@@ -71,10 +38,10 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
     # What it writes is read here, and neither finds anything to do afterwards.
     ada = next(file for file in files if "FN:Ada" in file.read_text())
     ada.write_bytes(ada.read_bytes().replace(b"END:VCARD", b"NICKNAME:Countess\r\nEND:VCARD"))
-    vdirsyncer(tmp_path, "sync")
+    vdirsyncer.run(tmp_path, "sync")
     synced.sync()
     assert synced.person("Ada").nickname == "Countess"
     synced.quiet()
     before = {file.name: file.read_bytes() for file in files}
-    vdirsyncer(tmp_path, "sync")
+    vdirsyncer.run(tmp_path, "sync")
     assert {file.name: file.read_bytes() for file in sorted((tmp_path / "cards").iterdir())} == before

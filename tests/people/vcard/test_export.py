@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 import vobject
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
 from people.models import Person
 from people.vcard import read_cards
-from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.people.importing.test_vcard_import import ADA, counts, everything, only, send, vcard
 
@@ -136,20 +133,6 @@ def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
     assert counts(send(api, vcard("UID:phone-1", "FN:Ada", "EMAIL:ada@example.org", "TITLE:Boss"))) == (0, 1, 0, 0)
     assert counts(send(api, exported)) == (0, 1, 0, 0)
     assert [one["id"] for one in everything(api)] == [ada["id"]]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_people_of_older_versions_get_uids_and_lines_from_migrations(alice: User) -> None:
-    ada = make_person(alice, name="Ada")
-    call_command("migrate", "people", "0005", verbosity=0)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("""UPDATE people_person SET uid = NULL, vcard_extra = '["X-ODD:kept"]'""")
-    finally:
-        call_command("migrate", verbosity=0)
-    ada.refresh_from_db()
-    assert ada.uid == f"urn:uuid:{ada.pk}"
-    assert ada.card_lines == [{"line": "X-ODD:kept"}]
 
 
 def test_etag(api: Client) -> None:
