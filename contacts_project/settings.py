@@ -162,7 +162,11 @@ else:
 
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
-    "default": {"BACKEND": "contacts_project.kernel.storage.DurableFileStorage"},
+    "default": (
+        {"BACKEND": "contacts_project.kernel.object_storage.ObjectStorage", "OPTIONS": env["PHOTO_STORAGE"]}
+        if env["PHOTO_STORAGE"]
+        else {"BACKEND": "contacts_project.kernel.storage.DurableFileStorage"}
+    ),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 STATIC_URL = "/static/"

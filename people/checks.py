@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import DatabaseError
 
 from contacts_project.kernel.outbound.failures import OutboundError
@@ -30,6 +33,8 @@ def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register("doctor", deploy=True)
 def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Photos must be writable where they lie: the first folder that is there already."""
+    if not isinstance(default_storage, FileSystemStorage):
+        return check_photo_store()
     folder = Path(settings.MEDIA_ROOT)
     while not folder.exists():
         folder = folder.parent
@@ -37,6 +42,21 @@ def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         return []
     hint = f"Give the service's user the right to write to {folder}."
     return [Error("Photos cannot be stored.", hint=hint, id="doctor.E051")]
+
+
+def check_photo_store() -> list[CheckMessage]:
+    """The store of photos takes an object, gives it back and deletes it."""
+    name, content = f"probe/{uuid4().hex}", b"doctor"
+    try:
+        default_storage.save(name, ContentFile(content))
+        with default_storage.open(name) as file:
+            is_same = file.read() == content
+        default_storage.delete(name)
+    except OSError as error:
+        hint = "Look at PHOTO_STORAGE, at the store, and at what its key may do: read, write, delete and list."
+        return [Error(f"Photos cannot be stored: {error.strerror or error}", hint=hint, id="doctor.E053")]
+    hint = "Look at what lies between this machine and the store."
+    return [] if is_same else [Error("The store gives back another object than it took.", hint=hint, id="doctor.E054")]
 
 
 @register("doctor", deploy=True)

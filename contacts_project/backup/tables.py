@@ -12,6 +12,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import Field, ForeignKey, GeneratedField, Model
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
+from people.models import AccountCount
 
 #: Not in a backup, and why.
 REBUILT = {
@@ -51,7 +52,7 @@ _FORMS = {
     **dict.fromkeys(("IntegerField", "BigIntegerField", "SmallIntegerField"), "int"),
     **dict.fromkeys(("PositiveIntegerField", "PositiveBigIntegerField", "PositiveSmallIntegerField"), "int"),
 }
-FORMS = {*_FORMS.values(), "secret", "content_type", "permission"}
+FORMS = {*_FORMS.values(), "secret", "count_key", "content_type", "permission"}
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def _columns(model: type[Model]) -> Iterable[Column]:
 
 def form_of(field: "Field[Any, Any]") -> str:
     """Raises LookupError for a kind of column that has no form yet."""
+    if (field.model, field.name) == (AccountCount, "key"):
+        return "count_key"
     while isinstance(field, ForeignKey):
         if field.related_model is ContentType:
             return "content_type"

@@ -9,12 +9,14 @@
 | decimal | text |
 | json | its JSON text, as the database keeps it |
 | bytes | base64 |
+| count_key | text; an id, which triggers spell as their database does, with hyphens |
 | secret | the token under ENCRYPTION_KEYS, as it is stored |
 | content_type, permission | `app.model`, `app.model.codename`: their ids differ between instances |
 """
 
 import base64
 import datetime as dt
+import re
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
@@ -25,6 +27,7 @@ import orjson
 from contacts_project.backup.tables import Table
 
 Convert = Callable[[Any], Any]
+_BARE = re.compile(r"[0-9a-f]{32}")
 _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
 
 
@@ -49,7 +52,7 @@ def from_database(table: Table, vendor: str) -> list[tuple[int, Convert]]:
     """What orjson cannot make of the driver's values by itself: the place in the row, and how."""
     forms: dict[str, Convert] = {"decimal": str}
     if vendor == "sqlite":
-        forms["uuid"] = lambda text: f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        forms |= {"uuid": _hyphenated, "count_key": _hyphenated_id}
     return [(place, forms[column.form]) for place, column in enumerate(table.columns) if column.form in forms]
 
 
@@ -57,8 +60,21 @@ def to_database(table: Table, vendor: str) -> list[tuple[int, Convert]]:
     """How to make the driver's values; they raise ValueError, TypeError or AttributeError for what has another form."""
     forms: dict[str, Convert] = {"bytes": base64.b64decode}
     if vendor == "sqlite":
-        forms |= {"uuid": lambda text: uuid.UUID(text).hex, "time": _sqlite_time}
+        forms |= {"uuid": lambda text: uuid.UUID(text).hex, "time": _sqlite_time, "count_key": _bare_id}
     return [(place, forms[column.form]) for place, column in enumerate(table.columns) if column.form in forms]
+
+
+def _hyphenated(text: str) -> str:
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _hyphenated_id(text: str) -> str:
+    return _hyphenated(text) if _BARE.fullmatch(text) else text
+
+
+def _bare_id(text: str) -> str:
+    bare = text.replace("-", "")
+    return bare if len(text) == 36 and _BARE.fullmatch(bare) else text
 
 
 def _sqlite_time(text: str) -> str:

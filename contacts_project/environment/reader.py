@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,10 +35,27 @@ def read(variables: Mapping[str, str]) -> dict[str, Any]:
     if values["SESSION_SAMESITE"] == "None" and urlsplit(values["BASE_URL"]).scheme != "https":
         allowed = "Lax or Strict, unless BASE_URL begins with https://: browsers refuse it over plain http"
         raise WrongSettingError(wrong("SESSION_SAMESITE", "None", allowed))
+    if store := values["PHOTO_STORAGE"]:
+        _choose_scheme(store, values["OUTBOUND_ALLOWED_NETWORKS"], variables["PHOTO_STORAGE"])
     private, public = values["VAPID_PRIVATE_KEY"], values["VAPID_PUBLIC_KEY"]
     if public.rstrip("=") != (public_key_of(private) if private else ""):
         raise WrongSettingError(wrong("VAPID_PUBLIC_KEY", public))
     return values
+
+
+def _choose_scheme(store: dict[str, str], networks: list[str], text: str) -> None:
+    """https, but plain http to an address inside the allowed networks. Names are looked up when they are used."""
+    host = urlsplit(f"//{store['host']}").hostname or ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        is_inside = host == "localhost" or store["scheme"] == "http"
+    else:
+        is_inside = any(address in ip_network(network, strict=False) for network in networks)
+    if store["scheme"] == "http" and not is_inside:
+        allowed = "plain http only to addresses inside OUTBOUND_ALLOWED_NETWORKS"
+        raise WrongSettingError(wrong("PHOTO_STORAGE", text, allowed))
+    store["scheme"] = store["scheme"] or ("http" if is_inside else "https")
 
 
 def wrong(name: str, text: str, allowed: str = "") -> str:

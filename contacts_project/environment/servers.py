@@ -1,7 +1,8 @@
 """The settings that name a server by URL. django-environ takes them apart; what it lets through unseen is refused."""
 
+import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import environ
 
@@ -35,6 +36,29 @@ def _mail(text: str) -> dict[str, Any]:
     return config
 
 
+def _object_store(text: str) -> dict[str, str]:
+    parts = split_url(text)
+    check(parts.scheme == "s3" and parts.username and parts.password and not parts.fragment)
+    bucket = parts.path.strip("/")
+    check(re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", bucket))
+    query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    check(query.keys() <= {"region", "scheme"} and query.get("scheme", "https") in {"http", "https"})
+    return {
+        "access_key": unquote(parts.username or ""),
+        "secret_key": unquote(parts.password or ""),
+        "host": parts.netloc.rpartition("@")[2].lower(),
+        "bucket_name": bucket,
+        "region_name": query.get("region") or "us-east-1",
+        "scheme": query.get("scheme", ""),
+    }
+
+
+OBJECT_STORE = Kind(
+    _object_store,
+    "s3://key:secret@host:port/bucket?region=, over https, or plain http inside OUTBOUND_ALLOWED_NETWORKS (special "
+    "characters percent-encoded)",
+    unset=None,
+)
 DATABASE = Kind(
     _database,
     "postgres://user:password@host:port/name or sqlite:////path/of/a/file (special characters percent-encoded)",

@@ -88,6 +88,14 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             unset="SQLite in `DATA_DIR`",
             holds_password=True,
         ),
+        Setting(
+            "PHOTO_STORAGE",
+            servers.OBJECT_STORE,
+            "",
+            "an S3-compatible store, `s3://key:secret@host:port/bucket?region=`: see [photos](photos.md)",
+            unset="`media` in `DATA_DIR`",
+            holds_password=True,
+        ),
         Setting("CONN_MAX_AGE", whole_number(0), "60", "seconds that a thread keeps its connection to the database"),
         Setting(
             "REDIS_URL",

@@ -1,4 +1,4 @@
-"""Files on this machine's disk that are there whole or not at all."""
+"""Files on this machine's disk that are there whole or not at all; what a store elsewhere raises when it is away."""
 
 import os
 import tempfile
@@ -10,6 +10,10 @@ from django.core.files.storage import FileSystemStorage
 
 #: How the names of files end that are being written; a crash may leave one.
 ASIDE = ".part"
+
+
+class StorageAwayError(OSError):
+    """The store of photos does not answer, or refuses. As a failing disk: what was asked for is `unavailable`."""
 
 
 class DurableFileStorage(FileSystemStorage):

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from contacts_project.celery import app
 from contacts_project.kernel.database.write_lock import shorter_wait
+from contacts_project.kernel.storage import StorageAwayError
 from notifications.models.heartbeat import last_beat
 
 STARTED_AT = timezone.now()
@@ -38,6 +40,7 @@ def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
     if parts["database"].fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
+    parts["photos"] = check_photos()
     return all(part.fit for part in parts.values()), {name: part.shown for name, part in parts.items()}
 
 
@@ -53,6 +56,18 @@ def check_database() -> Check:
     except Error:
         return _word(False)
     return _word(True)
+
+
+def check_photos() -> Check:
+    """Whether the store of photos answers, where there is one. Without it all else works: it makes nothing unfit."""
+    store: Any = default_storage
+    if isinstance(default_storage, FileSystemStorage):
+        return Check(True, "ok")
+    try:
+        store.check()
+    except StorageAwayError:
+        return Check(True, "failed")
+    return Check(True, "ok")
 
 
 def check_migrations() -> Check:

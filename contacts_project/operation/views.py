@@ -28,6 +28,7 @@ _CHECKS = envelope(
     migrations=CharField(),
     broker=CharField(),
     disk=CharField(),
+    photos=CharField(help_text="The object store, where photos are in one; it makes nothing unfit."),
     scheduler=envelope("SchedulerHealth", status=CharField(), lagSeconds=IntegerField(allow_null=True)),
 )
 _STATUS = ChoiceField(choices=["ok", "unfit"])

@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.storage import StorageAwayError
 from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
 from people.importing.card_groups import GroupPlan
@@ -91,11 +92,15 @@ class _Session:
         return [outcome for item in items for outcome in self.store([item])]
 
     def _store(self, items: list[Item]) -> list[Outcome]:
-        fresh = [replace(item, reasons=list(item.reasons)) for item in items]
         for item in items:
             if item.picture:
                 # Before the account is locked: writing may wait for the disk. Again inside, where it is only compared.
-                store_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
+                try:
+                    store_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
+                except StorageAwayError:
+                    item.picture = None
+                    item.reasons.append("its photo was left out: the store of photos is away")
+        fresh = [replace(item, reasons=list(item.reasons)) for item in items]
         batch = Batch(self.owner, fresh, self.seen, self.now)
         with self.writer.batch():
             batch.plan()

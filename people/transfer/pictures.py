@@ -8,6 +8,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from accounts.transfer.run import ImportRun, Item
+from contacts_project.kernel.storage import StorageAwayError
 from people.photos.files import photo_name, read_photo, store_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 
@@ -46,9 +47,13 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
     except PictureRefusedError as refusal:
         item.data["photo"], item.data["photo_refused"] = None, str(refusal)
         return
+    try:
+        if not run.dry:
+            store_photo(owner_id=run.owner.pk, jpeg=jpeg)
+    except StorageAwayError:
+        item.data["photo"], item.data["photo_refused"] = None, "the store of photos is away"
+        return
     item.data["photo"] = jpeg
-    if not run.dry:
-        store_photo(owner_id=run.owner.pk, jpeg=jpeg)
 
 
 def stored(run: ImportRun, jpeg: bytes | None) -> str | None:

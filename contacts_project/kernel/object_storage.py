@@ -1,0 +1,151 @@
+"""Files in an S3-compatible store, by django-storages. Loaded only where PHOTO_STORAGE is set: boto3 takes memory.
+
+A store that is away raises StorageAwayError, which is answered as a full disk is: 503 `unavailable`, nothing was kept.
+"""
+
+import errno
+import ipaddress
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
+from django.core.files.base import ContentFile, File
+from storages.backends.s3 import S3Storage
+
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound.policy import Policy
+from contacts_project.kernel.outbound.sockets import system_resolve
+from contacts_project.kernel.storage import StorageAwayError
+
+CONNECT_SECONDS, READ_SECONDS = 5, 10
+#: After a failure nobody else waits for the store for so long: they are told at once.
+PAUSE_SECONDS = 5
+MAX_FILE_BYTES = 16 * 1024 * 1024
+
+
+class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
+    """One bucket at one host. Names are paths, as on a disk; an object is there whole or not at all."""
+
+    def __init__(self, **options: Any) -> None:
+        self.scheme: str = options.pop("scheme")
+        self.host: str = options.pop("host")
+        super().__init__(**options, file_overwrite=True)
+        self._made: Any = None
+        self._lock = threading.Lock()
+        self._away_until = 0.0
+
+    @property
+    def connection(self) -> Any:
+        """One for all threads: only its client is used, which they may share."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._connect()
+            return self._made
+
+    def _connect(self) -> Any:
+        session = boto3.session.Session(self.access_key, self.secret_key, region_name=self.region_name)
+        config = Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": 1},
+            proxies={},
+            signature_version="s3v4",
+            s3={"addressing_style": "path"},
+            request_checksum_calculation="when_required",  # other stores than AWS do not know the newer ones
+            response_checksum_validation="when_required",
+            max_pool_connections=32,
+        )
+        verify = settings.OUTBOUND_CA_FILE or None
+        resource = session.resource("s3", endpoint_url=f"{self.scheme}://{self.host}", config=config, verify=verify)
+        resource.meta.client.meta.events.register("before-send.s3", self._check_request)
+        return resource
+
+    def _check_request(self, request: Any, **kwargs: Any) -> None:
+        """Nothing goes to another host, whatever the store answers; plain http to the allowed networks alone."""
+        if not request.url.startswith(f"{self.scheme}://{self.host}/"):
+            raise StorageAwayError(errno.EIO, "The store of photos sends us to another host.")
+        if self.scheme == "http":
+            policy = Policy.parse(settings.OUTBOUND_ALLOWED_NETWORKS)
+            host, _, port = self.host.rpartition(":") if ":" in self.host.rpartition("]")[2] else (self.host, "", "80")
+            for address in _addresses(host.strip("[]"), int(port)):
+                if not policy.allows_network(address):
+                    raise StorageAwayError(errno.EIO, f"PHOTO_STORAGE: {address} is in no allowed network.")
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Around each request: what the store's absence is told as."""
+        if time.monotonic() < self._away_until:
+            raise StorageAwayError(errno.EIO, "The store of photos is away.")
+        try:
+            with external_wait():
+                yield
+        except ClientError as error:
+            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+            code = error.response.get("Error", {}).get("Code")
+            if status == 404 and code != "NoSuchBucket":
+                raise FileNotFoundError(errno.ENOENT, "There is no such object.") from None
+            raise StorageAwayError(errno.EIO, f"The store of photos refuses: {code}.") from None
+        except (BotoCoreError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            self._away_until = time.monotonic() + PAUSE_SECONDS
+            raise StorageAwayError(errno.EIO, f"The store of photos is away ({type(error).__name__}).") from None
+
+    def _open(self, name: str, mode: str = "rb") -> "File[bytes]":
+        with self._asking():
+            found = self.connection.meta.client.get_object(Bucket=self.bucket_name, Key=name)
+            content = found["Body"].read(MAX_FILE_BYTES + 1)
+        return ContentFile(content, name=name)
+
+    def _save(self, name: str, content: "File[bytes]") -> str:
+        body = b"".join(content.chunks())
+        kind = "image/jpeg" if name.endswith(".jpg") else "application/octet-stream"
+        with self._asking():
+            self.connection.meta.client.put_object(Bucket=self.bucket_name, Key=name, Body=body, ContentType=kind)
+        return name
+
+    def exists(self, name: str) -> bool:
+        try:
+            with self._asking():
+                self.connection.meta.client.head_object(Bucket=self.bucket_name, Key=name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def delete(self, name: str) -> None:
+        with self._asking():
+            self.connection.meta.client.delete_object(Bucket=self.bucket_name, Key=name)
+
+    def listdir(self, name: str) -> tuple[list[str], list[str]]:
+        with self._asking():
+            found: tuple[list[str], list[str]] = super().listdir(name)
+            return found
+
+    def size(self, name: str) -> int:
+        with self._asking():
+            return int(super().size(name))
+
+    def get_modified_time(self, name: str) -> Any:
+        with self._asking():
+            return super().get_modified_time(name)
+
+    def check(self) -> None:
+        """Raise StorageAwayError unless the bucket answers to our key."""
+        try:
+            with self._asking():
+                self.connection.meta.client.head_bucket(Bucket=self.bucket_name)
+        except FileNotFoundError:
+            raise StorageAwayError(errno.EIO, "The store of photos has no such bucket.") from None
+
+
+def _addresses(host: str, port: int) -> list[Any]:
+    try:
+        return [ipaddress.ip_address(host)]
+    except ValueError:
+        return list(system_resolve(host, port))

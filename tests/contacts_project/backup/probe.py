@@ -1,0 +1,63 @@
+"""What an instance answers, as JSON: `python -m tests.contacts_project.backup.probe TASK`.
+
+Its settings are in the environment. TASK is JSON: a token, the body of a sign-in by address, the time to send at. The
+instance may change.
+"""
+
+import hashlib
+import sys
+from typing import Any
+
+import django
+import orjson
+
+django.setup()
+
+from django.core import mail  # noqa: E402 - after the setup
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test.utils import override_settings  # noqa: E402
+
+from accounts.models import User  # noqa: E402
+from notifications.models import Delivery  # noqa: E402
+from people.counts import wrong_counts  # noqa: E402
+from people.models import Person  # noqa: E402
+from tests.builders import make_token  # noqa: E402
+from tests.client import Client  # noqa: E402
+
+
+def answers(task: dict[str, Any]) -> dict[str, Any]:
+    """Everything that two instances with the same data have in common."""
+    found: dict[str, Any] = {"export": {}, "photos": {}, "sign-in": {}, "counts": {}}
+    with override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend"):
+        mail.outbox = []
+        call_command("deliver_reminders", "--now", task["now"], stdout=sys.stderr)
+        found["mails"] = sorted((message.to[0], message.subject) for message in mail.outbox)
+        found["deliveries"] = sorted(Delivery.unscoped.values_list("state", flat=True))
+        bearer = Client()
+        bearer.bearer = task["token"]
+        found["token"] = bearer.ok("GET", "/api/user/profile")["user"]
+        for user in User.objects.order_by("email"):
+            client = Client()
+            client.bearer = make_token(user)
+            found["export"][user.email] = client.ok("GET", "/api/user/export") | {"exportedAt": None}
+            found["photos"][user.email] = [_photo(client, person) for person in _people(user)]
+            found["counts"][user.email] = wrong_counts(user.pk)
+        for email, body in task["sign-in"].items():
+            answer = Client().call("POST", "/api/auth/login", {"email": email, **body})
+            found["sign-in"][email] = [answer.status_code, answer.json().get("code")]
+    return found
+
+
+def _people(user: User) -> list[Person]:
+    return list(Person.objects.owned_by(user).active().exclude(photo=None).order_by("pk"))
+
+
+def _photo(client: Client, person: Person) -> str:
+    answer = client.call("GET", f"/api/photos/{person.pk}")
+    assert answer.status_code == 200, answer.content
+    return hashlib.sha256(answer.content).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(orjson.dumps({"vendor": connection.vendor} | answers(orjson.loads(sys.argv[1]))))

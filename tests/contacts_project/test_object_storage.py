@@ -1,0 +1,278 @@
+"""Photos in an S3-compatible store: moto's server on loopback."""
+
+import base64
+import datetime as dt
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from django.conf import settings as project
+from django.core.checks import run_checks
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.utils import timezone
+from moto.server import ThreadedMotoServer
+
+from accounts.models import User
+from accounts.services.deletion import delete_account
+from contacts_project.environment.reader import WrongSettingError, read
+from contacts_project.operation.health import Check, check_photos
+from people.checks import check_photo_folder
+from people.models import Person, StoredPhoto
+from people.photos import files
+from tests.builders import make_person
+from tests.client import Client, client_of
+from tests.contacts_project.backup.files import empty_the_database
+from tests.loopback import closed_port
+from tests.pictures import picture, upload
+from tests.workers import database_url
+
+BUCKET = "photos-of-contacts"
+BACKEND = "contacts_project.kernel.object_storage.ObjectStorage"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    """Its port."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        yield int(server.get_host_and_port()[1])
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def bucket(server: int, settings: Any) -> Any:
+    """An empty bucket, which photos are stored in."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://127.0.0.1:{server}",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    client.create_bucket(Bucket=BUCKET)
+    use(settings, server)
+    yield client
+    for found in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        client.delete_object(Bucket=BUCKET, Key=found["Key"])
+
+
+def use(settings: Any, port: int, bucket: str = BUCKET) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    url = f"s3://key:secret@127.0.0.1:{port}/{bucket}?region=us-east-1"
+    options = read({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8"})["PHOTO_STORAGE"]
+    settings.STORAGES = {**project.STORAGES, "default": {"BACKEND": BACKEND, "OPTIONS": options}}
+
+
+def keys(bucket: Any) -> set[str]:
+    return {found["Key"] for found in bucket.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
+
+
+def set_photo(client: Client, person: Person, color: str = "red") -> Any:
+    return upload(client, f"/api/people/{person.pk}/photo", picture(color=color))
+
+
+def test_a_photo_is_stored_read_replaced_and_removed(
+    bucket: Any, api: Client, stranger: Client, ada: Person, django_capture_on_commit_callbacks: Any
+) -> None:
+    name = set_photo(api, ada).json()["photo"]
+    assert keys(bucket) == {f"photos/{name[:2]}/{name}"}
+    stored = bucket.get_object(Bucket=BUCKET, Key=f"photos/{name[:2]}/{name}")
+    assert stored["ContentType"] == "image/jpeg"
+    answer = api.call("GET", f"/api/photos/{ada.pk}")
+    assert (answer.status_code, answer["Content-Type"], answer["ETag"]) == (200, "image/jpeg", f'"{name[:40]}"')
+    assert answer.content == stored["Body"].read()
+    assert api.call("GET", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    assert stranger.call("GET", f"/api/photos/{ada.pk}").status_code == 404
+    with django_capture_on_commit_callbacks(execute=True):
+        other = set_photo(api, ada, "blue").json()["photo"]
+    assert keys(bucket) == {f"photos/{other[:2]}/{other}"}
+    with django_capture_on_commit_callbacks(execute=True):
+        api.ok("DELETE", f"/api/people/{ada.pk}/photo")
+    assert keys(bucket) == set()
+    assert api.call("GET", f"/api/photos/{ada.pk}").status_code == 404
+
+
+def test_what_no_row_names_is_swept(bucket: Any, api: Client, ada: Person, alice: User) -> None:
+    kept = set_photo(api, ada).json()["photo"]
+    stray = files.photo_name(alice.pk, b"stray")
+    files.put_photo(stray, b"stray")
+    assert len(keys(bucket)) == 2
+    assert files.sweep_files(now=timezone.now()) == 0
+    assert files.sweep_files(now=timezone.now() + dt.timedelta(days=2)) == 1
+    assert keys(bucket) == {f"photos/{kept[:2]}/{kept}"}
+
+
+def test_an_account_takes_its_photos_along(
+    bucket: Any, alice: User, api: Client, ada: Person, django_capture_on_commit_callbacks: Any
+) -> None:
+    set_photo(api, ada)
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_account(user=alice)
+    assert keys(bucket) == set()
+
+
+def is_unavailable(answer: Any) -> bool:
+    return (answer.status_code, answer.json()["code"]) == (503, "unavailable") and bool(answer["Retry-After"])
+
+
+def test_while_the_store_is_away_photos_wait_and_all_else_works(
+    bucket: Any, server: int, settings: Any, api: Client, ada: Person, alice: User
+) -> None:
+    set_photo(api, ada)
+    before = Person.unscoped.get(pk=ada.pk).photo
+    use(settings, closed_port())
+    assert is_unavailable(api.call("GET", f"/api/photos/{ada.pk}"))
+    assert is_unavailable(set_photo(api, ada, "blue"))
+    assert Person.unscoped.get(pk=ada.pk).photo == before
+    assert StoredPhoto.objects.count() == 1
+    assert [person["id"] for person in api.ok("GET", "/api/people")["people"]] == [str(ada.pk)]
+    api.ok("PUT", f"/api/people/{ada.pk}", {"name": "Ada Byron"})
+    jpeg = base64.b64encode(picture(color="green")).decode()
+    card = f"BEGIN:VCARD\nVERSION:3.0\nFN:Grace\nN:;Grace;;;\nPHOTO;ENCODING=b;TYPE=JPEG:{jpeg}\nEND:VCARD\n"
+    receipt = api.generic("POST", "/api/vcard/import", card, "text/vcard").json()
+    assert receipt["imported"] == 1
+    assert "store of photos is away" in receipt["results"][0]["reason"]
+    assert Person.unscoped.get(name="Grace").photo is None
+    assert [message.id for message in check_photo_folder(None)] == ["doctor.E053"]
+    assert check_photos() == Check(True, "failed")
+    use(settings, server)
+    assert api.call("GET", f"/api/photos/{ada.pk}").status_code == 200
+    assert check_photo_folder(None) == []
+    assert check_photos() == Check(True, "ok")
+    assert client_of(None).call("GET", "/api/health").json()["checks"]["photos"] == "ok"
+    assert run_checks(tags=["doctor"]) is not None
+
+
+def test_a_bucket_that_is_not_there_is_told(server: int, settings: Any, api: Client, ada: Person) -> None:
+    use(settings, server, "no-such-bucket")
+    assert is_unavailable(set_photo(api, ada))
+    assert not Person.unscoped.get(pk=ada.pk).photo
+
+
+def test_nobody_waits_for_a_store_that_was_just_away(bucket: Any, settings: Any, monkeypatch: Any) -> None:
+    use(settings, closed_port())
+    with pytest.raises(OSError, match="is away"):
+        default_storage.exists("photos/x")
+    storage: Any = default_storage
+    made = storage.connection
+    monkeypatch.setattr(made.meta.client, "head_object", None)
+    with pytest.raises(OSError, match=r"is away\.$"):
+        default_storage.exists("photos/x")
+
+
+def test_it_goes_to_its_host_alone(bucket: Any, settings: Any, monkeypatch: Any) -> None:
+    storage: Any = default_storage
+
+    class Request:
+        url = "http://127.0.0.2/elsewhere"
+
+    with pytest.raises(OSError, match="another host"):
+        storage._check_request(Request())
+    settings.OUTBOUND_ALLOWED_NETWORKS = ["10.0.0.0/8"]
+    Request.url = f"http://{storage.host}/x"
+    with pytest.raises(OSError, match="no allowed network"):
+        storage._check_request(Request())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: Client, tmp_path: Path) -> None:
+    """Another process, with a data folder of its own, serves what this one stored, and the other way round."""
+    ada, grace = make_person(alice), make_person(alice, name="Grace")
+    mine = set_photo(api, ada).json()["photo"]
+    program = (
+        "import sys, django; django.setup()\n"
+        "from django.test.utils import override_settings\n"
+        "from tests.client import Client; from tests.pictures import picture, upload\n"
+        "client = Client(); client.bearer = sys.argv[1]\n"
+        "with override_settings(ALLOWED_HOSTS=['testserver']):\n"
+        "    assert client.call('GET', f'/api/photos/{sys.argv[2]}').status_code == 200\n"
+        "    print(upload(client, f'/api/people/{sys.argv[3]}/photo', picture(color='blue')).json()['photo'])\n"
+    )
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
+        "DATABASE_URL": database_url(),
+        "DATA_DIR": str(tmp_path / "elsewhere"),
+        "PHOTO_STORAGE": f"s3://key:secret@127.0.0.1:{server}/{BUCKET}",
+        "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "SECRET_KEY": project.SECRET_KEY,
+        "LOG_LEVEL": "ERROR",
+    }
+    command = [sys.executable, "-c", program, api.bearer, str(ada.pk), str(grace.pk)]
+    done = subprocess.run(command, env=environment, cwd=project.BASE_DIR, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    theirs = done.stdout.strip()
+    assert not list((tmp_path / "elsewhere").rglob("*.jpg"))
+    assert keys(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
+    answer = api.call("GET", f"/api/photos/{grace.pk}")
+    assert (answer.status_code, answer["ETag"]) == (200, f'"{theirs[:40]}"')
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_moves_photos_between_folder_and_bucket(
+    bucket: Any, settings: Any, alice: User, api: Client, tmp_path: Path
+) -> None:
+    name = set_photo(api, make_person(alice)).json()["photo"]
+    call_command("backup", str(tmp_path / "one"), stdout=StringIO())
+    empty_the_database()
+    disk = {"BACKEND": "contacts_project.kernel.storage.DurableFileStorage"}
+    settings.STORAGES = {**project.STORAGES, "default": disk}
+    settings.MEDIA_ROOT = tmp_path / "media"
+    call_command("restore", str(tmp_path / "one"), stdout=StringIO())
+    assert (tmp_path / "media" / "photos" / name[:2] / name).exists()
+    assert client_of(User.objects.get()).call("GET", f"/api/photos/{Person.unscoped.get().pk}").status_code == 200
+
+
+WRONG = [
+    "https://key:secret@host/bucket",
+    "s3://host/bucket",
+    "s3://key@host/bucket",
+    "s3://key:secret@host",
+    "s3://key:secret@host/a/b",
+    "s3://key:secret@host/Bucket!",
+    "s3://key:secret@host:99999/bucket",
+    "s3://key:secret@host/bucket?acl=public",
+    "s3://key:secret@host/bucket?scheme=ftp",
+    "s3://key:secret@192.0.2.7/bucket?scheme=http",
+]
+
+
+@pytest.mark.parametrize("url", WRONG)
+def test_a_wrong_setting_stops_the_start_in_one_line(url: str) -> None:
+    with pytest.raises(WrongSettingError) as refusal:
+        read({"PHOTO_STORAGE": url})
+    text = str(refusal.value)
+    assert text.startswith("PHOTO_STORAGE=")
+    assert "secret" not in text.replace("s3://key:secret@host:port", "")
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("url", "networks", "scheme", "host"),
+    [
+        ("s3://k:s@s3.example.org/bucket?region=eu-west-1", "", "https", "s3.example.org"),
+        ("s3://k:s@10.0.0.5:9000/bucket", "", "https", "10.0.0.5:9000"),
+        ("s3://k:s@10.0.0.5:9000/bucket", "10.0.0.0/8", "http", "10.0.0.5:9000"),
+        ("s3://k:s@10.0.0.5:9000/bucket?scheme=https", "10.0.0.0/8", "https", "10.0.0.5:9000"),
+        ("s3://k:s@minio:9000/bucket?scheme=http", "10.0.0.0/8", "http", "minio:9000"),
+    ],
+)
+def test_plain_http_stays_inside(url: str, networks: str, scheme: str, host: str) -> None:
+    store = read({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": networks})["PHOTO_STORAGE"]
+    assert (store["scheme"], store["host"], store["secret_key"]) == (scheme, host, "s")
+
+
+def test_an_instance_without_a_store_loads_nothing_of_it() -> None:
+    code = "import sys, django; django.setup(); sys.exit('boto3' in sys.modules or 'storages' in sys.modules)"
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=project.BASE_DIR, check=False)
+    assert done.returncode == 0
