@@ -78,7 +78,7 @@ class OperatorSite(AdminSite):
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
         urls = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
-        pages = {"trash": "trash.trash_page"}
+        pages = {"operation": "operation.operation_page", "trash": "trash.trash_page"}
         own: list[URLResolver | URLPattern] = [
             path(f"{name}/", self.admin_view(_page(f"contacts_project.admin.{place}")), name=name)
             for name, place in pages.items()

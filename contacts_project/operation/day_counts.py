@@ -27,7 +27,7 @@ def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
 
     Killed between two days, or run twice at a time, it counts none twice.
     """
-    day, counted = first_uncounted_day() or _first_day(), 0
+    day, counted = first_uncounted_day() or first_day(), 0
     last = (now - _LATE).astimezone(dt.UTC).date()
     while day is not None and day < last:
         _close(day)
@@ -93,7 +93,7 @@ _COUNTS: dict[str, Callable[[Times], Counter[str]]] = {
 }
 
 
-def _first_day() -> dt.date | None:
+def first_day() -> dt.date | None:
     """The day of the oldest row that there is to count."""
     oldest = (
         Delivery.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("updated_at"))["first"],

@@ -195,10 +195,10 @@ def _today(now: dt.datetime) -> dt.date:
 def _by_day(name: str, days: int, now: dt.datetime) -> ByDay:
     today = _today(now)
     every = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
-    open_from = day_counts.first_uncounted_day()
+    open_from = day_counts.first_uncounted_day() or day_counts.first_day()  # before it, nothing is to be counted
     counted = _grouped(DailyCount.objects.filter(name=name, day__gte=every[0]))
     return {
-        day: counted.get(day, Counter()) if open_from and day < open_from else day_counts.count(name, day)
+        day: day_counts.count(name, day) if open_from and day >= open_from else counted.get(day, Counter())
         for day in every
     }
 

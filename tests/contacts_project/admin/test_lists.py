@@ -56,7 +56,7 @@ def html_of(client: Client, path: str) -> str:
 
 
 def test_every_list_and_every_row_shows_nobody_s_contents_and_no_secret(full: Client) -> None:
-    paths = ["/admin/", "/admin/trash/", *LISTS]
+    paths = ["/admin/", "/admin/trash/", "/admin/operation/", *LISTS]
     for path in LISTS:
         keys = list(rows_of(path))
         assert keys, f"{path} has no row to look at"
@@ -81,7 +81,7 @@ def test_the_index_is_made_for_operators(operator: Client) -> None:
     assert "Django" not in html
 
 
-@pytest.mark.parametrize("path", [*LISTS, "/admin/", "/admin/trash/"])
+@pytest.mark.parametrize("path", [*LISTS, "/admin/", "/admin/trash/", "/admin/operation/"])
 def test_no_request_breaks_a_page(full: Client, path: str) -> None:
     for query in HOSTILE:
         status = full.get(f"{path}{query}").status_code
@@ -147,7 +147,7 @@ def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alic
 
 def test_only_operators_see_any_of_it(alice: User, signed_in: Client) -> None:
     for client in (Client(), signed_in):
-        for path in ["/admin/", "/admin/trash/", *LISTS]:
+        for path in ["/admin/", "/admin/trash/", "/admin/operation/", *LISTS]:
             assert client.get(path).status_code == 302, path
 
 

@@ -1,0 +1,128 @@
+"""The page of operation: the figures are drawn, cost the same however much there is, and a browser shows them."""
+
+import datetime as dt
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.finders import find
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from accounts.models import User
+from contacts_project.admin.charts import HEIGHT, day_chart, line
+from contacts_project.operation import day_counts, figures
+from tests.client import Client
+from tests.contacts_project.operation.rows import make_delivery, make_ended_run
+
+PAGE = "/admin/operation/"
+MONDAY = dt.date(2026, 3, 2)
+TUESDAY = MONDAY + dt.timedelta(days=1)
+
+
+def html_of(client: Client) -> str:
+    response = client.get(PAGE)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_the_figures_are_on_the_page(operator: Client, alice: User) -> None:
+    now = timezone.now()
+    for number in range(3):
+        make_delivery(alice, now - dt.timedelta(days=number))
+    make_delivery(alice, now, channel="webhook", state="failed", code="dns")
+    make_delivery(alice, now, state="pending", next_try_at=now - dt.timedelta(hours=3), ended_at=None)
+    make_ended_run(alice, now, 4)
+    make_ended_run(alice, now, 8, "auth")
+    day_counts.count_days(sizes=figures.sizes(), now=now)
+    html = html_of(operator)
+    for text in (
+        '<li class="look"><b>3 h</b><span>Oldest that is due',
+        "sent 3</span>",
+        "<h2>Over webhook</h2>",
+        "dns: the host name does not resolve</dt><dd>1",
+        "half within 6.0 s",
+        "0 waiting</dd>",
+        "<h2>Database</h2>",
+        "free beside it",
+        'class="sent"',
+    ):
+        assert text in html, text
+    assert not re.search(r"\sstyle=|<style|<script(?![^>]* src=)|https?://(?!www.w3.org)", html)
+
+
+def test_an_empty_instance_has_a_page(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(figures, "queue_messages", away)
+    html = html_of(operator)
+    assert "None has failed." in html
+    assert "No run yet." in html
+    assert "The broker does not answer." in html
+
+
+def test_its_cost_does_not_grow(operator: Client, alice: User) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            html_of(operator)
+        return len(captured)
+
+    now = timezone.now()
+    make_delivery(alice, now)
+    make_ended_run(alice, now, 1)
+    day_counts.count_days(sizes=figures.sizes(), now=now)
+    html_of(operator)
+    few = cost()
+    for number in range(40):
+        make_delivery(alice, now)
+        make_ended_run(alice, now, number)
+    assert cost() == few < 60
+
+
+def test_bars_stand_on_each_other_and_reach_the_top() -> None:
+    chart = day_chart({MONDAY: {"sent": 3, "failed": 1}, TUESDAY: {}}, ["sent", "failed"])
+    sent, failed = chart.columns[0].bars
+    assert (sent.y + sent.height, failed.y, failed.y + failed.height) == (HEIGHT, 0, sent.y)
+    assert chart.columns[1].bars == []
+    assert (chart.most, chart.legend) == (4, [("sent", 3), ("failed", 1)])
+
+
+def test_a_line_leads_from_the_first_day_to_the_last() -> None:
+    assert line({MONDAY: 1, TUESDAY: 2}, "2").points == "0.0,75.0 600.0,0.0"
+    assert line({MONDAY: 0}, "0").points == "0.0,150.0 600.0,150.0"
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not here")
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_a_browser_lays_it_out(operator: Client, alice: User, tmp_path: Path, width: int, scheme: str) -> None:
+    """Nothing is wider than the window, the bars have an area, and the colours are those of the scheme."""
+    make_delivery(alice, timezone.now())
+    styles = ("admin/css/base.css", "admin/css/dark_mode.css", "admin/css/responsive.css", "operators/operators.css")
+    look = "".join(f"<style>{Path(str(find(name))).read_text()}</style>" for name in styles)
+    html = re.sub(r"<script.*?</script>|<link[^>]*>", "", html_of(operator), flags=re.DOTALL)
+    probe = """<script>addEventListener("load", () => {
+      const bar = document.querySelector("svg[role=img] .sent").getBoundingClientRect();
+      const card = getComputedStyle(document.querySelector(".panels section")).backgroundColor;
+      document.title = ["seen", document.documentElement.scrollWidth <= innerWidth + 1,
+        bar.width > 0 && bar.height > 0, card].join("|");
+    });</script>"""
+    file = tmp_path / "page.html"
+    file.write_text(html.replace("</head>", f"{look}{probe}</head>"))
+    command: list[Any] = [
+        *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+        *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+        *(f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={max(width, 500)},1000", "--dump-dom"),
+        *(["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []),
+        f"file://{file}",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    card = {"light": "rgb(255, 255, 255)", "dark": "rgb(27, 31, 39)"}[scheme]
+    assert title is not None
+    assert title[1] == f"seen|true|true|{card}"
