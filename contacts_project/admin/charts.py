@@ -40,6 +40,15 @@ class DayChart:
     last: dt.date
 
     @property
+    def words(self) -> list[tuple[str, str]]:
+        """The legend, without what did not happen; at least its first line."""
+        return [(kind, f"{number:,}") for kind, number in self.legend if number or kind == self.legend[0][0]]
+
+    @property
+    def scale(self) -> str:
+        return f"at most {self.most:,} a day"
+
+    @property
     def text(self) -> str:
         """For who does not see it."""
         parts = ", ".join(f"{kind} {number:,}" for kind, number in self.legend)
