@@ -59,8 +59,7 @@ def upgrade_file(old: Path, new: Path) -> None:
     """In the process of `upgraded`: fill its own database, migrate it and write the new file. Raises BackupError."""
     if connection.introspection.table_names():
         raise BackupError("This is for restore's own use, on a database without tables.")
-    with old.open("rb") as file:
-        totals = _load_as_it_was(file.name, settings.BACKUP_KEY)
+    totals = _load_as_it_was(old, settings.BACKUP_KEY)
     call_command("migrate", verbosity=0, interactive=False)
     with old.open("rb") as file, new_file(new) as target, open_snapshot() as snapshot:
         frames = FrameWriter(target, settings.BACKUP_KEY)
@@ -72,19 +71,20 @@ def upgrade_file(old: Path, new: Path) -> None:
         write_rows(frames, snapshot, totals)
 
 
-def _load_as_it_was(name: str, key: str) -> Totals:
+def _load_as_it_was(old: Path, key: str) -> Totals:
     """Make the tables of the backup's state, and fill them."""
     totals = Totals()
-    with Path(name).open("rb") as file, transaction.atomic():
-        loader: Loader | None = None
-        for part in read_parts(file, key):
-            if isinstance(part, Header):
-                _migrate_to(frozenset(part.migrations))
-                loader = Loader()
-            elif isinstance(part, TableRows) and loader:
-                loader.load(part)
-            elif isinstance(part, Totals):
-                totals = part
+    with old.open("rb") as file:
+        header = next(read_parts(file, key))
+        if isinstance(header, Header):
+            _migrate_to(frozenset(header.migrations))
+        with transaction.atomic():
+            loader = Loader()
+            for part in read_parts(file, key):
+                if isinstance(part, TableRows):
+                    loader.load(part)
+                elif isinstance(part, Totals):
+                    totals = part
     return totals
 
 
