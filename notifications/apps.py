@@ -6,9 +6,11 @@ class NotificationsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - needs loaded models
+        from notifications.feed import register_feed  # noqa: PLC0415 - needs loaded models
         from notifications.services.claimed_accounts import disable_channels  # noqa: PLC0415 - needs loaded models
         from notifications.transfer import register_transfer  # noqa: PLC0415 - needs loaded models
 
         register_transfer()
+        register_feed()
         on_account_claimed(disable_channels)
         from notifications import receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models

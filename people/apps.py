@@ -10,6 +10,7 @@ class PeopleConfig(AppConfig):
         import people.receivers  # noqa: F401, PLC0415 - as above
         from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above
+        from people.feed import register_feed  # noqa: PLC0415 - as above
         from people.photos.files import photos_of  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash.kinds import register_kinds  # noqa: PLC0415 - as above
@@ -17,4 +18,5 @@ class PeopleConfig(AppConfig):
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)
         register_kinds()
         register_transfer()
+        register_feed()
         on_account_deleted(photos_of)

@@ -71,6 +71,13 @@ def relationship_answer(owner: User, relationship_id: UUID) -> orjson.Fragment:
     return orjson.Fragment(text)
 
 
+def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, orjson.Fragment]:
+    """Those of the relationships that are active and between active people, by id."""
+    rows = list(Relationship.objects.owned_by(owner).visible().filter(pk__in=ids).values_list(*_COLUMNS, *_JOINED))
+    texts = _texts(owner, rows)
+    return {UUID(row[0]): orjson.Fragment(text) for row, (_, text) in zip(rows, texts, strict=True)}
+
+
 def all_relationships(owner: User) -> Iterator[bytes]:
     """The same for every active relationship, newest first, each as JSON when it is asked for."""
     return (text.encode() for _, text in _texts_of_all(owner))

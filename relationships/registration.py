@@ -6,6 +6,7 @@ from people.extensions import register_extension
 from relationships.counts import COUNTED_RELATIONSHIPS
 from relationships.defaults import make_default_types
 from relationships.extension import RelationshipsExtension
+from relationships.feed import register_feed
 from relationships.transfer import register_transfer
 from relationships.trash import register_trash
 
@@ -17,3 +18,4 @@ def wire() -> None:
     register_extension(RelationshipsExtension())
     register_trash()
     register_transfer()
+    register_feed()

@@ -3,7 +3,9 @@
 import datetime as dt
 from typing import Any
 
+from django.contrib.auth import get_user
 from django.db.models import Q
+from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
@@ -73,6 +75,18 @@ class SessionAuthentication(authentication.SessionAuthentication):
         if found is not None and key is not None:
             note_session_use(session_key=key, now=timezone.now())
         return found
+
+
+def is_still_signed_in(request: Request) -> bool:
+    """Whether the credential of a request that was let in would be let in now: for answers that go on for long."""
+    try:
+        if BearerAuthentication().authenticate(request):
+            return True
+    except exceptions.AuthenticationFailed:
+        return False
+    asked = HttpRequest()
+    asked.session = type(request._request.session)(request._request.session.session_key)
+    return get_user(asked).is_authenticated
 
 
 class ReadOnlyTokenError(exceptions.PermissionDenied):

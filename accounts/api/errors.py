@@ -2,6 +2,7 @@
 
 from accounts.api.authentication import CsrfError, ReadOnlyTokenError, SessionRequiredError
 from accounts.api.views.second_factor import ProofRequiredError
+from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.api_tokens import SessionEndedError
@@ -17,6 +18,7 @@ FAILURES: dict[type[Exception], Failure] = {
     AddressTakenError: Failure(400, "address_taken"),
     AlreadyOnError: Failure(400, "mfa_enabled"),
     CsrfError: Failure(403, "csrf"),
+    CursorExpiredError: Failure(410, "cursor_expired"),
     EmailUnverifiedError: Failure(403, "email_unverified"),
     FlowError: Failure(400, "invalid_state"),
     InvalidCredentialsError: Failure(401, "invalid_credentials"),

@@ -1,6 +1,6 @@
 """How people are read: rows as values, what stands beside them in one query each, JSON columns passed through raw."""
 
-from people.projection.people import person_answers, project, project_all, project_page, whole_person
+from people.projection.people import person_answers, project, project_all, project_page, whole_people, whole_person
 from people.projection.search_index import search_records
 from people.projection.trash import deleted_people
 
@@ -11,5 +11,6 @@ __all__ = [
     "project_all",
     "project_page",
     "search_records",
+    "whole_people",
     "whole_person",
 ]

@@ -1,12 +1,13 @@
 """Groups as answers show them: any number of them in two queries."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
 from people.counts import MEMBERS, counts_by_id
-from people.models import Group, Person
+from people.models import Group, Membership
 from people.names import COLUMNS, NameParts, display_name, fold
 
 
@@ -25,14 +26,24 @@ def listed_groups(owner: User) -> list[dict[str, Any]]:
 
 def group_answer(owner: User, group_id: UUID) -> dict[str, Any]:
     """One group with its people, in name order."""
-    rows = Group.objects.owned_by(owner).filter(pk=group_id)
-    people = Person.objects.owned_by(owner).active().filter(memberships__group_id=group_id).in_name_order()
+    return _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id))[group_id]
+
+
+def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+    """Those of the groups that are active, with their people, by id."""
+    return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
+
+
+def _with_people(owner: User, rows: Any) -> dict[UUID, dict[str, Any]]:
+    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in group_answers(rows)}
+    memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
+    memberships = memberships.order_by("person__sort_key", "person_id")
     order, form = owner.name_order, owner.name_display_format
-    members = [
-        {"id": str(key), "name": display_name(NameParts(*parts), order=order, form=form)}
-        for key, *parts in people.values_list("id", *COLUMNS)
-    ]
-    return {**group_answers(rows)[0], "people": members}
+    names = (f"person__{column}" for column in COLUMNS)
+    for group, person, *parts in memberships.values_list("group_id", "person_id", *names):
+        name = display_name(NameParts(*parts), order=order, form=form)
+        answers[group]["people"].append({"id": str(person), "name": name})
+    return answers
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:

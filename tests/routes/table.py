@@ -79,6 +79,8 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}),
     Route("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": "Other-Horse-8"}),
     Route("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
+    Route("GET", "/api/changes"),
+    Route("GET", "/api/changes/stream"),
     Route("GET", "/api/user/export"),
     Route("POST", "/api/user/import", {"format": "contact-network", "version": 1}),
     Route("POST", "/api/user/import/validate", {"format": "contact-network", "version": 1}),

@@ -15,6 +15,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from contacts_project.kernel.api.json import dumps
+
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
@@ -23,6 +25,15 @@ def etag_of(request: Request) -> str:
     user: Any = request.user
     state = f"{settings.VERSION}|{user.pk}|{user.revision}|{request.get_full_path()}"
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
+
+
+def record_etag(revision: int, record: Any) -> str:
+    """The validator of one record: the revision that it was changed by last, and a digest of its JSON as a GET has it.
+
+    The digest is there for what the answer repeats of other records, such as the names of groups: they change the
+    representation, and leave the record's own revision as it is.
+    """
+    return f'"{revision:x}-{hashlib.blake2b(dumps(record), digest_size=8).hexdigest()}"'
 
 
 def known_tags(request: Request) -> set[str]:

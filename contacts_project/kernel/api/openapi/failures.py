@@ -20,6 +20,7 @@ MEANINGS = {
     404: ("NotFound", "The caller has no such record."),
     408: ("TimedOut", "A server that was asked on the caller's behalf was silent for too long."),
     409: ("Conflict", "What is stored stands against it."),
+    410: ("Gone", "It was here once; what there was of it is no longer known."),
     413: ("TooLarge", "The body or file is too large."),
     415: ("UnsupportedMediaType", "The media type is known, but not taken here."),
     429: ("RateLimited", "Too many requests: try again after `retryAfter` seconds."),

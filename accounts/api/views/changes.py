@@ -1,0 +1,92 @@
+"""The change feed: what clients that keep a copy of the account read, and the stream that tells them when."""
+
+from functools import partial
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.authentication import is_still_signed_in
+from accounts.api.viewsets import ApiViewSet
+from accounts.feed.changes import read_changes
+from accounts.feed.cursor import CursorExpiredError
+from accounts.feed.kinds import feed_types
+from accounts.feed.stream import revisions_of
+from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.queries import read_integer
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError
+
+_DEFAULT, _MOST = 500, 1000
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """One record that has changed."""
+
+    type = serializers.CharField()
+    id = serializers.UUIDField()
+    revision = serializers.IntegerField()
+    etag = serializers.CharField(allow_null=True)
+    deleted = serializers.BooleanField()
+    record = serializers.DictField(
+        allow_null=True, help_text="As its GET shows it; a person without what other records say. Null when deleted."
+    )
+
+
+class ChangeViewSet(ApiViewSet[Any]):
+    """What has changed in the account."""
+
+    @extend_schema(
+        operation_id="listChanges",
+        parameters=[
+            OpenApiParameter("cursor", OpenApiTypes.STR, description="Of the answer before; nothing: from nothing."),
+            OpenApiParameter("limit", OpenApiTypes.INT, description="1 to 1000, 500 unless said."),
+            OpenApiParameter("types", OpenApiTypes.STR, description="Kinds of records with commas between."),
+        ],
+        responses=envelope(
+            "Changes",
+            changes=ChangeSerializer(many=True),
+            cursor=serializers.CharField(),
+            hasMore=serializers.BooleanField(),
+        ),
+    )
+    @raises(FieldError, CursorExpiredError)
+    def list(self, request: Request) -> Response:
+        """What changed after a cursor, in the order of revisions, each record once and as it is now."""
+        query = request.query_params
+        page = read_changes(
+            owner=self.owner,
+            cursor=query.get("cursor"),
+            types=_read_types(query.get("types")),
+            limit=read_integer(query, "limit", default=_DEFAULT, low=1, high=_MOST),
+        )
+        return Response({"changes": page.changes, "cursor": page.cursor, "hasMore": page.has_more})
+
+    @extend_schema(
+        operation_id="streamChanges",
+        responses={
+            (200, "text/event-stream"): OpenApiResponse(
+                OpenApiTypes.STR,
+                description="Server-Sent Events: `changed` with `{ revision }`, the revision as id as well; one on "
+                "connecting, then after writes, at most one a second. A comment every 15 seconds.",
+            )
+        },
+    )
+    @action(detail=False)
+    def stream(self, request: Request) -> EventStream:
+        """Tell of each new revision of the account, until the credential ends."""
+        return EventStream(revisions_of(self.owner, may_read=partial(is_still_signed_in, request)))
+
+
+def _read_types(text: str | None) -> list[str]:
+    if text is None:
+        return []
+    types, known = text.split(","), feed_types()
+    for name in types:
+        if name not in known:
+            raise FieldError("types", f"There is no type {name[:50]!r}: use any of {', '.join(known)}.")
+    return types

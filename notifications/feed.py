@@ -1,0 +1,19 @@
+"""Destinations in the change feed."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.models import User
+from notifications.api.serializers import DestinationSerializer
+from notifications.models import Destination
+
+
+def register_feed() -> None:
+    """Once, when all models are loaded."""
+    register_feed_kind(FeedKind(Destination, 80, _destinations))
+
+
+def _destinations(owner: User, ids: Collection[UUID]) -> Answers:
+    rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
+    return {row.pk: dict(DestinationSerializer(row).data) for row in rows}

@@ -1,0 +1,58 @@
+"""People and what hangs on them in the change feed."""
+
+from collections.abc import Collection
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.models import User
+from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Person
+from people.projection import whole_people
+from people.projection.custom_templates import template_answer
+from people.projection.groups import whole_groups
+from people.projection.important_dates import important_date_answer
+
+# What the answer of a person repeats of other records: the feed tells of those by themselves.
+_OF_OTHERS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
+
+
+def register_feed() -> None:
+    """Once, when all models are loaded."""
+    register_feed_kind(
+        FeedKind(CustomFieldTemplate, 10, _templates),
+        FeedKind(Group, 30, whole_groups, _bare_group),
+        FeedKind(Person, 40, whole_people, _bare_person),
+        FeedKind(ImportantDate, 50, _dates),
+        FeedKind(DuplicateDismissal, 70, _dismissals),
+    )
+
+
+def _bare_person(answer: orjson.Fragment) -> dict[str, Any]:
+    person: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+    for name in _OF_OTHERS:
+        del person[name]
+    person["customFieldValues"] = [
+        {name: value[name] for name in ("id", "templateId", "value")} for value in person["customFieldValues"]
+    ]
+    return person
+
+
+def _bare_group(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name != "people"}
+
+
+def _templates(owner: User, ids: Collection[UUID]) -> Answers:
+    rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
+    return {row.pk: template_answer(row) for row in rows}
+
+
+def _dates(owner: User, ids: Collection[UUID]) -> Answers:
+    rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
+    return {row.pk: important_date_answer(row) for row in rows}
+
+
+def _dismissals(owner: User, ids: Collection[UUID]) -> Answers:
+    rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
+    return {row.pk: {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id} for row in rows}

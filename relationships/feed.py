@@ -1,0 +1,23 @@
+"""Relationships and their types in the change feed."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.models import User
+from people.models import RelationshipType
+from relationships.models import Relationship
+from relationships.projection import some_relationships, type_answer
+
+
+def register_feed() -> None:
+    """Once, when all models are loaded."""
+    register_feed_kind(
+        FeedKind(RelationshipType, 20, _types),
+        FeedKind(Relationship, 60, some_relationships),
+    )
+
+
+def _types(owner: User, ids: Collection[UUID]) -> Answers:
+    rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
+    return {row.pk: type_answer(row) for row in rows}

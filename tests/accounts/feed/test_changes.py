@@ -1,0 +1,214 @@
+"""GET /api/changes: what changed, each record once, in the order of revisions (open points, section 13)."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.models import User
+from tests.accounts.feed.reader import Copy, held
+from tests.builders import make_person
+from tests.client import Client
+
+CONNECTED = {"person", "group", "relationship", "relationshipType", "importantDate", "customFieldTemplate"}
+
+
+def lively(api: Client) -> dict[str, str]:
+    """Records of every kind; ids by what they are."""
+    group = api.ok("POST", "/api/groups", {"name": "Mathematicians"}, status=201)["group"]["id"]
+    template = {"name": "Size", "type": "TEXT"}
+    template = api.ok("POST", "/api/custom-field-templates", template, status=201)["customFieldTemplate"]["id"]
+    kind = api.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
+    ada, charles = (
+        api.ok(
+            "POST",
+            "/api/people",
+            {
+                "name": name,
+                "groupIds": [group],
+                "importantDates": [{"type": "BIRTHDAY", "title": "", "date": "1815-12-10"}],
+                "customFieldValues": [{"templateId": template, "value": "38"}],
+            },
+            status=201,
+        )["person"]
+        for name in ("Ada", "Charles")
+    )
+    body = {"personId": ada["id"], "relatedPersonId": charles["id"], "relationshipTypeId": kind}
+    relationship = api.ok("POST", "/api/relationships", body)["relationship"]["id"]
+    return {
+        "group": group,
+        "template": template,
+        "ada": ada["id"],
+        "charles": charles["id"],
+        "date": ada["importantDates"][0]["id"],
+        "relationship": relationship,
+    }
+
+
+def test_from_nothing_everything_that_is_active_is_told(api: Client) -> None:
+    lively(api)
+    copy = Copy(api)
+    changes = copy.catch_up()
+    assert copy.own() == held(api)
+    assert {change["type"] for change in changes} == {*CONNECTED, "settings"}
+    revisions = [change["revision"] for change in changes]
+    assert revisions == sorted(revisions)
+    assert len({(change["type"], change["id"]) for change in changes}) == len(changes)
+
+
+def test_an_idle_poll_asks_nothing_of_the_tables(api: Client, django_assert_num_queries: Any) -> None:
+    lively(api)
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("GET", "/api/people")  # the use of the token is noted
+    with django_assert_num_queries(1):  # the token's
+        answer = copy.page()
+    assert (answer["changes"], answer["hasMore"]) == ([], False)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 1000])
+def test_pages_of_any_size_tell_the_same(api: Client, limit: int) -> None:
+    lively(api)
+    api.ok("GET", "/api/people")
+    whole, paged = Copy(api), Copy(api, limit=limit)
+    assert paged.catch_up() == whole.catch_up()
+    api.ok("POST", "/api/people", {"name": "Mary"}, status=201)
+    changes = whole.catch_up()
+    assert paged.catch_up() == changes
+    assert [change["type"] for change in changes] == ["person"]
+
+
+def test_a_renamed_group_changes_the_group_alone(api: Client) -> None:
+    ids = lively(api)
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("PUT", f"/api/groups/{ids['group']}", {"name": "Engineers"})
+    assert [(change["type"], change["id"]) for change in copy.catch_up()] == [("group", ids["group"])]
+    assert copy.own() == held(api)
+
+
+def test_a_person_in_the_trash_takes_what_hangs_on_it_along_and_back(api: Client) -> None:
+    ids = lively(api)
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("DELETE", f"/api/people/{ids['ada']}")
+    gone = {(change["type"], change["id"]) for change in copy.catch_up() if change["deleted"]}
+    assert {("person", ids["ada"]), ("importantDate", ids["date"]), ("relationship", ids["relationship"])} <= gone
+    assert copy.own() == held(api)
+    api.ok("POST", f"/api/people/{ids['ada']}/restore")
+    back = {(change["type"], change["id"]) for change in copy.catch_up() if not change["deleted"]}
+    assert gone <= back
+    assert copy.own() == held(api)
+
+
+def test_what_was_removed_for_good_is_told_too(api: Client) -> None:
+    ids = lively(api)
+    copy = Copy(api)
+    copy.catch_up()
+    for path in (f"/api/people/{ids['ada']}", f"/api/groups/{ids['group']}"):
+        api.ok("DELETE", path)
+        api.ok("DELETE", f"{path}/permanent")
+    changes = copy.catch_up()
+    assert ("person", ids["ada"], True) in {(c["type"], c["id"], c["deleted"]) for c in changes}
+    assert copy.own() == held(api)
+
+
+def test_who_begins_hears_nothing_of_what_went_before(api: Client) -> None:
+    ids = lively(api)
+    api.ok("DELETE", f"/api/people/{ids['ada']}")
+    api.ok("DELETE", f"/api/groups/{ids['group']}")
+    api.ok("DELETE", f"/api/groups/{ids['group']}/permanent")
+    copy = Copy(api, limit=1)
+    assert not [change for change in copy.catch_up() if change["deleted"]]
+    assert copy.own() == held(api)
+
+
+def test_what_goes_while_a_client_begins_is_told(api: Client) -> None:
+    ids = lively(api)
+    copy = Copy(api, limit=3)
+    copy.page()
+    api.ok("DELETE", f"/api/people/{ids['ada']}")
+    api.ok("DELETE", f"/api/people/{ids['ada']}/permanent")
+    copy.catch_up()
+    assert copy.own() == held(api)
+
+
+def test_types_choose_and_bind_the_cursor(api: Client) -> None:
+    lively(api)
+    copy = Copy(api, types="group,person")
+    assert {change["type"] for change in copy.catch_up()} == {"group", "person"}
+    assert not Copy(api, types="settings").catch_up()[1:]
+    for types in ("group", "", "person,group,settings"):
+        answer = api.call("GET", f"/api/changes?cursor={copy.cursor}" + (f"&types={types}" if types else ""))
+        assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "cursor")
+    api.ok("GET", f"/api/changes?cursor={copy.cursor}&types=person,group")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("types=dog", "types"),
+        ("types=", "types"),
+        ("types=person,,group", "types"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=x", "limit"),
+        ("cursor=", "cursor"),
+        ("cursor=x", "cursor"),
+        ("cursor=%00%FF", "cursor"),
+        ("cursor=WzEsMl0", "cursor"),
+        ("cursor=" + "9" * 5000, "cursor"),
+    ],
+)
+def test_malformed_queries_are_refused_by_name(api: Client, query: str, field: str) -> None:
+    answer = api.call("GET", f"/api/changes?{query}")
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, field)
+
+
+def test_a_cursor_of_another_account_has_expired(api: Client, stranger: Client) -> None:
+    copy = Copy(stranger)
+    copy.catch_up()
+    answer = api.call("GET", f"/api/changes?cursor={copy.cursor}")
+    assert (answer.status_code, answer.json()["code"]) == (410, "cursor_expired")
+
+
+def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice: User) -> None:
+    copy = Copy(api)
+    copy.catch_up()
+    now = timezone.now()
+    for days, status in ((119, 200), (122, 410)):
+        with time_machine.travel(now + dt.timedelta(days=days), tick=False):
+            assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == status
+
+
+def test_a_cursor_from_beyond_a_restored_backup_has_expired(api: Client, alice: User) -> None:
+    copy = Copy(api)
+    copy.catch_up()
+    User.objects.filter(pk=alice.pk).update(revision=0, settings_revision=0)
+    assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
+
+
+def test_the_purge_leaves_word(api: Client, alice: User) -> None:
+    person = make_person(alice, name="Ada")
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("DELETE", f"/api/people/{person.pk}")
+    copy.catch_up()
+    with time_machine.travel(timezone.now() + dt.timedelta(days=40), tick=False):
+        call_command("purge_deleted")
+        assert ("person", str(person.pk), True) in {(c["type"], c["id"], c["deleted"]) for c in copy.catch_up()}
+
+
+def test_a_page_costs_the_same_number_of_queries_for_more_records(
+    api: Client, django_assert_max_num_queries: Any
+) -> None:
+    groups = [{"name": f"Group {number}"} for number in range(3)]
+    ids = [api.ok("POST", "/api/groups", group, status=201)["group"]["id"] for group in groups]
+    for number in range(40):
+        date = {"type": "BIRTHDAY", "title": "", "date": "1815-12-10"}
+        api.ok("POST", "/api/people", {"name": f"P{number}", "groupIds": ids, "importantDates": [date]}, status=201)
+    with django_assert_max_num_queries(16):
+        assert len(api.ok("GET", "/api/changes?limit=1000")["changes"]) > 80
