@@ -11,6 +11,7 @@ from django.db import connections
 from accounts.feed import stream
 from accounts.feed.stream import revisions_of
 from accounts.models import ApiToken, User
+from contacts_project.kernel.api import event_streams
 from contacts_project.kernel.api.event_streams import EventStream, in_thread
 from contacts_project.kernel.ownership.account_lock import account_write
 from tests.builders import make_user
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_STEP_SECONDS", 0.02)
     monkeypatch.setattr(stream, "_CHECK_SECONDS", 0.05)
+    # The threads of streams end with the loop: what they leave open the database would wait for.
+    monkeypatch.setattr(event_streams, "close_old_connections", connections.close_all)
 
 
 def write(owner: User) -> int:
