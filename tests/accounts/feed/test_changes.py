@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts.feed.kinds import feed_kinds
 from accounts.models import User
+from contacts_project.kernel.ownership.models import FeedModel
 from tests.accounts.feed.reader import Copy, held
 from tests.builders import make_person
 from tests.client import Client
@@ -212,3 +215,26 @@ def test_a_page_costs_the_same_number_of_queries_for_more_records(
         api.ok("POST", "/api/people", {"name": f"P{number}", "groupIds": ids, "importantDates": [date]}, status=201)
     with django_assert_max_num_queries(16):
         assert len(api.ok("GET", "/api/changes?limit=1000")["changes"]) > 80
+
+
+def test_every_table_that_carries_revisions_is_told_of() -> None:
+    tables = {model for model in apps.get_models() if issubclass(model, FeedModel)}
+    assert {kind.model for kind in feed_kinds()} == tables
+    assert len({kind.place for kind in feed_kinds()}) == len(tables)
+
+
+def test_settings_are_told_when_they_change(api: Client) -> None:
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("PUT", "/api/user/theme", {"theme": "DARK"})
+    [change] = copy.catch_up()
+    assert (change["type"], change["record"]["theme"]) == ("settings", "DARK")
+
+
+def test_dismissals_are_told(api: Client, alice: User) -> None:
+    first, second = (make_person(alice, name="Ada") for _ in range(2))
+    copy = Copy(api)
+    copy.catch_up()
+    api.ok("POST", "/api/people/duplicates/dismiss", {"personAId": str(first.pk), "personBId": str(second.pk)})
+    [change] = copy.catch_up()
+    assert {change["record"]["personAId"], change["record"]["personBId"]} == {str(first.pk), str(second.pk)}
