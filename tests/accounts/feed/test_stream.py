@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connections
@@ -72,14 +73,16 @@ def test_accounts_hear_of_their_own(alice: User) -> None:
         await in_thread(alice.refresh_from_db)
         await in_thread(other.refresh_from_db)
         mine, theirs = (revisions_of(user, may_read=lambda: True) for user in (alice, other))
-        await anext(mine), await anext(theirs)
+        for events in (mine, theirs):
+            await anext(events)
         newest = await in_thread(write, other)
         assert revision_in(await anext(theirs)) == newest
         waiting = asyncio.ensure_future(anext(mine))
         await asyncio.sleep(0.2)
         assert not waiting.done()
         assert (await in_thread(write, alice)) == revision_in(await waiting)
-        await mine.aclose(), await theirs.aclose()
+        for events in (mine, theirs):
+            await events.aclose()
 
     running(steps)
 
@@ -87,7 +90,12 @@ def test_accounts_hear_of_their_own(alice: User) -> None:
 def test_all_streams_of_a_process_ask_together(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     real = stream._revisions
-    monkeypatch.setattr(stream, "_revisions", lambda ids: asked.append(len(ids)) or real(ids))
+
+    def counting(owner_ids: Collection[UUID]) -> dict[UUID, int]:
+        asked.append(len(owner_ids))
+        return real(owner_ids)
+
+    monkeypatch.setattr(stream, "_revisions", counting)
     users = [alice, make_user("bob@example.org")]
 
     async def steps() -> None:
