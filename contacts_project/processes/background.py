@@ -2,6 +2,7 @@
 
 Celery's own `worker --beat` makes the scheduler a process, which outlives the worker on kill -9 and may swallow SIGTERM
 while it starts; as a thread it ends with the worker.
+What takes long has threads of its own, so that no reminder waits for a sync.
 """
 
 import argparse
@@ -10,15 +11,43 @@ import os
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celery import bootsteps
+from celery.concurrency.thread import TaskPool
 from kombu.utils.imports import symbol_by_name
 
 from contacts_project.processes.child import end_with_parent, set_up_django
 
-THREADS = 4
+THREADS, LONG_THREADS = 4, 2
+# What may take minutes: it has threads of its own.
+LONG_QUEUES = {"sync", "chores"}
+# Messages that the worker may hold for each thread: syncs that wait for theirs must not keep reminders in the broker.
+_PREFETCH = 250
 log = logging.getLogger(__name__)
+
+
+class QueuePool(TaskPool):
+    """Threads for what is due at once, reminders and mails, and others for what takes long."""
+
+    executor: ThreadPoolExecutor
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.prompt: ThreadPoolExecutor = self.executor
+        self.long = ThreadPoolExecutor(LONG_THREADS, "long")
+
+    def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, *more: Any, **options: Any) -> Any:
+        """Celery calls it from one thread; of the task's arguments the third is its request."""
+        queue = args[2]["delivery_info"]["routing_key"]
+        self.executor = self.long if queue in LONG_QUEUES else self.prompt
+        return super().on_apply(target, args, kwargs, *more, **options)
+
+    def on_stop(self) -> None:
+        self.long.shutdown()
+        self.executor = self.prompt
+        super().on_stop()
 
 
 class SchedulerThread(bootsteps.StartStopStep):
@@ -63,8 +92,9 @@ def main() -> int:
 
     app.steps["worker"].add(SchedulerThread)
     worker = app.Worker(
-        pool_cls="threads",
+        pool_cls=QueuePool,
         concurrency=THREADS,
+        prefetch_multiplier=_PREFETCH,
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,
