@@ -42,6 +42,7 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
     under_way = _Import(ImportRun(owner, now, dry=dry))
     for section in _checked(document):
         under_way.take(section, document[section.name])
+    under_way.writer.finish()
     return under_way.receipt.answer()
 
 

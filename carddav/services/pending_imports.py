@@ -31,6 +31,7 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
         except StoppedError:
             outcomes = [Outcome(card.index, card.name, ERROR, reason=NOT_TRIED) for card in batch]
         yield from outcomes
+    writer.finish()
 
 
 class _Batch:

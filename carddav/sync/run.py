@@ -17,8 +17,11 @@ from carddav.sync.index import Listing, compare, load_index
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
 from carddav.sync.unsent import new_people, unmapped_people, unsent_mappings
+from contacts_project.kernel.database.statistics import analyze_tables
 
 _RECONCILE = dt.timedelta(hours=24)
+# After so many cards that came in PostgreSQL measures its tables anew.
+_MANY_CARDS = 500
 
 
 def sync_book(context: Context) -> None:
@@ -61,6 +64,8 @@ def pull(context: Context, *, is_importing: bool) -> None:
     for card in apply_remote_deletions(context, index, listing.missing):
         incoming.apply(card)
     incoming.flush()
+    if len(listing.to_fetch) >= _MANY_CARDS:
+        analyze_tables()
     apply_group_cards(context)
     if incoming.left_pending:
         context.tally.fail(

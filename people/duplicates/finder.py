@@ -198,12 +198,14 @@ Candidates = dict[str, tuple[Any, NameParts]]
 _CANDIDATE: tuple[Any, ...] = (Raw("person__created_at"), *(f"person__{column}" for column in COLUMNS))
 
 
+# That a person is in the trash is read, not asked for: without statistics PostgreSQL takes the active people of an
+# account for a handful, and looks at the keys of each.
 _SHARING = CompiledQuery(
     lambda owner_id, person_id, keys: (
-        LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys, person__deleted_at=None)
+        LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys)
         .exclude(person=person_id)
         .order_by("kind", "key", "person")
-        .values_list(IdKey("person_id"), "kind", "key", *_CANDIDATE)[:MOST_CANDIDATE_ROWS]
+        .values_list(IdKey("person_id"), "kind", "key", Raw("person__deleted_at"), *_CANDIDATE)[:MOST_CANDIDATE_ROWS]
     )
 )
 
@@ -213,9 +215,11 @@ def _sharing(owner: User, person: Person, mine: list[tuple[int, str]]) -> tuple[
     keys = sorted({key for _, key in mine})
     found: Candidates = {}
     contacts: Keys = defaultdict(lambda: defaultdict(set))
-    for key, kind, text, created_at, *parts in _SHARING.rows(owner_id=owner.pk, person_id=person.pk, keys=keys):
-        found[key] = (created_at, NameParts(*parts))
-        contacts[key][kind].add(text)
+    rows = _SHARING.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
+    for key, kind, text, deleted_at, created_at, *parts in rows:
+        if deleted_at is None:
+            found[key] = (created_at, NameParts(*parts))
+            contacts[key][kind].add(text)
     return found, contacts
 
 
@@ -227,9 +231,8 @@ def _born_alike(owner: User, born: Birthday | None) -> Candidates:
     if born is None:
         return {}
     rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY, person__deleted_at=None)
-    if born.year_unknown:
-        rows = rows.filter(month_day=born.date.month * 100 + born.date.day)
-    else:
+    rows = rows.filter(month_day=born.date.month * 100 + born.date.day)
+    if not born.year_unknown:
         rows = rows.filter(date__in=[born.date, born.date.replace(year=YEAR_UNKNOWN)])
     found = rows.values_list(IdKey("person_id"), *_CANDIDATE)
     return {key: (created_at, NameParts(*parts)) for key, created_at, *parts in found}

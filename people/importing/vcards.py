@@ -54,6 +54,7 @@ def import_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
     yield from session.store(batch)
     for item in session.group_items:
         yield session.join(item)
+    session.writer.finish()
 
 
 class _Session:

@@ -10,6 +10,7 @@ from contacts_project.kernel.ownership.models import (
     TrashModel,
     TrashQuerySet,
     UnscopedManager,
+    owner_key,
 )
 from people.models.person import Person
 from people.vocabularies import TemplateType
@@ -40,6 +41,7 @@ class CustomFieldTemplate(TrashModel):
 class CustomFieldValue(OwnedModel):
     """The value of one template on one person, as its JSON type."""
 
+    owner = owner_key(db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="custom_field_values")
     template = models.ForeignKey(CustomFieldTemplate, on_delete=models.CASCADE, related_name="values")
     value = models.JSONField()

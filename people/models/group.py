@@ -9,6 +9,7 @@ from contacts_project.kernel.ownership.models import (
     TrashModel,
     TrashQuerySet,
     UnscopedManager,
+    owner_key,
 )
 from people.models.person import Person
 
@@ -46,6 +47,7 @@ class Group(TrashModel):
 class Membership(OwnedModel):
     """One person in one group."""
 
+    owner = owner_key(db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="memberships")
 

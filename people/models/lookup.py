@@ -15,7 +15,7 @@ class LookupKey(models.Model):
 
     EMAIL, PHONE, NAME, BLOCK = 1, 2, 3, 4
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="lookup_keys")
     kind = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=320)

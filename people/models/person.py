@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import models
 
 from contacts_project.kernel.database.vocabularies import one_of
-from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager, owner_key
 from people import field_table
 from people.models.relationship_type import RelationshipType
 from people.vocabularies import Unit
@@ -51,6 +51,7 @@ class Person(TrashModel):
     shows them; people.fields.cards makes cards of them.
     """
 
+    owner = owner_key(db_index=False)
     name = models.CharField(max_length=100)
     surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     middle_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
@@ -110,12 +111,12 @@ class Person(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="person_feed"),
+            # Not of the active people alone: without statistics PostgreSQL takes those for a handful, and prefers them
+            # to the primary key.
+            models.Index(fields=["owner", "sort_key", "id", "deleted_at"], name="person_name_order"),
             models.Index(
-                fields=["owner", "sort_key", "id"],
-                name="person_name_order",
-                condition=models.Q(deleted_at=None),
+                fields=["owner", "deleted_at"], name="person_trash", condition=models.Q(deleted_at__isnull=False)
             ),
-            models.Index(fields=["owner", "deleted_at"], name="person_trash"),
             models.Index(fields=["owner", "uid"], name="person_uid"),
             models.Index(
                 fields=["owner", "contact_due_on"],

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager, owner_key
 from people.models import Person, RelationshipType
 
 
@@ -25,6 +25,7 @@ class Relationship(TrashModel):
     same `deleted_at`.
     """
 
+    owner = owner_key(db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="relationships")
     related_person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
     relationship_type = models.ForeignKey(
@@ -56,6 +57,9 @@ class Relationship(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="relationship_feed"),
-            models.Index(fields=["owner", "deleted_at", "created_at"], name="relationship_list"),
+            models.Index(fields=["owner", "created_at", "id"], name="relationship_list"),
+            models.Index(
+                fields=["owner", "deleted_at"], name="relationship_trash", condition=models.Q(deleted_at__isnull=False)
+            ),
             models.Index(fields=["owner", "person"], name="relationship_owner"),
         ]

@@ -38,6 +38,16 @@ def add_many_people(owner: User, size: int) -> None:
     Relationship.objects.bulk_create(pairs, batch_size=200)
 
 
+def tie_to_many_people(owner: User, person_id: str) -> None:
+    """The person knows some of the crowd, and has the keys of one of them as well."""
+    crowd = list(Person.objects.owned_by(owner).filter(memberships__group__name="crowd").order_by("id")[:4])
+    person = Person.objects.owned_by(owner).get(pk=person_id)
+    kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
+    Relationship.objects.bulk_create(row for other in crowd for row in _pair(owner, person, other, kind))
+    keys = LookupKey.objects.filter(owner=owner, person=crowd[0])
+    LookupKey.objects.bulk_create(LookupKey(owner=owner, person=person, kind=row.kind, key=row.key) for row in keys)
+
+
 def _person(owner: User, number: int, kind: RelationshipType) -> Person:
     name = "".join(_SYLLABLES[number // 48**place % 48] for place in range(3)).title()
     person = Person(

@@ -1,18 +1,22 @@
-"""What SQLite's planner is told about the tables: fixed statistics, the same in every instance.
+"""What the planners are told about the tables: SQLite's fixed statistics, the same in every instance.
 
 Without statistics SQLite takes `owner_id = ?` for ten rows and walks a whole account where it should look up one id.
 ANALYZE would measure them, but what it measured while an instance was small misleads it once that has grown, and plans
 would differ from instance to instance and from the tests. So the rows of sqlite_stat1 are written here, for accounts of
 the size at which a wrong plan hurts: https://www.sqlite.org/optoverview.html, "Manual control of query plans using
-sqlite_stat tables". PostgreSQL measures by itself (autovacuum).
+sqlite_stat tables". PostgreSQL measures by itself (autovacuum), within a minute or two; after an import it is made to
+measure at once.
 """
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 from django.apps import apps
-from django.db import connections, models
+from django.db import DatabaseError, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
+
+log = logging.getLogger(__name__)
 
 # Rows of a table, of one account in it, and of what a foreign key to a person or a unique prefix leaves.
 TABLE_ROWS, ACCOUNT_ROWS, ROWS_OF_ONE = 1_000_000, 10_000, 5
@@ -35,6 +39,22 @@ def install_statistics(*, using: str = "default", plan: Any = None, **kwargs: An
         cursor.execute("DELETE FROM sqlite_stat1")
         cursor.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (%s, %s, %s)", rows)
         cursor.execute("ANALYZE sqlite_schema")  # analyses nothing: loads what was written
+
+
+def analyze_tables() -> None:
+    """Have PostgreSQL measure the project's tables, from samples of them; those that it measures already are left out.
+
+    For when many rows were added: until then it knows of none of them. Not inside a transaction that goes on. What was
+    added is there even when this fails.
+    """
+    if connection.vendor != "postgresql":
+        return
+    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)})
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE (SKIP_LOCKED) {', '.join(map(connection.ops.quote_name, tables))}")
+    except DatabaseError:
+        log.warning("The tables could not be analyzed", exc_info=True)
 
 
 def _rows(connection: BaseDatabaseWrapper, table: str, model: type[models.Model]) -> Iterator[tuple[str, str, str]]:

@@ -8,12 +8,17 @@ from typing import Any
 
 from django.db import Error
 
+from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.unavailable import is_unavailable
 
 
 class StoppedError(Exception):
     """The database went away, or a disk is full, when some batches had been written: the rest was not."""
+
+
+# From so many batches on, of a hundred rows or more each, the planner is told of them.
+_MANY_BATCHES = 5
 
 
 class _Pace:
@@ -47,7 +52,8 @@ class BatchWriter:
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
-        self._has_written = self._has_stopped = False
+        self._has_stopped = False
+        self._batches = 0
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -58,7 +64,7 @@ class BatchWriter:
         try:
             yield
         except (Error, OSError) as error:
-            self._has_stopped = self._has_written and is_unavailable(error)
+            self._has_stopped = self._batches > 0 and is_unavailable(error)
             if self._has_stopped:
                 raise StoppedError from error
             raise
@@ -69,4 +75,9 @@ class BatchWriter:
         with _pace.batch(), account_lock(self.owner):
             yield
         # After the commit: what failed before it left nothing that a plain 503 would deny.
-        self._has_written = True
+        self._batches += 1
+
+    def finish(self) -> None:
+        """After the last batch: the planner is told of what was written, if it was much."""
+        if self._batches >= _MANY_BATCHES and not self._has_stopped:
+            analyze_tables()

@@ -1,0 +1,28 @@
+"""What a long write tells the database's planner."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from contacts_project.kernel.ownership.batches import BatchWriter
+
+
+@pytest.mark.parametrize(("batches", "are_many"), [(4, False), (5, True)])
+def test_postgresql_measures_its_tables_after_a_large_import(alice: User, batches: int, are_many: bool) -> None:
+    """SQLite's statistics are fixed: there nothing is measured."""
+    writer, sent = BatchWriter(alice), list[str]()
+
+    def note(execute: Any, sql: str, *call: Any) -> Any:
+        sent.append(sql)
+        return execute(sql, *call)
+
+    for _ in range(batches):
+        with writer.batch():
+            pass
+    with connection.execute_wrapper(note):
+        writer.finish()
+    analyzed = [sql for sql in sent if sql.startswith("ANALYZE")]
+    assert len(analyzed) == (are_many and connection.vendor == "postgresql")
+    assert all('"people_person"' in sql and '"relationships_relationship"' in sql for sql in analyzed)
