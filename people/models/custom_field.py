@@ -10,7 +10,7 @@ from contacts_project.kernel.ownership.models import (
     TrashModel,
     TrashQuerySet,
     UnscopedManager,
-    owner_key,
+    owner_without_index,
 )
 from people.models.person import Person
 from people.vocabularies import TemplateType
@@ -41,7 +41,7 @@ class CustomFieldTemplate(TrashModel):
 class CustomFieldValue(OwnedModel):
     """The value of one template on one person, as its JSON type."""
 
-    owner = owner_key(db_index=False)
+    owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="custom_field_values")
     template = models.ForeignKey(CustomFieldTemplate, on_delete=models.CASCADE, related_name="values")
     value = models.JSONField()

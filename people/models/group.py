@@ -9,7 +9,7 @@ from contacts_project.kernel.ownership.models import (
     TrashModel,
     TrashQuerySet,
     UnscopedManager,
-    owner_key,
+    owner_without_index,
 )
 from people.models.person import Person
 
@@ -47,7 +47,7 @@ class Group(TrashModel):
 class Membership(OwnedModel):
     """One person in one group."""
 
-    owner = owner_key(db_index=False)
+    owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="memberships")
 

@@ -6,7 +6,13 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contacts_project.kernel.database.vocabularies import one_of
-from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager, owner_key
+from contacts_project.kernel.ownership.models import (
+    OwnedManager,
+    TrashModel,
+    TrashQuerySet,
+    UnscopedManager,
+    owner_without_index,
+)
 from people.models.person import Person
 from people.vocabularies import DateType, ReminderKind, ReminderType, Unit
 
@@ -33,7 +39,7 @@ class ImportantDate(TrashModel):
     which one that is (people.dates.schedule). They are computed in the same transaction as any write that moves them.
     """
 
-    owner = owner_key(db_index=False)
+    owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="important_dates")
     type = models.CharField(max_length=11, choices=DateType.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     title = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - as above

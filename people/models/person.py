@@ -6,7 +6,13 @@ from uuid import UUID
 from django.db import models
 
 from contacts_project.kernel.database.vocabularies import one_of
-from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager, owner_key
+from contacts_project.kernel.ownership.models import (
+    OwnedManager,
+    TrashModel,
+    TrashQuerySet,
+    UnscopedManager,
+    owner_without_index,
+)
 from people import field_table
 from people.models.relationship_type import RelationshipType
 from people.vocabularies import Unit
@@ -51,7 +57,7 @@ class Person(TrashModel):
     shows them; people.fields.cards makes cards of them.
     """
 
-    owner = owner_key(db_index=False)
+    owner = owner_without_index()
     name = models.CharField(max_length=100)
     surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     middle_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001

@@ -2,7 +2,13 @@
 
 from django.db import models
 
-from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, TrashQuerySet, UnscopedManager, owner_key
+from contacts_project.kernel.ownership.models import (
+    OwnedManager,
+    TrashModel,
+    TrashQuerySet,
+    UnscopedManager,
+    owner_without_index,
+)
 from people.models import Person, RelationshipType
 
 
@@ -25,7 +31,7 @@ class Relationship(TrashModel):
     same `deleted_at`.
     """
 
-    owner = owner_key(db_index=False)
+    owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="relationships")
     related_person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
     relationship_type = models.ForeignKey(

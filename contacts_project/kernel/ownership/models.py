@@ -187,14 +187,14 @@ class OwnedManager(Generic[M, Q]):
             raise UnscopedQueryError(f"{self.model.__name__}.objects needs owned_by(owner); jobs use .unscoped.")
 
 
-def owner_key(**options: Any) -> Any:
-    """The column that says whose a row is; `db_index=False` where another index begins with it.
+def owner_without_index() -> Any:
+    """`owner` for large tables, where another index begins with it.
 
-    Then that column alone is no second way to the rows: PostgreSQL takes it while it has no statistics, and reads all
-    of the account.
+    One of its own would be a second way to the rows: PostgreSQL takes it while it has no statistics, and reads all of
+    the account.
     """
     return models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False, **options
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False, db_index=False
     )
 
 
@@ -202,7 +202,7 @@ class OwnedModel(models.Model):
     """A row of one account. Subclasses declare `unscoped` (first: Django's default) and `objects` of their queryset."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    owner = owner_key()
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
 
