@@ -30,7 +30,7 @@ _OUTCOMES = {
     410: Outcome.GONE,
     412: Outcome.CHANGED,
     413: Outcome.TOO_LARGE,
-    423: Outcome.UNKNOWN,  # locked by somebody for a while: as good as not having asked
+    423: Outcome.LOCKED,
     501: Outcome.REFUSED,
     507: Outcome.FULL,
 }

@@ -130,6 +130,7 @@ class Outcome(StrEnum):
     READ_ONLY = "read_only"
     TOO_LARGE = "too_large"
     FULL = "full"  # no room on the server
+    LOCKED = "locked"  # not done, as somebody else is writing: it may be sent again
     UNKNOWN = "unknown"  # it may have been done: find out before sending it again
 
 

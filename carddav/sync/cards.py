@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rapidfuzz import fuzz
+
 from carddav.sync.entries import KINDS
 from carddav.sync.fields import EMPTY, Fields, card_with
 from people.entries import match_entries
 from people.vcard import Card, patch_card, read_card, write_card
 
+#: From so many characters on texts that are alike in so many percent are one text that a server has damaged.
+_LONG, _ALIKE = 20, 90
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -84,7 +88,10 @@ def _as_tuple(entry: Any) -> Any:
 
 def _is_similar(sent: Any, back: Any) -> bool:
     one, other = (_NO_WORD.sub("", str(value or "")).casefold() for value in (sent, back))
-    return one == other or (bool(other) and other in one) or (bool(one) and one in other)
+    if one == other or (bool(other) and other in one) or (bool(one) and one in other):
+        return True
+    # A long line that a server folded in the middle of a character, say (DAViCal).
+    return min(len(one), len(other)) >= _LONG and fuzz.ratio(one, other) >= _ALIKE
 
 
 def is_applied(before: Fields, sent: Fields, now: Fields) -> bool:

@@ -187,7 +187,7 @@ def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> 
         newest = read_current_card(context.book, found.href)
         if isinstance(newest, FetchedCard):
             _open_local_deleted(context, tombstone, newest)
-    elif written.outcome is not Outcome.UNKNOWN:  # that one is asked for again with the next run
+    elif written.outcome not in {Outcome.UNKNOWN, Outcome.LOCKED}:  # that one is asked for again with the next run
         context.tally.fail(f"{found.href}: it could not be deleted on the server. {written.message}".strip())
 
 

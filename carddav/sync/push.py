@@ -34,6 +34,9 @@ from people.vcard import VCardError
 
 #: If-Match for a card of which the server gives no ETag: it must only be there.
 ANY_VERSION = "*"
+#: So many changed cards go one at a time: a server that locks its whole book (Xandikos: 423) would refuse most of a few
+#: that come at once, and each would cost a second request.
+ONE_AT_A_TIME = 24
 
 
 @dataclass(slots=True)
@@ -42,6 +45,7 @@ class PushState:
 
     is_read_only: bool = False
     is_full: bool = False
+    is_locking: bool = False
     left_out: int = 0
     without_photo: set[UUID] = field(default_factory=set)
     again: set[UUID] = field(default_factory=set)
@@ -49,16 +53,15 @@ class PushState:
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     """Send what differs here, a few at a time, and read back what the server made of it. `only` these mappings."""
-    mapping_ids = (
-        list(unsent_mappings(context.connection).order_by("id").values_list("pk", flat=True))
-        if only is None
-        else list(only)
-    )
+    unsent = unsent_mappings(context.connection).order_by("id")
+    changed = list(unsent.exclude(remote_raw="").values_list("pk", flat=True)) if only is None else []
+    new = list(unsent.filter(remote_raw="").values_list("pk", flat=True)) if only is None else list(only)
+    mapping_ids = [*changed, *new]
     state = PushState()
     stream = iter(mapping_ids)
-    done = 0
+    done, few = 0, min(len(changed), ONE_AT_A_TIME)
     # As many at a time as are sent at once: no more than these can be of unknown outcome if the run is killed.
-    while batch := list(islice(stream, context.parallel)):
+    while batch := list(islice(stream, 1 if done < few or state.is_locking else context.parallel)):
         context.report_progress("pushing", f"Sending {len(mapping_ids)} contacts", done, len(mapping_ids))
         _push(context, batch, state)
         done += len(batch)
@@ -177,6 +180,11 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
         case Outcome.UNKNOWN:
             if resolve_unknown_write(context, intent) and not _try_again(context, intent, state):
                 context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
+        case Outcome.LOCKED:
+            state.is_locking = True
+            intent.delete()
+            if not _try_again(context, intent, state):
+                context.tally.fail(f"{_name(intent)}: the server is busy with it.")
         case Outcome.CHANGED | Outcome.GONE:
             _handle_changed_card(context, intent, written, state)
         case Outcome.READ_ONLY | Outcome.FULL:

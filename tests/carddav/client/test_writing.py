@@ -69,6 +69,7 @@ def test_what_is_no_card_is_refused(real: RealBook) -> None:
         (409, "lock-token-submitted", Outcome.CHANGED),
         (413, "", Outcome.TOO_LARGE),
         (415, "", Outcome.REFUSED),
+        (423, "", Outcome.LOCKED),
         (500, "", Outcome.UNKNOWN),
         (502, "", Outcome.UNKNOWN),
         (507, "", Outcome.FULL),

@@ -169,6 +169,17 @@ def test_404_for_a_bad_card_that_is_there(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
+def test_423_is_sent_again_at_once(synced: SyncedAccount) -> None:
+    synced.server.edit("1.vcf", vcard("Ada L"))
+    synced.sync()
+    answers = iter([Outcome.LOCKED])
+    synced.server.refuses = lambda text: next(answers, None)
+    synced.edit(synced.person(), notes="mine")
+    synced.requests()
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert synced.requests() == ["changes", "put", "put", "multiget"]
+
+
 def test_412_that_is_no_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()

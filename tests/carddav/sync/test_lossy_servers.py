@@ -1,0 +1,150 @@
+"""What real servers make of cards: all that is written comes back in their own spelling, and is no edit of anybody."""
+
+import base64
+import re
+from urllib.parse import quote
+
+import pytest
+
+from accounts.models import User
+from carddav.client import Login, discover, open_session
+from carddav.client.hrefs import href_key
+from carddav.models import Conflict
+from carddav.sync.fields import EMPTY
+from carddav.sync.people import load_sides
+from people.models import Person
+from tests.carddav.conftest import USER, card
+from tests.carddav.faults import method
+from tests.carddav.proxy import Fault, Proxy, Reply, Request
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
+from tests.carddav.sync.synced_account import counts
+from tests.people.vcard.real_cards import needs_real_cards, real_cards
+from tests.pictures import picture, upload
+
+
+@pytest.fixture
+def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:
+    return ServerSyncedAccount(alice, server, proxy)
+
+
+def put_real_cards(synced: ServerSyncedAccount) -> int:
+    """Put all that the server takes, as another client would; how many."""
+    taken = 0
+    for number, data in enumerate(real_cards().values()):
+        text = data.decode("utf-8", "replace").replace("\x00", "")
+        path = f"{synced.path}{number}.vcf"
+        status, _ = synced.server.call("PUT", path, USER, text, "text/vcard; charset=utf-8")
+        taken += status in {200, 201, 204}
+    return taken
+
+
+def fields_by_person(synced: ServerSyncedAccount) -> dict[str, dict[str, object]]:
+    people = list(Person.objects.owned_by(synced.owner).active().values_list("pk", flat=True))
+    return {str(key): side.fields for key, side in load_sides(synced.owner, people).items()}
+
+
+@needs_real_cards
+def test_real_cards_edited_here_and_read_back_change_nothing_else(synced: ServerSyncedAccount) -> None:
+    taken = put_real_cards(synced)
+    first = synced.sync()
+    assert first.code == ""
+    assert first.imported + first.errors >= taken - 2, first.error_messages  # group cards are nobody
+    assert synced.proxy.count("PROPFIND", "REPORT") <= 7 + -(-taken // 50), synced.proxy.log()
+    synced.quiet()
+    before = fields_by_person(synced)
+    for person in Person.objects.owned_by(synced.owner).active():
+        synced.edit(person, jobTitle="Tester")
+    pushed = synced.sync()
+    assert (pushed.code, pushed.conflicts, pushed.updated_locally) == ("", 0, 0), pushed.error_messages
+    edited = len(before)
+    writes, reads = synced.proxy.count("PUT"), synced.proxy.count("PROPFIND", "REPORT")
+    assert writes <= len(before) + 3  # the first four that come at once may find the book locked
+    assert reads <= 1 + -(-edited // 50)
+    for _ in range(2):
+        synced.quiet()
+    after = fields_by_person(synced)
+    assert before.keys() == after.keys()
+    for key, fields in after.items():
+        assert {field for field in EMPTY if fields[field] != before[key][field]} <= {"jobTitle"}, (before[key], fields)
+
+
+def test_an_edit_there_between_the_listing_and_the_push(synced: ServerSyncedAccount) -> None:
+    synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1"))
+    synced.sync()
+    synced.edit(synced.person(), organization="Here")
+
+    def first(request: Request) -> Reply | None:
+        synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1", "NOTE:There"))
+        return None
+
+    synced.proxy.add(Fault(before=first, when=method("PUT"), times=1))
+    run = synced.sync()
+    assert (run.code, run.error_messages) == ("", [])
+    assert not Conflict.objects.owned_by(synced.owner).exists()
+    assert (synced.person().organization, synced.person().notes) == ("Here", "There")
+    text = synced.text("1.vcf")
+    assert "ORG:Here" in text
+    assert "NOTE:There" in text
+    synced.quiet()
+
+
+def test_a_photo_comes_goes_and_stays(synced: ServerSyncedAccount) -> None:
+    def photo_line(color: str) -> str:
+        return "PHOTO;ENCODING=b;TYPE=JPEG:" + base64.b64encode(picture(color=color)).decode()
+
+    synced.put("1.vcf", card("1", "Ada", photo_line("red")))
+    synced.sync()
+    first = synced.person().photo
+    assert first
+    synced.edit(synced.person(), notes="mine")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    synced.quiet()
+    assert _photo(synced) == picture(color="red")
+    synced.put("1.vcf", card("1", "Ada", "NOTE:mine", photo_line("blue")))
+    assert counts(synced.sync()) == {"updated_locally": 1}
+    assert synced.person().photo not in {first, None}
+    upload(synced.api, f"/api/people/{synced.person().pk}/photo", picture(color="green"))
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert _photo(synced) not in {picture(color="blue"), b""}
+    synced.quiet()
+    synced.api.ok("DELETE", f"/api/people/{synced.person().pk}/photo")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert _photo(synced) == b""
+    synced.quiet()
+    assert synced.person().photo is None
+
+
+def _photo(synced: ServerSyncedAccount) -> bytes:
+    text = re.sub(r"\r?\n[ \t]", "", synced.text("1.vcf"))
+    found = re.search(r"^PHOTO[^:]*:(.*?)\s*$", text, re.MULTILINE)
+    return base64.b64decode(found[1]) if found else b""
+
+
+def test_the_book_is_found_from_wherever_one_begins(synced: ServerSyncedAccount) -> None:
+    def found_from(url: str) -> set[str]:
+        with open_session(Login(url, USER, PASSWORD)) as session:
+            return {href_key(book.url).rstrip("/") for book in discover(session).books}
+
+    root = synced.proxy.url.rstrip("/")
+    home = root + synced.path.rstrip("/").rpartition("/")[0] + "/"
+    with open_session(Login(root + synced.path, USER, PASSWORD)) as session:
+        principal = discover(session).principal_url
+    starts = [root + synced.path, root + quote(synced.path.rstrip("/")), home, home.rstrip("/"), f"{root}/", root]
+    for start in [*starts, *filter(None, [principal])]:
+        assert synced.path.rstrip("/") in found_from(start), start
+
+
+def test_a_hundred_and_twenty_are_exported_with_one_that_is_refused(synced: ServerSyncedAccount) -> None:
+    synced.sync()
+    people = [synced.create(name=f"L{number}", organization="Bad" if number == 60 else "") for number in range(120)]
+    synced.proxy.add(Fault(before=lambda request: Reply(415) if b"ORG:Bad" in request.body else None))
+    body = {"personIds": [str(person.pk) for person in people]}
+    answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (answer["exported"], answer["skipped"], answer["errors"]) == (119, 0, 1)
+    assert synced.cards_there() == 119
+    synced.proxy.forget()
+    again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (again["exported"], again["skipped"]) == (0, 119)
+    assert counts(synced.sync()) == {}
+    synced.quiet()

@@ -1,0 +1,139 @@
+"""Random edits on both sides of real servers while the network and the server misbehave; then syncs until quiet.
+
+SYNC_HISTORIES sets how many histories are tried on each server.
+"""
+
+import os
+import random
+import re
+
+import pytest
+
+from accounts.models import User
+from carddav.client import Book, Login, open_session
+from carddav.models import Conflict, Mapping
+from carddav.sync.people import load_sides
+from people.models import Person
+from people.vcard import read_card
+from tests.carddav.conftest import USER, card
+from tests.carddav.faults import change_header, fail, hide_half, lose_reply, lose_request, method, rename_on_create
+from tests.carddav.proxy import Fault, Proxy
+from tests.carddav.servers import PASSWORD, DavServer
+from tests.carddav.sync.server_synced_account import ServerSyncedAccount
+from tests.carddav.sync.synced_account import counts
+
+HISTORIES = int(os.environ.get("SYNC_HISTORIES", "1"))
+
+
+class History:
+    """`expected` are the phone numbers that nobody has removed."""
+
+    def __init__(self, synced: ServerSyncedAccount, seed: int) -> None:
+        self.synced, self.random, self.next = synced, random.Random(seed), 1000
+        self.expected: set[str] = set()
+        self.removals = 0
+
+    def number(self) -> str:
+        self.next += 1
+        self.expected.add(str(self.next))
+        return str(self.next)
+
+    def people(self) -> list[Person]:
+        return list(Person.objects.owned_by(self.synced.owner).active().order_by("id"))
+
+    def cards(self) -> dict[str, str]:
+        """The text of each card by its href, past the proxy."""
+        url = self.synced.server.url
+        with open_session(Login(url, USER, PASSWORD)) as session:
+            keys = sorted(entry.key for entry in Book(session, url.rstrip("/") + self.synced.path).list().changed)
+        return {key: self.synced.server.get(USER, key).decode() for key in keys}
+
+    def add_card(self) -> None:
+        number = self.number()
+        self.synced.put(f"c{number}.vcf", card(f"uid-{number}", f"R{number}", f"TEL;TYPE=HOME:{number}"))
+
+    def add_person(self) -> None:
+        number = self.number()
+        self.synced.create(name=f"L{number}", phoneNumbers=[{"type": "home", "number": number}])
+
+    def edit_person(self) -> None:
+        person = self.random.choice(self.people())
+        phones = [{"type": entry["type"], "number": entry["number"]} for entry in person.phone_numbers]
+        self.synced.edit(person, phoneNumbers=[*phones, {"type": "work", "number": self.number()}])
+
+    def edit_card(self) -> None:
+        href, text = self.random.choice(list(self.cards().items()))
+        edited = re.sub(r"END:VCARD\s*$", f"TEL;TYPE=CELL:{self.number()}\r\nEND:VCARD\r\n", text)
+        self.synced.server.put(USER, href, edited)
+
+    def remove_card(self) -> None:
+        if self.removals < 3:
+            self.removals += 1
+            href, text = self.random.choice(list(self.cards().items()))
+            mapping = Mapping.objects.owned_by(self.synced.owner).filter(href__endswith=href).first()
+            self.forget(text, mapping.person if mapping else None)
+            self.synced.server.delete(USER, href)
+
+    def remove_person(self) -> None:
+        person = self.random.choice(self.people())
+        mapping = Mapping.objects.owned_by(self.synced.owner).filter(person=person).first()
+        found = [text for href, text in self.cards().items() if mapping and mapping.href.endswith(href)]
+        self.forget("".join(found), person)
+        body = {"deleteFromCardDav": self.random.random() < 0.7}
+        self.synced.api.ok("DELETE", f"/api/people/{person.pk}", body)
+
+    def forget(self, text: str, person: Person | None) -> None:
+        numbers = {entry["number"] for entry in person.phone_numbers} if person else set()
+        self.expected -= numbers | set(re.findall(r"TEL[^:]*:(\d+)", text))
+
+    def sync_with_a_fault(self) -> None:
+        skip = self.random.randrange(4)
+        asked = method(*self.random.choice([("PUT", "DELETE"), ("REPORT", "PROPFIND"), ("GET", "REPORT", "PUT")]))
+        faults: list[Fault] = [
+            lose_reply(when=asked, skip=skip, times=2),
+            lose_request(when=asked, skip=skip, times=2),
+            fail(500, when=asked, skip=skip, times=1),
+            fail(403, when=method("REPORT"), times=1),
+            hide_half(when=method("REPORT", "PROPFIND"), times=2),
+            change_header("ETag", None, when=method("PUT")),
+            change_header("ETag", '"moved"', when=method("PUT")),
+            rename_on_create(when=method("PUT")),
+        ]
+        self.synced.proxy.add(self.random.choice(faults))
+        self.synced.sync()
+        self.synced.proxy.heal()
+
+    def check(self) -> None:
+        for _ in range(2):
+            run = self.synced.sync()
+            assert run.code == "", run.error
+        assert counts(self.synced.sync()) == {}
+        assert self.synced.proxy.count() == 1, self.synced.proxy.log()
+        owner, there = self.synced.owner, self.cards()
+        unresolved = set(Conflict.objects.owned_by(owner).filter(resolved_at=None).values_list("person_id", flat=True))
+        mappings = Mapping.objects.owned_by(owner).filter(person__deleted_at=None).exclude(person__in=unresolved)
+        sides = load_sides(owner, [mapping.person_id for mapping in mappings])
+        for mapping in mappings:
+            card_there = read_card(next(text for href, text in there.items() if mapping.href.endswith(href)))[0]
+            here = {entry["number"] for entry in sides[mapping.person_id].fields["phoneNumbers"]}
+            assert here == {str(entry["number"]) for entry in card_there.phone_numbers}
+        assert {person.pk for person in self.people()} <= set(sides) | unresolved
+        numbers_here = [entry["number"] for person in self.people() for entry in person.phone_numbers]
+        numbers_there = re.findall(r"TEL[^:]*:(\d+)", "".join(there.values()))
+        assert self.expected <= {*numbers_here, *numbers_there}
+        assert len(numbers_here) == len(set(numbers_here))
+        assert len(numbers_there) == len(set(numbers_there))
+
+
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_both_sides_agree_after_random_faults(alice: User, server: DavServer, proxy: Proxy, seed: int) -> None:
+    history = History(ServerSyncedAccount(alice, server, proxy, auto_export_new=True), seed)
+    for _ in range(6):
+        history.add_card()
+    history.synced.sync()
+    edits = [history.add_card, history.add_person, history.edit_person, history.edit_card, history.edit_card]
+    for _ in range(6):
+        for edit in history.random.choices([*edits, history.remove_card, history.remove_person], k=4):
+            edit()
+        history.sync_with_a_fault()
+    history.check()
