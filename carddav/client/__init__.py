@@ -1,6 +1,6 @@
 """The CardDAV client: RFC 6352 and 6578 as servers really speak them. No models in here."""
 
-from carddav.client.book import Book
+from carddav.client.book import Book, locks_whole_book
 from carddav.client.discovery import Discovered, discover
 from carddav.client.errors import (
     AccessDeniedError,
@@ -68,6 +68,7 @@ __all__ = [
     "Written",
     "discover",
     "href_key",
+    "locks_whole_book",
     "open_session",
     "same_etag",
     "server_url_of",

@@ -192,6 +192,12 @@ def _is_time(token: str) -> bool:
     return re.fullmatch("[0-9]{10}", token) is not None
 
 
+def locks_whole_book(token: str) -> bool:
+    """Whether a token is the id of a tree of git (Xandikos): each write is a commit, and one that comes while another
+    is under way gets 423 and would have to be sent again."""
+    return re.fullmatch("[0-9a-f]{40}", token) is not None
+
+
 def _check_size(entries: Sized) -> None:
     """A server that lists without end is none that can be synced with."""
     if len(entries) > _MOST_CARDS:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from uuid import UUID, uuid4
 
-from carddav.client import DavError, Missing, Outcome, Written, href_key, same_etag
+from carddav.client import DavError, Missing, Outcome, Written, href_key, locks_whole_book, same_etag
 from carddav.models import (
     ConflictKind,
     JournalEntry,
@@ -34,9 +34,6 @@ from people.vcard import VCardError
 
 #: If-Match for a card of which the server gives no ETag: it must only be there.
 ANY_VERSION = "*"
-#: So many changed cards go one at a time: a server that locks its whole book (Xandikos: 423) would refuse most of a few
-#: that come at once, and each would cost a second request.
-ONE_AT_A_TIME = 24
 
 
 @dataclass(slots=True)
@@ -53,15 +50,18 @@ class PushState:
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     """Send what differs here, a few at a time, and read back what the server made of it. `only` these mappings."""
-    unsent = unsent_mappings(context.connection).order_by("id")
-    changed = list(unsent.exclude(remote_raw="").values_list("pk", flat=True)) if only is None else []
-    new = list(unsent.filter(remote_raw="").values_list("pk", flat=True)) if only is None else list(only)
-    mapping_ids = [*changed, *new]
-    state = PushState()
+    mapping_ids = (
+        list(unsent_mappings(context.connection).order_by("id").values_list("pk", flat=True))
+        if only is None
+        else list(only)
+    )
+    state = PushState(
+        is_locking=locks_whole_book(context.listed.token if context.listed else context.connection.sync_token)
+    )
     stream = iter(mapping_ids)
-    done, few = 0, min(len(changed), ONE_AT_A_TIME)
+    done = 0
     # As many at a time as are sent at once: no more than these can be of unknown outcome if the run is killed.
-    while batch := list(islice(stream, 1 if done < few or state.is_locking else context.parallel)):
+    while batch := list(islice(stream, 1 if state.is_locking else context.parallel)):
         context.report_progress("pushing", f"Sending {len(mapping_ids)} contacts", done, len(mapping_ids))
         _push(context, batch, state)
         done += len(batch)
