@@ -5,6 +5,7 @@ class CardDavConfig(AppConfig):
     name = "carddav"
 
     def ready(self) -> None:
+        from carddav import invariants  # noqa: F401, PLC0415 - registers them
         from carddav.registration import wire  # noqa: PLC0415 - needs loaded models
 
         wire()

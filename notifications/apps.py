@@ -13,4 +13,4 @@ class NotificationsConfig(AppConfig):
         register_transfer()
         register_feed()
         on_account_claimed(disable_channels)
-        from notifications import receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models
+        from notifications import invariants, receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models

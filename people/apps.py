@@ -7,6 +7,7 @@ class PeopleConfig(AppConfig):
     def ready(self) -> None:
         # Only here are all models loaded that these modules stand on.
         import people.checks  # noqa: PLC0415 - as above
+        import people.invariants  # noqa: PLC0415 - as above
         import people.receivers  # noqa: F401, PLC0415 - as above
         from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above

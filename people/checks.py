@@ -9,12 +9,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.db import DatabaseError
 
 from contacts_project.kernel.outbound.failures import OutboundError
 from contacts_project.kernel.outbound.session import configured_rules
-from people.counts import wrong_counts
-from people.photos.files import empty_files
 
 
 @register("doctor", deploy=True)
@@ -57,25 +54,3 @@ def check_photo_store() -> list[CheckMessage]:
         return [Error(f"Photos cannot be stored: {error.strerror or error}", hint=hint, id="doctor.E053")]
     hint = "Look at what lies between this machine and the store."
     return [] if is_same else [Error("The store gives back another object than it took.", hint=hint, id="doctor.E054")]
-
-
-@register("doctor", deploy=True)
-def check_photo_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Files that a full disk left empty, before files were written aside."""
-    if not (empty := empty_files()):
-        return []
-    hint = "Upload these photos again, which writes the files anew, or put them back from a backup."
-    return [Error(f"{len(empty)} photo files are empty, such as {empty[0]}.", hint=hint, id="doctor.E052")]
-
-
-@register("doctor", deploy=True)
-def check_counts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The counts that triggers keep are those of the rows."""
-    try:
-        wrong = wrong_counts()
-    except DatabaseError:  # without a database or its tables there are other things to say
-        return []
-    if not wrong:
-        return []
-    hint = "`manage.py install_triggers` puts the triggers back; write to the maintainers about the counts."
-    return [Error(f"Counts are not those of the rows ({len(wrong)}), such as {wrong[0]}.", hint=hint, id="doctor.E053")]

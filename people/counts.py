@@ -197,7 +197,7 @@ def recount(cursor: Any, kinds: tuple[Counted, ...]) -> None:
 
 
 def wrong_counts(owner_id: UUID | None = None) -> list[str]:
-    """The counts of an account, or of all, that are not what the rows say, as "kind key: kept instead of counted"."""
+    """The counts of an account, or of all, that are not what the rows say."""
     found: list[str] = []
     owner = owner_id and AccountCount._meta.get_field("owner").get_db_prep_value(owner_id, connection)
     with connection.cursor() as cursor:
@@ -206,7 +206,7 @@ def wrong_counts(owner_id: UUID | None = None) -> list[str]:
             of_owner = "AND c.owner_id = %(owner)s" if owner_id else ""
             # Both sides in one statement: a write between two would look like a wrong count.
             cursor.execute(
-                "SELECT key, sum(kept), sum(counted) FROM ("  # noqa: S608 - names of our own
+                "SELECT key, owner_id, sum(kept), sum(counted) FROM ("  # noqa: S608 - names of our own
                 f"SELECT c.owner_id, c.key, c.number AS kept, 0 AS counted FROM {_COUNT} c "
                 f"WHERE c.kind = '{counted.kind}' {of_owner} UNION ALL "
                 f"SELECT c.owner_id, {key}, 0, {_total(counted)} FROM {counted.table} c "
@@ -215,5 +215,7 @@ def wrong_counts(owner_id: UUID | None = None) -> list[str]:
                 "GROUP BY owner_id, key HAVING sum(kept) <> sum(counted) ORDER BY owner_id, key",
                 {"owner": owner} if owner_id else None,
             )
-            found += [f"{counted.kind} {name}: {kept} instead of {number}" for name, kept, number in cursor.fetchall()]
+            for name, kept_of, kept, number in cursor.fetchall():
+                what = f"{counted.kind} of {name}" if name else counted.kind
+                found.append(f"{what} of account {UUID(str(kept_of))}: {kept} instead of {number}")
     return found

@@ -5,7 +5,7 @@ class RelationshipsConfig(AppConfig):
     name = "relationships"
 
     def ready(self) -> None:
-        from relationships import checks  # noqa: F401, PLC0415 - registers them
+        from relationships import invariants  # noqa: F401, PLC0415 - registers them
         from relationships.registration import wire  # noqa: PLC0415 - needs loaded models
 
         wire()

@@ -166,6 +166,13 @@ class ReminderRule:
             yield reminder
             reminder = self.following(reminder)
 
+    def reminder_of(self, occurrence: date, kind: ReminderKind) -> Reminder | None:
+        """The reminder of this kind for an occurrence; None where the rule has none."""
+        if self.recurrence.on_or_after(occurrence) != occurrence:
+            return None
+        reminder = self._on_the_day(occurrence) if kind is ReminderKind.DAY else self._opening(occurrence)
+        return reminder if reminder.kind is kind else None
+
     def has(self, reminder: Reminder) -> bool:
         """Whether the reminder is still one of this rule's."""
         if self.recurrence.on_or_after(reminder.occurrence) != reminder.occurrence:

@@ -8,7 +8,7 @@ import datetime as dt
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from uuid import UUID
@@ -19,6 +19,7 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.second_look import still_broken
 from contacts_project.kernel.storage import ASIDE
 from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
+_SWEPT_WITHIN = dt.timedelta(days=2)
 
 FileUse = Callable[[UUID, set[str]], set[str]]
 
@@ -182,11 +184,43 @@ def owner_of(name: str) -> UUID:
     return UUID(hex=name.partition("-")[2].removesuffix(".jpg"))
 
 
-def empty_files() -> list[str]:
-    """The paths of stored photos in which nothing is: files of a disk, since objects are whole."""
-    if not isinstance(default_storage, FileSystemStorage):  # a proxy, which is what it stands for
+def faulty_files(*, now: dt.datetime) -> Iterator[tuple[str, str]]:
+    """The names of files that are not as their rows say, each with what is wrong; one folder at a time."""
+    for number in range(256):
+        folder = f"{number:02x}"
+        names, rows = set(_names_in(folder)), _sizes_in(folder)
+        suspects = [(owner_of(name), name) for name, size in rows.items() if not _is_stored(name, size, names)]
+        missing = still_broken(suspects, _broken_files)
+        yield from ((str(name), "missing or damaged") for name in missing)
+        for name in names - rows.keys():
+            # The row of one that was just stored may not be committed yet; the daily sweep takes what a crash left.
+            if default_storage.get_modified_time(_path(name)) < now - _SWEPT_WITHIN:
+                yield name, "of no row"
+
+
+def _broken_files(owner_id: UUID, names: list[object]) -> Iterator[object]:
+    rows = StoredPhoto.objects.filter(owner_id=owner_id, name__in=names)
+    for name, size in rows.values_list("name", "size"):
+        if not default_storage.exists(_path(name)) or default_storage.size(_path(name)) != size:
+            yield name
+
+
+def _is_stored(name: str, size: int, names: Collection[str]) -> bool:
+    """Whether there is such a file; on a disk, of its size too: objects elsewhere are whole."""
+    on_disk = isinstance(default_storage, FileSystemStorage)  # a proxy, which is what it stands for
+    return name in names and (not on_disk or default_storage.size(_path(name)) == size)
+
+
+def _sizes_in(folder: str) -> dict[str, int]:
+    return dict(StoredPhoto.objects.filter(name__gte=folder, name__lt=f"{folder}g").values_list("name", "size"))
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        names = default_storage.listdir(f"photos/{folder}")[1]
+    except FileNotFoundError:
         return []
-    return [path for path in _stored_paths() if path.endswith(".jpg") and not default_storage.size(path)]
+    return [name for name in names if is_photo_name(name)]
 
 
 def _stored_paths() -> Iterator[str]:

@@ -1,15 +1,11 @@
-"""What the doctor says of people: the geocoder's address, the folder of the photos, the counts."""
+"""What the doctor says of people: the geocoder's address, the folder of the photos."""
 
 from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
 
-from accounts.models import User
-from people.checks import check_counts, check_geocoder, check_photo_folder
-from people.counts import PEOPLE
-from people.models import AccountCount
-from tests.builders import make_person
+from people.checks import check_geocoder, check_photo_folder
 
 
 @pytest.mark.parametrize(
@@ -37,15 +33,3 @@ def test_the_folder_of_the_photos(settings: LazySettings, tmp_path: Path, monkey
     # root may write anywhere, so the rights themselves cannot be tried here
     monkeypatch.setattr("people.checks.os.access", lambda path, mode: path != tmp_path)
     assert [message.id for message in check_photo_folder(None)] == ["doctor.E051"]
-
-
-def test_counts_that_are_not_those_of_the_rows(alice: User, mallory: User) -> None:
-    make_person(alice)
-    make_person(mallory)
-    assert check_counts(None) == []
-    AccountCount.objects.filter(owner=alice, kind=PEOPLE).update(number=7)
-    (message,) = check_counts(None)
-    assert (message.id, message.msg) == (
-        "doctor.E053",
-        "Counts are not those of the rows (1), such as people : 7 instead of 1.",
-    )

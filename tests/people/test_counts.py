@@ -48,7 +48,7 @@ def test_a_deleted_account_leaves_no_counts(alice: User) -> None:
 def test_a_wrong_count_is_seen(alice: User) -> None:
     make_person(alice)
     AccountCount.objects.filter(kind=PEOPLE).update(number=7)
-    assert wrong_counts(alice.pk) == ["people : 7 instead of 1"]
+    assert wrong_counts(alice.pk) == [f"people of account {alice.pk}: 7 instead of 1"]
 
 
 @pytest.mark.parametrize("rule", ["FEB28", "MAR1"])

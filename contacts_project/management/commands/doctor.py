@@ -1,27 +1,46 @@
 """`manage.py doctor`: says what is not right with this instance, and how to mend it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import ERROR, WARNING, run_checks
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from contacts_project.kernel.invariants import breaches
 from contacts_project.operation import checks
+from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
+from contacts_project.operation.health import check_database, check_migrations
 
 
 class Command(BaseCommand):
     help = "Looks at the whole instance. Exits 1 when something is wrong; warnings alone exit 0."
     requires_system_checks: list[str] = []
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--deep", action="store_true", help="look at all data, too, which takes minutes")
+
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
+        is_wrong = False
+        for word, text, hint in self._found(options["deep"]):
+            is_wrong |= word == "WRONG"
+            self.stdout.write(f"{word}  {text}")
+            if hint:
+                self.stdout.write(f"       {hint}")
+        if is_wrong:
+            raise CommandError("Something is wrong: see above.")
+        self.stdout.write("Nothing is wrong.")
+
+    def _found(self, is_deep: bool) -> Iterator[tuple[str, str, str | None]]:
+        """Word, text and hint of each finding, the worst of the quick ones first."""
         found = [*run_checks(), *run_checks(tags=[checks.TAG], include_deployment_checks=True)]
         found = [message for message in found if not message.is_silenced()]
         for message in sorted(found, key=lambda message: -message.level):
             word = "WRONG" if message.level >= ERROR else "CARE" if message.level >= WARNING else "NOTE"
-            self.stdout.write(f"{word}  {message.msg}")
-            if message.hint:
-                self.stdout.write(f"       {message.hint}")
-        if any(message.level >= ERROR for message in found):
-            raise CommandError("Something is wrong: see above.")
-        self.stdout.write("Nothing is wrong.")
+            yield word, message.msg, message.hint
+        # Without a database or its tables, which is told above, there is no data to look at.
+        if is_deep and check_database().fit and check_migrations().fit:
+            for breach in breaches():
+                examples = ", ".join(breach.examples) + (", ..." if breach.number > len(breach.examples) else "")
+                yield "WRONG", f"{breach.number} {breach.what}: {examples}", breach.hint

@@ -10,7 +10,7 @@ import pytest
 from django.conf import LazySettings
 
 from accounts.models import User
-from people.checks import check_photo_files
+from people.invariants import find_wrong_files
 from people.models import Person
 from people.photos.files import photos_of
 from tests.builders import PASSWORD, make_person
@@ -202,9 +202,9 @@ def test_a_disk_that_shows_to_be_full_when_it_is_synced_leaves_nothing_behind(
 def test_an_empty_file_is_named_by_the_doctor_and_written_anew(api: Client, ada: Person, media: Path) -> None:
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     [file] = media.rglob(name)
-    assert check_photo_files(None) == []
+    assert list(find_wrong_files()) == []
     file.write_bytes(b"")
-    assert [message.id for message in check_photo_files(None)] == ["doctor.E052"]
+    assert list(find_wrong_files()) == [f"{name} (missing or damaged)"]
     assert stored(upload(api, f"/api/people/{ada.pk}/photo", picture())) == name
     assert opened(file.read_bytes()).size == (256, 256)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -1,0 +1,84 @@
+"""What must hold of the copies of people on CardDAV servers."""
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.models import User
+from carddav.models import Connection, JournalEntry, JournalState, Mapping, Run, RunState
+from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
+from people.vcard import VCardError, read_card
+
+_LONGEST_RUN = dt.timedelta(hours=6)
+
+
+@invariant("accounts are marked as mirrored and have no connection, or have one and are not marked")
+def find_wrong_marks() -> Iterator[object]:
+    has_connection = Exists(Connection.unscoped.rows().filter(owner=OuterRef("pk")))
+    return ids_of(
+        User.objects.filter((Q(is_mirrored=True) & ~has_connection) | (Q(is_mirrored=False) & has_connection))
+    )
+
+
+@invariant(
+    "mappings have a base or a card that cannot be read",
+    hint="Delete the connection and connect again: people and cards are matched anew by their UIDs.",
+)
+def find_unreadable_mappings() -> Iterator[object]:
+    # As text: what is no JSON would end the reading of all others.
+    bases = [Cast(column, TextField()) for column in ("base_remote", "base_local")]
+    rows = Mapping.unscoped.rows().order_by("pk").values_list("pk", "remote_raw", *bases)
+    after: UUID | None = None
+    while chunk := list((rows.filter(pk__gt=after) if after else rows)[:CHUNK]):
+        yield from (pk for pk, raw, *texts in chunk if not (all(map(_is_object, texts)) and _is_card(raw)))
+        after = chunk[-1][0]
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _is_card(raw: str) -> bool:
+    try:
+        return not raw or bool(read_card(raw))
+    except VCardError:
+        return False
+
+
+@invariant("mappings are of a connection of another account")
+def find_foreign_mappings() -> Iterator[object]:
+    foreign = ~Q(connection__owner=F("owner")) | ~Q(person__owner=F("owner"))
+    return ids_of(Mapping.unscoped.rows().filter(foreign))
+
+
+@invariant(
+    "writes to servers are open though a later run has ended well",
+    hint="`manage.py sync_carddav --user EMAIL` asks the server what became of them.",
+)
+def find_forgotten_intents() -> Iterator[object]:
+    later = Run.unscoped.rows().filter(
+        connection=OuterRef("connection"),
+        state=RunState.ENDED,
+        dry_run=False,
+        code="",
+        errors=0,
+        started_at__gt=OuterRef("created_at"),
+    )
+    return ids_of(JournalEntry.unscoped.rows().filter(Exists(later), state=JournalState.PREPARED))
+
+
+@invariant(
+    "runs go on that nobody works on", hint="Are workers and the scheduler running? Each minute they end such runs."
+)
+def find_lost_runs() -> Iterator[object]:
+    old = timezone.now() - _LONGEST_RUN
+    is_free = Q(connection__claim=None) | Q(connection__held_until__lt=old)
+    return ids_of(Run.unscoped.rows().filter(is_free, state=RunState.RUNNING, started_at__lt=old))

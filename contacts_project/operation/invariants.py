@@ -1,0 +1,101 @@
+"""What must hold of every table: the file of the database, owners, revisions, tombstones, secrets; and the schedule."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from django.apps import apps
+from django.db import connection
+from django.db.models import Exists, F, ForeignKey, OuterRef, Q, TextField
+from django.db.models.functions import Cast
+from django_celery_beat.models import PeriodicTask
+
+from accounts.models import User
+from contacts_project.beat import SCHEDULE
+from contacts_project.kernel.crypto.fields import encrypted_columns
+from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
+from contacts_project.kernel.invariants import ids_of, invariant
+from contacts_project.kernel.ownership.models import FeedModel, OwnedModel
+from contacts_project.kernel.ownership.tombstones import Tombstone
+
+
+def feed_models() -> Iterator[type[FeedModel]]:
+    yield from (model for model in apps.get_models() if issubclass(model, FeedModel))
+
+
+def _labelled(model: Any, rows: Any) -> Iterator[str]:
+    yield from (f"{model._meta.label} {key}" for key in ids_of(rows))
+
+
+@invariant("parts of the database file are damaged", hint="Stop the service and restore a backup.")
+def find_damage() -> Iterator[object]:
+    """SQLite's own check of its file, and of its foreign keys, which it looks at in writes alone."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        yield from (text for (text,) in cursor.execute("PRAGMA integrity_check").fetchall() if text != "ok")
+        for table, row, target, _ in cursor.execute("PRAGMA foreign_key_check"):
+            yield f"row {row} of {table}, which names none of {target}"
+
+
+@invariant("rows name a row of another account")
+def find_foreign_rows() -> Iterator[object]:
+    """The triggers of the owners refuse them."""
+    for model in apps.get_models():
+        if not issubclass(model, OwnedModel):
+            continue
+        for field in model._meta.concrete_fields:
+            target = field.related_model
+            if isinstance(field, ForeignKey) and isinstance(target, type) and issubclass(target, OwnedModel):
+                rows = model._default_manager.filter(**{f"{field.name}__isnull": False})
+                yield from _labelled(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
+
+
+@invariant("rows have a revision that their account has not had")
+def find_wrong_revisions() -> Iterator[object]:
+    for model in feed_models():
+        wrong = Q(revision__gt=F("owner__revision")) | Q(revision__lt=1)
+        yield from _labelled(model, model._default_manager.filter(wrong))
+
+
+@invariant("tombstones are of no account, or have a revision that it has not had")
+def find_wrong_tombstones() -> Iterator[object]:
+    owner = User.objects.filter(pk=OuterRef("owner_id"), revision__gte=OuterRef("revision"))
+    return ids_of(Tombstone.unscoped.rows().filter(~Exists(owner)))
+
+
+@invariant("tombstones stand for rows that are there")
+def find_tombstones_of_the_living() -> Iterator[object]:
+    """A row that an import brought back has at least the revision of the tombstone, which clients read before it."""
+    for model in feed_models():
+        alive = model._default_manager.filter(pk=OuterRef("record_id"), revision__lt=OuterRef("revision"))
+        yield from ids_of(Tombstone.unscoped.rows().filter(Exists(alive), kind=model.FEED_TYPE))
+
+
+@invariant(
+    "stored secrets are opened by no key of ENCRYPTION_KEYS",
+    hint="Put the key back that was taken out, at the end of ENCRYPTION_KEYS, and run manage.py rotate_encryption.",
+)
+def find_unreadable_secrets() -> Iterator[object]:
+    for model in apps.get_models():
+        columns = encrypted_columns(model)
+        if not columns:
+            continue
+        # As they are stored: one that cannot be opened would end the reading of all others.
+        stored = [Cast(column, TextField()) for column in columns]
+        rows = cast("Any", model._default_manager).order_by().values_list("pk", *stored)
+        for key, *texts in rows.iterator(chunk_size=1000):
+            if not all(map(_opens, texts)):
+                yield f"{model._meta.label} {key}"
+
+
+def _opens(text: str | None) -> bool:
+    try:
+        return text is None or decrypt(text) is not None
+    except (UndecryptableError, ValueError):
+        return False
+
+
+@invariant("lines of the schedule are missing", hint="`manage.py migrate` puts them back.")
+def find_missing_lines() -> Iterator[object]:
+    there = set(PeriodicTask.objects.values_list("task", flat=True))
+    yield from sorted(line.task for line in SCHEDULE if line.task not in there)

@@ -1,0 +1,52 @@
+"""What must hold of the ledger of deliveries and of the digests' schedule."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
+from notifications.models import Delivery, DeliveryState, DigestSchedule
+
+# The scan of each minute takes over what nobody holds any more.
+_SOON_TAKEN_OVER = dt.timedelta(minutes=10)
+_ENDS = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED)
+
+
+@invariant("deliveries are there twice for one occurrence and destination")
+def find_doubled_deliveries() -> Iterator[object]:
+    """The database's constraint says so too; a damaged index does not keep it."""
+    once = ("source_id", "occurrence_on", "kind", "channel", "target_key")
+    twice = Delivery.unscoped.rows().order_by().values(*once).annotate(number=Count("pk")).filter(number__gt=1)
+    for source_id, occurrence_on, kind, channel, *_ in twice.values_list(*once).iterator(chunk_size=CHUNK):
+        yield f"{kind} of {source_id} on {occurrence_on} over {channel}"
+
+
+@invariant("deliveries are in a state that does not fit their times")
+def find_inconsistent_deliveries() -> Iterator[object]:
+    waits = Q(state=DeliveryState.PENDING, next_try_at__isnull=False, ended_at=None, claim=None)
+    is_sent = Q(state=DeliveryState.SENDING, next_try_at=None, ended_at=None, claim__isnull=False)
+    has_ended = Q(state__in=_ENDS, next_try_at=None, ended_at__isnull=False, claim=None)
+    is_addressed = ~Q(channel="") | Q(state=DeliveryState.SKIPPED)
+    return ids_of(Delivery.unscoped.rows().exclude((waits | is_sent | has_ended) & is_addressed))
+
+
+@invariant(
+    "deliveries are held for longer than their lease",
+    hint="Are workers and the scheduler running? Each minute they take over what a killed process held.",
+)
+def find_held_deliveries() -> Iterator[object]:
+    late = timezone.now() - _SOON_TAKEN_OVER
+    return ids_of(Delivery.unscoped.rows().filter(claim__isnull=False, held_until__lt=late))
+
+
+@invariant(
+    "accounts have the digest switched on and none is planned",
+    hint="Switching the digest off and on again in the account's settings plans it.",
+)
+def find_unplanned_digests() -> Iterator[object]:
+    planned = DigestSchedule.objects.filter(owner=OuterRef("pk"))
+    rows = User.objects.filter(weekly_digest_enabled=True, reminders_stale=False)
+    return ids_of(rows.filter(~Exists(planned)))

@@ -1,0 +1,118 @@
+"""What must hold of people: keys that follow from their names, kept counts, planned reminders, files of photos."""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.invariants import ids_of, in_chunks, invariant
+from contacts_project.kernel.ownership.second_look import still_broken
+from people import lookup
+from people.counts import wrong_counts
+from people.dates import schedule
+from people.dates.checks import has_right_contact, has_right_reminder
+from people.models import ImportantDate, LookupKey, Person, StoredPhoto
+from people.names import COLUMNS, NameParts, search_key, sort_key
+from people.photos.files import faulty_files
+
+_SAVE_ANEW = "Saving each of these people anew, in any field of the name, writes them."
+
+
+def _broken_rows(rows: Any, look: Callable[[list[Any]], Iterable[Any]]) -> Iterator[object]:
+    """The keys of the rows that `look` finds in a chunk, and again while nobody writes to their account."""
+    for chunk in in_chunks(rows):
+        found = [(row.owner_id, row.pk) for row in look(chunk)]
+        yield from still_broken(found, lambda _, keys: [row.pk for row in look(list(rows.filter(pk__in=keys)))])
+
+
+@invariant("people have keys to sort and search by that are not those of their names", hint=_SAVE_ANEW)
+def find_wrong_name_keys() -> Iterator[object]:
+    rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *COLUMNS)
+    return _broken_rows(rows, lambda people: (person for person in people if not _has_name_keys(person)))
+
+
+def _has_name_keys(person: Person) -> bool:
+    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
+    return (bytes(person.sort_key), person.search_key) == (sort_key(parts), search_key(parts))
+
+
+@invariant("people have look-up keys that are not those of their names, addresses and numbers", hint=_SAVE_ANEW)
+def find_wrong_lookup_keys() -> Iterator[object]:
+    return _broken_rows(Person.unscoped.rows().only("owner_id", *lookup.KEY_COLUMNS), _with_wrong_keys)
+
+
+def _with_wrong_keys(people: list[Person]) -> Iterator[Person]:
+    stored: dict[UUID, list[tuple[int, str]]] = defaultdict(list)
+    rows = LookupKey.objects.filter(person__in=[person.pk for person in people])
+    for person_id, kind, key in rows.values_list("person_id", "kind", "key"):
+        stored[person_id].append((kind, key))
+    for person in people:
+        columns = {column: getattr(person, column) for column in lookup.KEY_COLUMNS}
+        if sorted(stored[person.pk]) != sorted(lookup.keys_of(columns)):
+            yield person
+
+
+@invariant("look-up keys are of another account than their person")
+def find_foreign_lookup_keys() -> Iterator[object]:
+    return ids_of(LookupKey.objects.exclude(person__owner=F("owner")))
+
+
+@invariant(
+    "kept counts are not those of the rows",
+    hint="`manage.py install_triggers` puts the triggers back; write to the maintainers about the counts.",
+)
+def find_wrong_counts() -> Iterator[object]:
+    yield from wrong_counts()
+
+
+@invariant(
+    "dates are to remind at another moment than their settings say",
+    hint="Setting the account's time zone or reminder hour to another value and back plans all its reminders.",
+)
+def find_wrong_dates() -> Iterator[object]:
+    reminding = Q(reminder_enabled=True) | Q(next_due_at__isnull=False)
+    rows = (
+        ImportantDate.unscoped.rows().active().filter(reminding, person__deleted_at=None, owner__reminders_stale=False)
+    )
+    return _broken_rows(rows, lambda dates: _misplanned(dates, has_right_reminder))
+
+
+@invariant(
+    "people are to be remembered at another moment than their settings say",
+    hint="Saving each of these people's contact reminder anew plans it.",
+)
+def find_wrong_contacts() -> Iterator[object]:
+    reminding = Q(contact_reminder_enabled=True) | Q(contact_due_at__isnull=False)
+    rows = Person.unscoped.rows().active().filter(reminding, owner__reminders_stale=False)
+    return _broken_rows(rows.only(*schedule.CONTACT_FIELDS), lambda people: _misplanned(people, has_right_contact))
+
+
+def _misplanned(rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]) -> Iterator[Any]:
+    owners = User.objects.filter(pk__in={row.owner_id for row in rows})
+    clocks = {pk: schedule.calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.COLUMNS)}
+    now = timezone.now()
+    # An account that was deleted since has nothing left to plan.
+    return (row for row in rows if row.owner_id in clocks and not is_right(row, clocks[row.owner_id], now))
+
+
+@invariant(
+    "files of photos are missing, damaged, or known to no row",
+    hint="Put missing files back from a backup, or upload the photos again; the daily purge removes files of no row.",
+)
+def find_wrong_files() -> Iterator[object]:
+    """A photo by its file's name, which is of its content's hash and its owner's id."""
+    yield from (f"{name} ({fault})" for name, fault in faulty_files(now=timezone.now()))
+
+
+@invariant("photos are named by people or accounts and have no row of their own", hint="The daily purge notes them.")
+def find_uncounted_photos() -> Iterator[object]:
+    noted = StoredPhoto.objects.filter(name=OuterRef("photo"))
+    yield from ids_of(
+        Person.unscoped.rows().filter(~Exists(noted.filter(owner=OuterRef("owner"))), photo__isnull=False)
+    )
+    yield from ids_of(User.objects.filter(~Exists(noted.filter(owner=OuterRef("pk"))), photo__isnull=False))

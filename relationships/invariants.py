@@ -1,0 +1,47 @@
+"""What must hold of relationships: what the database's constraints cannot say about two rows at once."""
+
+from collections.abc import Iterator
+
+from django.db.models import Exists, F, OuterRef, Q
+
+from contacts_project.kernel.invariants import ids_of, invariant
+from people.models import Person, RelationshipType
+from relationships.models import Relationship
+
+
+@invariant("relationships do not match their inverse")
+def find_broken_pairs() -> Iterator[object]:
+    """Rows that do not say the same as the row that they name, or that are their own."""
+    both_are_untyped = Q(relationship_type=None, inverse__relationship_type=None)
+    types_match = both_are_untyped | Q(relationship_type__inverse=F("inverse__relationship_type"))
+    same_state = Q(deleted_at=F("inverse__deleted_at")) | Q(deleted_at=None, inverse__deleted_at=None)
+    same_notes = Q(notes=F("inverse__notes")) | Q(notes=None, inverse__notes=None)
+    whole = Relationship.unscoped.rows().filter(
+        types_match,
+        same_state,
+        same_notes,
+        ~Q(inverse=F("pk")),
+        inverse__inverse=F("pk"),
+        owner=F("inverse__owner"),
+        person=F("inverse__related_person"),
+        related_person=F("inverse__person"),
+        pk=OuterRef("pk"),
+    )
+    return ids_of(Relationship.unscoped.rows().filter(~Exists(whole)))
+
+
+@invariant("relationship types do not match their inverse")
+def find_broken_types() -> Iterator[object]:
+    whole = RelationshipType.unscoped.rows().filter(Q(inverse=None) | Q(inverse__inverse=F("pk")), pk=OuterRef("pk"))
+    return ids_of(RelationshipType.unscoped.rows().filter(~Exists(whole)))
+
+
+@invariant("active relationships have a type that is deleted or has no inverse")
+def find_deleted_types() -> Iterator[object]:
+    unusable = Q(relationship_type__deleted_at__isnull=False) | Q(relationship_type__inverse=None)
+    return ids_of(Relationship.unscoped.rows().active().filter(unusable, relationship_type__isnull=False))
+
+
+@invariant("active people are tied to the user by a type that is deleted")
+def find_people_of_deleted_types() -> Iterator[object]:
+    return ids_of(Person.unscoped.rows().active().filter(relationship_to_user__deleted_at__isnull=False))
