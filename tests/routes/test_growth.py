@@ -45,8 +45,8 @@ ROWS = {
     "GET /api/reminders/upcoming?days=366",
     "GET /api/people/search?q=ada",
 }
-#: A page of a hundred, of which the smaller account has fewer.
-PAGE = {"GET /api/people"}
+#: A page of a hundred, or of five hundred changes, of which the smaller account has fewer.
+PAGE = {"GET /api/people", "GET /api/changes"}
 
 
 #: Until PostgreSQL has measured the tables these may walk the people of the account, once.
