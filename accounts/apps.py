@@ -17,3 +17,4 @@ class AccountsConfig(AppConfig):
         leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")
         register_feed_settings(lambda owner: dict(UserSerializer(owner).data))
+        leave_out("accounts.KeptAnswer", "What a request was answered a few hours ago.")

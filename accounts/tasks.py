@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
 from accounts.services.deletion import delete_pending_files
+from accounts.services.kept_answers import purge_kept_answers
 from accounts.services.known_devices import delete_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import delete_expired_sessions
@@ -37,5 +38,6 @@ def sweep_accounts() -> None:
 
 @shared_task
 def purge_budgets() -> None:
-    """Once an hour: counts that are over."""
+    """Once an hour: counts that are over, and answers that are no longer given again."""
     budgets.purge_budgets(now=timezone.now())
+    purge_kept_answers(now=timezone.now())

@@ -44,11 +44,11 @@ def webp_header(width: int, height: int) -> bytes:
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 
-def upload(client: Client, path: str, content: bytes | str | None, name: str = "photo.jpg") -> Any:
+def upload(client: Client, path: str, content: bytes | str | None, name: str = "photo.jpg", **extra: Any) -> Any:
     """POST `content` as the file field `photo` (a text: as a plain field, None: not at all); returns the response."""
     photo = SimpleUploadedFile(name, content, "application/octet-stream") if isinstance(content, bytes) else content
     body = encode_multipart(BOUNDARY, {} if photo is None else {"photo": photo})
-    return client.generic("POST", path, body, MULTIPART_CONTENT)
+    return client.generic("POST", path, body, MULTIPART_CONTENT, **extra)
 
 
 def opened(content: bytes) -> Image.Image:

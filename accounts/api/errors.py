@@ -7,6 +7,7 @@ from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.api_tokens import SessionEndedError
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
+from accounts.services.kept_answers import InProgressError, KeyReusedError
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
 from accounts.services.verification import AddressTakenError, SignInRequiredError
@@ -20,6 +21,8 @@ FAILURES: dict[type[Exception], Failure] = {
     CsrfError: Failure(403, "csrf"),
     CursorExpiredError: Failure(410, "cursor_expired"),
     EmailUnverifiedError: Failure(403, "email_unverified"),
+    InProgressError: Failure(409, "in_progress"),
+    KeyReusedError: Failure(422, "idempotency_conflict"),
     FlowError: Failure(400, "invalid_state"),
     InvalidCredentialsError: Failure(401, "invalid_credentials"),
     MfaRequiredError: Failure(401, "mfa_required"),

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
+from accounts.api.idempotency import HEADER, REFUSALS, answering_once, takes_key
 from accounts.models import User
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
@@ -35,6 +36,20 @@ class ApiViewSet(GenericViewSet[M]):
     """Routes for signed-in accounts. An action may have permissions, parsers or a longer body of its own."""
 
     max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
+    keeps_answers = True  # for those who send a POST again under its Idempotency-Key
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """As DRF's: who calls, and may they. Then a POST under a key is carried out once."""
+        super().initial(request, *args, **kwargs)
+        if HEADER in request.headers and request.method == "POST":
+            handler = getattr(self, self.action, None)
+            if handler is not None and self.key_refusals("POST", handler):
+                self.post = answering_once(self, handler, request)
+
+    @classmethod
+    def key_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:
+        """What an Idempotency-Key is refused with, for the API description; nothing where none is taken."""
+        return REFUSALS if cls.keeps_answers and takes_key(method, handler) else ()
 
     @property
     def owner(self) -> User:
@@ -68,6 +83,7 @@ class OpenViewSet(ApiViewSet[Any]):
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
+    keeps_answers = False  # no account is behind the request
 
 
 def session_user(request: Request) -> User | None:

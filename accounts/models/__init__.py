@@ -4,6 +4,7 @@ from accounts.models.account_mail import AccountMail, MailKind
 from accounts.models.account_session import AccountSession
 from accounts.models.api_token import ApiToken
 from accounts.models.email_change import EmailChange
+from accounts.models.kept_answer import KeptAnswer
 from accounts.models.known_device import KnownDevice
 from accounts.models.oidc_identity import OidcIdentity
 from accounts.models.pending_file_deletion import PendingFileDeletion
@@ -16,6 +17,7 @@ __all__ = [
     "AccountSession",
     "ApiToken",
     "EmailChange",
+    "KeptAnswer",
     "KnownDevice",
     "MailKind",
     "OidcIdentity",

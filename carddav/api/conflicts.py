@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
 from carddav.models import Conflict, ConflictKind, Resolution
@@ -75,6 +76,7 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
     )
     @action(detail=True, methods=["post"])
     @raises(MissingError, AlreadyResolvedError, ConnectionBusyError)
+    @in_own_transactions
     def resolve(self, request: Request, conflict_id: UUID) -> Response:
         """Let this side's or the server's values count, or put both together.
 

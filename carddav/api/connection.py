@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from carddav.models import Connection, ImportMode, NameFormat, Provider
@@ -149,6 +150,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.post
     @raises(ConnectionExistsError)
+    @in_own_transactions
     def create_connection(self, request: Request) -> Response:
         """Connect a CardDAV server. Nothing is sent there yet."""
         settings = self.read_body(CreateConnection)
@@ -199,6 +201,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
         CheckRefusedError,
         CheckBrokenError,
     )
+    @in_own_transactions
     def test_connection(self, request: Request) -> Response:
         """Look for address books with a login, without saving it. Ten times in 15 minutes."""
         data = self.read_body(CheckConnection)

@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.models import PendingImport
@@ -84,6 +85,7 @@ class ImportExportViewSet(ApiViewSet[Any]):
     )
     @action(detail=False, methods=["post"], url_path="import")
     @raises(ConnectionBusyError)
+    @in_own_transactions
     def import_pending(self, request: Request) -> Response:
         """Import chosen contacts, with groups for all or for each; a failure of one never stops the rest.
 
@@ -106,6 +108,7 @@ class ImportExportViewSet(ApiViewSet[Any]):
     )
     @action(detail=False, methods=["post"], url_path="export-bulk")
     @raises(MissingError, ConnectionBusyError)
+    @in_own_transactions
     def export_bulk(self, request: Request) -> Response:
         """Write a card on the server for each of these people who has none."""
         receipt = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])

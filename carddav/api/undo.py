@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from carddav.models import Run
 from carddav.services.connection_lock import ConnectionBusyError
@@ -40,6 +41,7 @@ class UndoViewSet(OwnedViewSet[Run]):
     )
     @action(detail=True, methods=["post"])
     @raises(AlreadyUndoneError, ConnectionBusyError)
+    @in_own_transactions
     def undo(self, request: Request, run_id: UUID) -> Response:
         """Put back the people whom a run changed, made or trashed; who was edited since is kept, and named.
 

@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
@@ -57,6 +58,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
         },
     )
     @raises(UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError)
+    @ignores_idempotency_key
     def create(self, request: Request) -> Response:
         """Register an ntfy topic or a webhook; a webhook's signing secret is in this answer alone."""
         data = self.read_body(CreateDestination)
@@ -110,6 +112,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     )
     @action(detail=True, methods=["post"])
     @raises(SecretMissingError, PlanLimitError, RateLimitedError)
+    @in_own_transactions
     def test(self, request: Request, destination_id: UUID) -> Response:
         """Send a sample to a destination now, and say how it went."""
         outcome = send_test(destination=self.get_object(), now=timezone.now())

@@ -17,6 +17,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, TrashViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
@@ -70,6 +71,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=True, methods=["post"], url_path="photo")
+    @in_own_transactions
     def set_photo(self, request: Request, person_id: UUID) -> Response:
         """Set the person's photo: JPEG, PNG, GIF or WebP in, stored as JPEG of 256x256 without metadata."""
         person, picture = self.get_object(), uploaded_picture(request)
@@ -98,6 +100,7 @@ class UserPhotoViewSet(ApiViewSet[Any]):
         operation_id="setUserPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=False, methods=["post"], url_path="photo")
+    @in_own_transactions
     def set_photo(self, request: Request) -> Response:
         """Set the account's own photo, as for a person."""
         picture = uploaded_picture(request)
@@ -132,6 +135,7 @@ class PhotoViewSet(_PhotosOfPeople):
 
     @extend_schema(operation_id="convertPhoto", request={"multipart/form-data": PictureUpload}, responses=_JPEG)
     @action(detail=False, methods=["post"])
+    @ignores_idempotency_key
     def convert(self, request: Request) -> HttpResponse:
         """Convert a HEIC or HEIF picture to JPEG of the same size, without metadata. Nothing is stored."""
         picture = uploaded_picture(request)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
+from accounts.api.idempotency import ignores_idempotency_key
 from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
@@ -93,6 +94,7 @@ class SignedInViewSet(ApiViewSet[Any]):
 
     @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
     @action(detail=False, methods=["post"], permission_classes=[SessionOnly])
+    @ignores_idempotency_key
     def logout(self, request: Request) -> Response:
         """End this session."""
         logout(request._request)

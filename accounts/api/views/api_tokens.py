@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
+from accounts.api.idempotency import ignores_idempotency_key
 from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenSerializer, NewApiTokenSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import OwnedViewSet
@@ -40,6 +41,7 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
         request=ApiTokenBodySerializer,
         responses={201: envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())},
     )
+    @ignores_idempotency_key
     def create(self, request: Request) -> Response:
         """Make a token. Its text is in this answer and never again."""
         data = self.read_body(ApiTokenBodySerializer)

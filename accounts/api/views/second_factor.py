@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
+from accounts.api.idempotency import ignores_idempotency_key
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
@@ -58,6 +59,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
     )
     @action(detail=False, methods=["post"])
     @raises(ProofRequiredError, RateLimitedError, second_factor.AlreadyOnError)
+    @ignores_idempotency_key
     def totp(self, request: Request) -> Response:
         """Make a secret for an authenticator app. It counts once a code of the app has confirmed it.
 
@@ -80,6 +82,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="confirmTotp", request=CodeSerializer, responses=CODES_ANSWER)
     @action(detail=False, methods=["post"], url_path="totp/confirm")
     @raises(RateLimitedError, second_factor.NotOnError, second_factor.AlreadyOnError)
+    @ignores_idempotency_key
     def confirm_totp(self, request: Request) -> Response:
         """Switch two-factor sign-in on. The recovery codes are in this answer and never again."""
         data = self.read_body(CodeSerializer)
@@ -91,6 +94,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="renewRecoveryCodes", request=ProofSerializer, responses=CODES_ANSWER)
     @action(detail=False, methods=["post"], url_path="recovery-codes")
     @raises(ProofRequiredError, RateLimitedError, second_factor.NotOnError)
+    @ignores_idempotency_key
     def recovery_codes(self, request: Request) -> Response:
         """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
         self._check_proof()

@@ -23,6 +23,7 @@ MEANINGS = {
     410: ("Gone", "It was here once; what there was of it is no longer known."),
     413: ("TooLarge", "The body or file is too large."),
     415: ("UnsupportedMediaType", "The media type is known, but not taken here."),
+    422: ("Unprocessable", "The key of the request was taken for another one."),
     429: ("RateLimited", "Too many requests: try again after `retryAfter` seconds."),
     502: ("BadGateway", "A server that was asked on the caller's behalf did not answer as it should."),
     503: ("Unavailable", "The service is busy, or a part of it is away. Nothing of the request was kept."),

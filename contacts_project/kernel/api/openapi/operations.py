@@ -19,6 +19,13 @@ _IF_NONE_MATCH = {
     "description": "The ETag of an earlier answer: 304 when it is still the same.",
     "schema": {"type": "string"},
 }
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "1 to 255 printable ASCII characters. For 24 hours the same request under the same key is answered "
+    "as the first one was, with `Idempotent-Replayed: true`, and not carried out again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
 
 
 class ContractSchema(AutoSchema):
@@ -74,7 +81,15 @@ class ContractSchema(AutoSchema):
         for parameter in parameters:
             if parameter["in"] == "path" and parameter["name"].endswith("_id"):
                 parameter["schema"] = {"type": "string", "format": "uuid"}
+        if self.key_refusals:
+            parameters.append(_IDEMPOTENCY_KEY)
         return [*parameters, _IF_NONE_MATCH] if self.revalidates else parameters
+
+    @property
+    def key_refusals(self) -> tuple[type[Exception], ...]:
+        """What an Idempotency-Key may be refused with, where the operation takes one."""
+        refusals = getattr(self.view, "key_refusals", None)
+        return refusals(self.method, self.handler) if refusals else ()
 
     @property
     def revalidates(self) -> bool:
@@ -101,4 +116,5 @@ class ContractSchema(AutoSchema):
         if self._get_request_body():
             yield from (FieldError, UnsupportedMediaType, PayloadTooLargeError)
         yield UnavailableError
+        yield from self.key_refusals
         yield from getattr(self.handler, "raises", ())

@@ -1,0 +1,189 @@
+"""Idempotency-Key on POST: carried out once, answered as often as it is asked (open points, section 13)."""
+
+import datetime as dt
+from typing import Any
+from uuid import UUID
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import KeptAnswer, User
+from accounts.services import kept_answers
+from accounts.tasks import purge_budgets
+from contacts_project.kernel.processes import this_process
+from people.models import Group, Person
+from tests.builders import make_person
+from tests.client import Client
+from tests.concurrency import requests_at_once
+from tests.pictures import picture, upload
+
+ADA = {"name": "Ada", "surname": "Lovelace"}
+
+
+def post(client: Client, body: Any = ADA, *, key: str = "one", path: str = "/api/people") -> Any:
+    return client.call("POST", path, body, HTTP_IDEMPOTENCY_KEY=key)
+
+
+def test_the_same_request_is_carried_out_once(api: Client, alice: User) -> None:
+    first, second = post(api), post(api)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.content == second.content
+    assert "Idempotent-Replayed" not in first
+    assert second["Idempotent-Replayed"] == "true"
+    assert second["Content-Type"] == first["Content-Type"]
+    assert Person.objects.owned_by(alice).count() == 1
+
+
+def test_the_order_of_fields_makes_no_other_body(api: Client) -> None:
+    first = post(api, {"name": "Ada", "surname": "Lovelace"})
+    second = post(api, {"surname": "Lovelace", "name": "Ada"})
+    assert second.json() == first.json()
+
+
+def test_another_body_under_the_key_is_refused(api: Client, alice: User) -> None:
+    post(api)
+    answer = post(api, {"name": "Charles"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_conflict")
+    assert Person.objects.owned_by(alice).count() == 1
+
+
+def test_keys_count_by_route_and_account(api: Client, stranger: Client, alice: User) -> None:
+    post(api)
+    assert post(api, {"name": "Friends"}, path="/api/groups").status_code == 201
+    assert "Idempotent-Replayed" not in post(stranger)
+    assert Group.objects.owned_by(alice).count() == 1
+
+
+@pytest.mark.parametrize("key", ["", " ", "a" * 256, "ä", "tab\tbed", "line\nbreak"])
+def test_malformed_keys_are_refused(api: Client, key: str) -> None:
+    answer = post(api, key=key)
+    assert answer.status_code == 400
+    assert answer.json()["details"][0]["field"] == "Idempotency-Key"
+    assert not KeptAnswer.unscoped.exists()
+
+
+@pytest.mark.parametrize("key", ["!", "a" * 255, "with blanks in it", "~"])
+def test_printable_keys_are_taken(api: Client, key: str) -> None:
+    assert post(api, key=key).status_code == 201
+    assert post(api, key=key)["Idempotent-Replayed"] == "true"
+
+
+def test_refusals_are_kept(api: Client, alice: User) -> None:
+    first = post(api, {"name": 5})
+    assert first.status_code == 400
+    revision = User.objects.get(pk=alice.pk).revision
+    second = post(api, {"name": 5})
+    assert (second.status_code, second.content) == (400, first.content)
+    assert second["Idempotent-Replayed"] == "true"
+    assert User.objects.get(pk=alice.pk).revision == revision
+
+
+def test_a_refused_request_leaves_nothing_behind(api: Client, alice: User) -> None:
+    revision = User.objects.get(pk=alice.pk).revision
+    post(api, {"name": 5})
+    assert User.objects.get(pk=alice.pk).revision == revision
+
+
+def test_our_own_failures_are_not_kept(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.raise_request_exception = False
+    with monkeypatch.context() as broken:
+        broken.setattr("people.api.people.person_answers", lambda *_: 1 / 0)
+        assert post(api).status_code == 500
+    assert not KeptAnswer.unscoped.exists()
+    assert not Person.objects.owned_by(alice).exists()  # it was one transaction
+    assert post(api).status_code == 201
+
+
+def test_a_day_later_the_key_is_free(api: Client, alice: User) -> None:
+    now = timezone.now()
+    post(api)
+    with time_machine.travel(now + dt.timedelta(hours=23, minutes=59)):
+        assert post(api)["Idempotent-Replayed"] == "true"
+    with time_machine.travel(now + dt.timedelta(hours=24, minutes=1)):
+        assert "Idempotent-Replayed" not in post(api)
+    assert Person.objects.owned_by(alice).count() == 2
+
+
+def test_old_answers_are_purged(api: Client) -> None:
+    post(api)
+    purge_budgets()
+    assert KeptAnswer.unscoped.count() == 1
+    with time_machine.travel(timezone.now() + dt.timedelta(hours=25)):
+        purge_budgets()
+    assert not KeptAnswer.unscoped.exists()
+
+
+def hold(holder: str) -> None:
+    """The row as a request leaves it that still runs, or was killed."""
+    until = timezone.now() + dt.timedelta(minutes=5)
+    KeptAnswer.unscoped.update(status=None, body=b"", claim=UUID(int=1), holder=holder, held_until=until)
+
+
+def test_while_the_first_runs_others_wait(api: Client) -> None:
+    post(api)
+    hold(this_process())
+    answer = post(api)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (409, "in_progress", "1")
+
+
+def test_a_request_whose_process_was_killed_runs_anew(api: Client) -> None:
+    post(api)
+    hold(this_process().rpartition(":")[0] + ":1")
+    assert "Idempotent-Replayed" not in post(api)
+    assert post(api)["Idempotent-Replayed"] == "true"
+
+
+def test_who_lost_the_request_to_another_does_nothing(
+    api: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = kept_answers._keep
+
+    def keep(ours: Any, answer: Any) -> None:
+        KeptAnswer.unscoped.update(claim=UUID(int=2))
+        real(ours, answer)
+
+    monkeypatch.setattr(kept_answers, "_keep", keep)
+    assert post(api).status_code == 409
+    assert not Person.objects.owned_by(alice).exists()
+
+
+def test_answers_that_show_a_secret_are_not_kept(alice: User) -> None:
+    client = Client()
+    client.force_login(alice)
+    secrets = {post(client, {"name": "Mine"}, path="/api/user/api-tokens").json()["apiToken"]["token"] for _ in "ab"}
+    assert len(secrets) == 2
+    assert not KeptAnswer.unscoped.exists()
+
+
+def test_open_routes_ignore_the_key(db: None) -> None:
+    client = Client()
+    body = {"email": "new@example.org", "password": "Analytical-1843", "name": "New"}
+    assert post(client, body, path="/api/auth/register").status_code == 201
+    assert not KeptAnswer.unscoped.exists()
+
+
+def test_files_are_the_same_by_their_content(api: Client, alice: User) -> None:
+    person = make_person(alice, name="Ada")
+    path = f"/api/people/{person.pk}/photo"
+    first = upload(api, path, picture(), HTTP_IDEMPOTENCY_KEY="photo")
+    second = upload(api, path, picture(), HTTP_IDEMPOTENCY_KEY="photo")  # with another boundary
+    assert second["Idempotent-Replayed"] == "true"
+    assert second.json() == first.json()
+    assert upload(api, path, picture("WEBP"), HTTP_IDEMPOTENCY_KEY="photo").status_code == 422
+
+
+def test_files_of_cards_are_imported_once(api: Client, alice: User) -> None:
+    for is_replayed in (False, True):
+        card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nEND:VCARD\r\n"
+        answer = api.generic("POST", "/api/vcard/import", card, "text/vcard", HTTP_IDEMPOTENCY_KEY="cards")
+        assert (answer.status_code, answer.json()["imported"]) == (200, 1)
+        assert ("Idempotent-Replayed" in answer) == is_replayed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_twins_run_once(alice: User) -> None:
+    statuses = requests_at_once(alice, 6, lambda client, _: post(client))
+    assert set(statuses) <= {201, 409}
+    assert statuses[201] >= 1
+    assert Person.objects.owned_by(alice).count() == 1

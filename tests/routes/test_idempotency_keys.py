@@ -1,0 +1,48 @@
+"""Every POST with an Idempotency-Key does what it does without one; sent again, it is answered again."""
+
+import pytest
+
+from accounts.models import KeptAnswer
+from tests.client import client_of
+from tests.routes.route_data import RouteData
+from tests.routes.table import ROUTES, Route
+from tests.routes.test_routes import committed_route_data, route_data, send
+
+__all__ = ["committed_route_data", "route_data"]  # fixtures
+
+POSTS = [route for route in ROUTES if route.method == "POST" and not route.is_open and not route.own_credential]
+# They show a secret, stream, change nothing, or end the session that would ask again.
+KEEP_NOTHING = {
+    "POST /api/auth/logout",
+    "POST /api/user/import/validate",
+    "POST /api/user/mfa/totp",
+    "POST /api/user/mfa/totp/confirm",
+    "POST /api/user/mfa/recovery-codes",
+    "POST /api/user/api-tokens",
+    "POST /api/notifications/endpoints",
+    "POST /api/carddav/backup",
+    "POST /api/carddav/sync",
+    "POST /api/photos/convert",
+}
+
+
+@pytest.mark.parametrize("route", POSTS, ids=lambda route: route.name)
+def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteData) -> None:
+    client = route_data.client
+    if route.session_only:
+        client = client_of(None)
+        client.force_login(route_data.owner)
+    client.defaults["HTTP_IDEMPOTENCY_KEY"] = "once"
+    first = send(client, route, route_data.ids)
+    assert first.status_code == route.owner
+    if route.name in KEEP_NOTHING:
+        assert not KeptAnswer.unscoped.exists()
+        return
+    second = send(client, route, route_data.ids)
+    if first.status_code < 500 and first.status_code != 429:
+        assert (second.status_code, second.content) == (first.status_code, first.content)
+        assert second["Idempotent-Replayed"] == "true"
+
+
+def test_all_that_keep_nothing_are_routes() -> None:
+    assert {route.name for route in POSTS} >= KEEP_NOTHING
