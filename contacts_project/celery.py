@@ -4,11 +4,12 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import celeryd_after_setup, setup_logging
 from django.conf import settings
 from django.utils.log import configure_logging
 
 import contacts_project.kernel.broker  # noqa: F401 - makes kombu know the scheme `embedded`
+from contacts_project.kernel.outbound.hosts import HOST_CALLS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
 
@@ -22,3 +23,9 @@ app.autodiscover_tasks(["contacts_project.operation"])  # a package of an app, n
 def keep_log_lines(**options: Any) -> None:
     """Workers and the scheduler write the lines of LOGGING. Connected, Celery does not set up its own."""
     configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+
+
+@celeryd_after_setup.connect
+def leave_threads_to_every_host(*, instance: Any, **options: Any) -> None:
+    """One host gets a share of a worker's threads."""
+    HOST_CALLS.threads = instance.concurrency

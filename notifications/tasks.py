@@ -9,7 +9,6 @@ from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services import dispatch
 from notifications.services.history import purge_history
-from notifications.services.sender import send_delivery
 
 
 @shared_task
@@ -24,8 +23,8 @@ def due_scan() -> None:
 
 @shared_task
 def send(delivery_id: str) -> None:
-    """Try one delivery."""
-    send_delivery(delivery_id=UUID(delivery_id), now=timezone.now())
+    """Try one delivery, and those that waited for its host."""
+    dispatch.send_queued(delivery_id=UUID(delivery_id), enqueue=send.delay)
 
 
 @shared_task

@@ -101,17 +101,18 @@ class Recorder:
     received: list[Received] = field(default_factory=list)
     reply: Reply | Callable[[Received], Reply] = field(default_factory=Reply)
     scheme: str = "http"
+    host: str = "127.0.0.1"
 
     @property
     def url(self) -> str:
         """The server's root, without a slash at the end."""
-        return f"{self.scheme}://127.0.0.1:{self.port}"
+        return f"{self.scheme}://{self.host}:{self.port}"
 
 
 @contextmanager
-def recording_server(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
+def recording_server(tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Iterator[Recorder]:
     """An HTTP server that remembers every request and answers as it is told."""
-    recorder = Recorder(port=0, scheme="https" if tls else "http")
+    recorder = Recorder(port=0, scheme="https" if tls else "http", host=host)
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -141,7 +142,7 @@ def recording_server(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
         def handle_error(self, request: Any, client_address: Any) -> None:
             """A client that breaks off is part of the tests."""
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server((host, 0), Handler)
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     recorder.port = server.server_port

@@ -238,6 +238,20 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             unset="the system's",
         ),
         Setting(
+            "OUTBOUND_CALLS_PER_HOST",
+            whole_number(1),
+            "",
+            "reminders under way to one host at once, from each worker process",
+            unset="three quarters of its threads",
+        ),
+        Setting(
+            "OUTBOUND_CALLS_PER_SECOND",
+            whole_number(1),
+            "",
+            "reminders that one host gets in a second, from all processes together",
+            unset="no bound",
+        ),
+        Setting(
             "VAPID_PUBLIC_KEY",
             kinds.VAPID_PUBLIC_KEY,
             "",

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
+from contacts_project.kernel.outbound.hosts import HostBusyError
 from notifications.notices.notice import Notice, NoticeKind
 
 log = logging.getLogger(__name__)
@@ -81,9 +82,14 @@ class Channel:
         raise NotImplementedError
 
     def send(self, key: str, notice: Notice) -> Outcome:
-        """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised."""
+        """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised.
+
+        Inside `limited_hosts` it raises HostBusyError: nothing was tried.
+        """
         try:
             self.deliver(key, notice)
+        except HostBusyError:
+            raise
         except OutboundError as error:
             return Outcome.failed(error, gone_statuses=self.gone_statuses)
         except TargetMissingError:

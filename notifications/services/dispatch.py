@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from uuid import UUID
@@ -10,11 +11,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.outbound.hosts import HostBusyError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
 from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
+from notifications.services.parked import PARKED
 from notifications.services.planner import plan_due
 from notifications.services.sender import Attempt, send_delivery
 from people.services.reminders import replan_account
@@ -22,6 +25,7 @@ from people.services.reminders import replan_account
 log = logging.getLogger(__name__)
 
 _HANDED_OUT_AT_ONCE = 5000
+_PARKED_SECONDS = 10
 
 
 def scan(*, now: dt.datetime) -> int:
@@ -88,6 +92,24 @@ def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
     return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
 
 
+def send_queued(*, delivery_id: UUID, enqueue: Callable[[str], object]) -> None:
+    """Try one delivery that came from the queue, and then what was parked and whose host has room again.
+
+    What is still parked after ten seconds goes through the queue: a worker that stops waits for its tasks.
+    """
+    ends_at = time.monotonic() + _PARKED_SECONDS
+    next_id: UUID | None = delivery_id
+    while next_id is not None:
+        try:
+            send_delivery(delivery_id=next_id, now=timezone.now())
+        except HostBusyError as busy:
+            PARKED.put(busy.host, next_id)
+        next_id = PARKED.take()
+        if next_id is not None and time.monotonic() >= ends_at:
+            enqueue(str(next_id))
+            return
+
+
 def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[Attempt]:
     """Try everything that is due here, one after the other; returns how many ended in what way.
 
@@ -99,6 +121,8 @@ def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKi
         for delivery_id in ids:
             try:
                 counts[send_delivery(delivery_id=delivery_id, now=now)] += 1
+            except HostBusyError:
+                continue  # it has waited its while, and is found due again
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})
                 broken.add(delivery_id)

@@ -12,6 +12,7 @@ from django.db.models import DateTimeField, F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.delivery_metrics import FAILURES, count_deliveries
@@ -42,7 +43,10 @@ class Attempt(StrEnum):
 
 
 def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
-    """Try one delivery that is due, unless another run has it."""
+    """Try one delivery that is due, unless another run has it.
+
+    Raises HostBusyError: its host has as much of us as it may have; nothing was tried, and it stays due.
+    """
     delivery = claim(delivery_id=delivery_id, now=now)
     if delivery is None:
         return Attempt.TAKEN
@@ -54,7 +58,12 @@ def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
         return Attempt.SKIPPED
     if not delivery.attempts and is_content_outdated(delivery, now):
         mark_late(delivery, now)
-    outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
+    try:
+        with limited_hosts():
+            outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
+    except HostBusyError:
+        _put_off(delivery, now)
+        raise
     record(delivery, outcome, now=now)
     return Attempt.SENT if outcome.is_ok else Attempt.FAILED
 
@@ -183,6 +192,21 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
             channels()[delivery.channel].record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
     if ended:
         count_deliveries(delivery.channel, state)
+
+
+def _put_off(delivery: Delivery, now: dt.datetime) -> None:
+    """Give the delivery back as it was. The scan leaves it to whoever waits for the host, as long as to a queue."""
+    clock = timezone.now()
+    _ours(delivery).update(
+        state=DeliveryState.PENDING,
+        next_try_at=now,
+        claims=F("claims") - 1,
+        first_tried_at=delivery.first_tried_at if delivery.attempts else None,
+        held_until=clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS),
+        holder="",
+        claim=None,
+        updated_at=clock,
+    )
 
 
 def _ours(delivery: Delivery) -> Any:

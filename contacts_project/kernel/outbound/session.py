@@ -23,6 +23,7 @@ from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
 from contacts_project.kernel.outbound.answers import Answer, mapped_failures
 from contacts_project.kernel.outbound.failures import Code, OutboundError
+from contacts_project.kernel.outbound.hosts import host_call
 from contacts_project.kernel.outbound.policy import Policy, Refused, Schemes, Target, check_url
 from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
@@ -103,7 +104,14 @@ class OutboundAdapter(HTTPAdapter):
         proxies: Any = None,
     ) -> requests.Response:
         """Sends within the deadline (`timeout`, in all). stream, verify, cert and proxies are not heeded."""
-        call = self.rules.call(request.url or "", sum(timeout) if isinstance(timeout, tuple) else timeout)
+        with host_call(self.rules.check_url(request.url or "").host):  # before the clock of the call starts
+            response = self._send(request, sum(timeout) if isinstance(timeout, tuple) else timeout)
+        if self.raise_redirects and 300 <= response.status_code < 400:
+            raise OutboundError(Code.REDIRECT, status=response.status_code)
+        return response
+
+    def _send(self, request: requests.PreparedRequest, seconds: float | None) -> requests.Response:
+        call = self.rules.call(request.url or "", seconds)
         request.url = call.target.url
         token = CURRENT_CALL.set(call)
         try:
@@ -112,8 +120,6 @@ class OutboundAdapter(HTTPAdapter):
                 _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
         finally:
             CURRENT_CALL.reset(token)
-        if self.raise_redirects and 300 <= response.status_code < 400:
-            raise OutboundError(Code.REDIRECT, status=response.status_code)
         return response
 
     def open(self, request: requests.PreparedRequest, call: Call) -> Answer:

@@ -1,0 +1,174 @@
+"""One host has so much of us: what is over it waits in order, has not failed, and keeps nobody else's waiting."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+from uuid import UUID
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.db import connections
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.outbound.hosts import HOST_CALLS, HostBusyError, HostCalls, host_call, limited_hosts
+from notifications.models import Delivery, DeliveryState, Destination
+from notifications.services import dispatch
+from notifications.services.parked import PARKED, Parked
+from notifications.services.sender import send_delivery
+from tests.builders import make_user
+from tests.loopback import Received, Recorder, Reply, recording_server
+from tests.notifications.test_workers import ids, make_due
+
+FAST = "127.0.0.2"
+
+
+@pytest.fixture
+def _four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a worker."""
+    monkeypatch.setattr(HOST_CALLS, "threads", 4)
+    yield
+    while PARKED.take():
+        pass
+
+
+def make_webhook(owner: User, receiver: Recorder) -> None:
+    """The only channel of the account that is on."""
+    User.objects.filter(pk=owner.pk).update(email_reminders_enabled=False)
+    row = Destination(owner=owner, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
+    row.point_to(f"{receiver.url}/hook", "")
+    row.save()
+
+
+def plan(owner: User, number: int) -> list[UUID]:
+    """Deliveries that are due, in the order in which they were planned."""
+    make_due(owner, number)
+    dispatch.scan(now=timezone.now())
+    return list(Delivery.unscoped.filter(owner=owner).order_by("id").values_list("pk", flat=True))
+
+
+def send_queued(delivery_id: UUID) -> None:
+    try:
+        dispatch.send_queued(delivery_id=delivery_id, enqueue=lambda id_: send_queued(UUID(id_)))
+    finally:
+        connections.close_all()
+
+
+def test_a_host_has_three_quarters_of_the_threads_or_what_the_operator_says(settings: Any) -> None:
+    calls = HostCalls()
+    assert calls.most() == float("inf"), "a command has one thread, and waits for nobody"
+    for threads, most in ((1, 1), (2, 1), (4, 3), (8, 6)):
+        calls.threads = threads
+        assert calls.most() == most
+    settings.OUTBOUND_CALLS_PER_HOST = 2
+    assert calls.most() == 2
+
+
+def test_a_call_over_the_share_of_its_host_is_refused_and_others_are_not() -> None:
+    calls = HostCalls()
+    calls.threads = 4
+    with ExitStack() as under_way:
+        for _ in range(3):
+            under_way.enter_context(calls.call("slow.example"))
+        with pytest.raises(HostBusyError), calls.call("slow.example"):
+            raise AssertionError
+        with calls.call("other.example"):
+            assert not calls.has_room("slow.example")
+    assert calls.has_room("slow.example")
+
+
+def test_only_who_asks_for_it_is_limited(settings: Any) -> None:
+    settings.OUTBOUND_CALLS_PER_HOST = 1
+    with limited_hosts(), host_call("one.example"), pytest.raises(HostBusyError), host_call("one.example"):
+        raise AssertionError
+    with host_call("one.example"), host_call("one.example"):
+        assert HOST_CALLS.has_room("one.example")
+
+
+def test_in_a_second_a_host_gets_so_many_and_the_next_waits_for_the_next_second(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OUTBOUND_CALLS_PER_SECOND = 3
+    cache.clear()
+    with time_machine.travel("2026-05-01T12:00:00Z", tick=False) as clock, limited_hosts():
+        monkeypatch.setattr(time, "sleep", clock.shift)
+        start, times = time.time(), []
+        for _ in range(8):
+            with host_call("one.example"):
+                times.append(round(time.time() - start, 1))
+        with host_call("other.example"):
+            times.append(round(time.time() - start, 1))
+    assert times == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_what_waits_too_long_for_its_second_is_given_back(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.OUTBOUND_CALLS_PER_SECOND = 1
+    cache.clear()
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    with time_machine.travel("2026-05-01T12:00:00Z", tick=False), limited_hosts():
+        with host_call("one.example"):
+            pass
+        with pytest.raises(HostBusyError), host_call("one.example"):
+            raise AssertionError
+        assert HOST_CALLS.has_room("one.example")
+
+
+def test_parked_deliveries_come_back_in_order_to_hosts_that_have_room(settings: Any) -> None:
+    settings.OUTBOUND_CALLS_PER_HOST = 1
+    parked, numbers = Parked(), [UUID(int=number) for number in range(4)]
+    for number in (2, 0, 1):
+        parked.put("busy.example", numbers[number])
+    parked.put("free.example", numbers[3])
+    with HOST_CALLS.call("busy.example"):
+        assert [parked.take(), parked.take()] == [numbers[3], None]
+    assert [parked.take() for _ in range(4)] == [*numbers[:3], None]
+
+
+@pytest.mark.django_db
+def test_a_delivery_to_a_busy_host_stays_due_as_if_it_had_not_been_tried(
+    settings: Any, receiver: Recorder, alice: User
+) -> None:
+    settings.OUTBOUND_CALLS_PER_HOST = 1
+    make_webhook(alice, receiver)
+    [delivery_id] = plan(alice, 1)
+    with HOST_CALLS.call("127.0.0.1"), pytest.raises(HostBusyError):
+        send_delivery(delivery_id=delivery_id, now=timezone.now())
+    row = Delivery.unscoped.get()
+    assert (row.state, row.attempts, row.claims, row.code, row.first_tried_at) == ("pending", 0, 0, "", None)
+    assert row.next_try_at is not None
+    assert row.next_try_at < row.expires_at
+    assert not dispatch.due_ids(timezone.now(), limit=10), "whoever waits for the host has it"
+    assert list(dispatch.send_due(now=timezone.now()).values()) == [1]
+    assert len(receiver.received) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_four_threads")
+def test_a_host_that_does_not_answer_keeps_no_other_waiting(receiver: Recorder, alice: User) -> None:
+    """Four threads; twenty deliveries to a host that hangs stand in the queue before three to one that answers."""
+    others_are_sent = threading.Event()
+
+    def hang(request: Received) -> Reply:
+        others_are_sent.wait(9)  # seconds; a call may take ten
+        return Reply()
+
+    receiver.reply = hang
+    make_webhook(alice, receiver)
+    with recording_server(host=FAST) as fast, ThreadPoolExecutor(4) as threads:
+        bob = make_user("bob")
+        make_webhook(bob, fast)
+        queue = plan(alice, 20) + plan(bob, 3)
+        sending = [threads.submit(send_queued, delivery_id) for delivery_id in queue]
+        for task in sending[20:]:
+            task.result(60)
+        assert len(fast.received) == 3
+        assert len(receiver.received) == 3, "as many as may be under way to one host"
+        others_are_sent.set()
+        for task in sending:
+            task.result(60)
+    assert set(Delivery.unscoped.values_list("state", "attempts")) == {(DeliveryState.SENT, 1)}
+    assert set(ids(receiver).values()) == {1}
