@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psycopg
 from django.db import connection
 from django.db.backends.base.creation import TEST_DATABASE_PREFIX
 
@@ -77,3 +79,15 @@ def _create_database(name: str, *, template: str) -> None:
     with creation._nodb_cursor() as cursor:
         cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
         cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+
+
+@contextmanager
+def empty_database() -> Iterator[str]:
+    """The URL of a database without tables on the PostgreSQL server of this run."""
+    url, name = os.environ["TEST_DATABASE_URL"], f"empty_{os.getpid()}"
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlsplit(url)._replace(path=f"/{name}").geturl()
+        finally:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -17,7 +17,7 @@ def load_or_make_keys(path: Path) -> dict[str, str]:
             "SECRET_KEY": secrets.token_urlsafe(50),
             "ENCRYPTION_KEY": base64.urlsafe_b64encode(os.urandom(32)).decode(),
         }
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")  # containers share ids of processes
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             json.dump(keys, file, indent=2)
