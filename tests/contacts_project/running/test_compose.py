@@ -1,0 +1,85 @@
+"""compose.yaml: it is what the specification of Compose allows, and its processes do the job together."""
+
+import datetime as dt
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from tests.contacts_project.running.composition import SCRIPTS, Composition, composed, image_instruction
+from tests.loopback import Recorder, closed_port, recording_server
+from tests.workers import ROOT
+
+
+def test_the_file_is_as_the_specification_wants_it() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_image_runs_as_nobody_and_is_pinned() -> None:
+    assert image_instruction("USER").split(":")[0].isdigit()
+    assert image_instruction("USER").split(":")[0] != "0"
+    assert "@sha256:" in image_instruction("ARG")
+    assert "curl" not in (ROOT / "Dockerfile").read_text()
+
+
+def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
+    with recording_server() as receiver, composed(tmp_path, **settings()) as compose:
+        assert compose.run("prepare").returncode == 0
+        migrated = compose.run("migrate")
+        assert migrated.returncode == 0, migrated.stderr
+        before = files_of(compose)
+        ports = [closed_port(), closed_port()]
+        webs = [compose.start("web", PORT=str(port)) for port in ports]
+        workers = [compose.start("worker"), compose.start("worker")]
+        others = [compose.start("chores"), compose.start("beat")]
+        for port in ports:
+            compose.wait_for_health("web", PORT=str(port))
+        bases = [f"http://127.0.0.1:{port}" for port in ports]
+        session = ask_for_a_reminder(bases[0], receiver)
+        workers[0].kill()
+        compose.wait_until(lambda: receiver.received, "the webhook comes")
+        # What is scanned once more is not sent once more.
+        assert compose.run("web", str(SCRIPTS / "python"), "manage.py", "deliver_reminders").returncode == 0
+        assert [request.path for request in receiver.received] == ["/hook"]
+        shown = [session.get(f"{base}/api/people", timeout=60).json()["people"] for base in bases]
+        assert shown[0] == shown[1]
+        assert [person["name"] for person in shown[0]] == ["Ada"]
+        left = [*webs, workers[1], *others]
+        for process in left:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(120) for process in left] == [0] * 5
+        assert files_of(compose) == before, "the image may not be written to"
+
+
+def settings() -> dict[str, str]:
+    """Lines of .env."""
+    return {"OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8", "OUTBOUND_ALLOWED_PORTS": "*"}
+
+
+def files_of(compose: Composition) -> set[Path]:
+    return {path for path in compose.app.rglob("*") if "__pycache__" not in path.parts}
+
+
+def ask_for_a_reminder(base: str, receiver: Recorder) -> requests.Session:
+    """Register, and have a webhook told of a day that is today. Returns what is signed in."""
+    session = requests.Session()
+
+    def send(method: str, path: str, body: dict[str, Any]) -> Any:
+        session.headers["X-CSRFToken"] = session.cookies.get("csrftoken") or ""
+        answer = session.request(method, f"{base}{path}", json=body, timeout=60)
+        assert answer.ok, (path, answer.text)
+        return answer.json()
+
+    send("POST", "/api/auth/register", {"email": "ada@example.org", "password": "Analytical-1843", "name": "Ada"})
+    send("PUT", "/api/notifications/email", {"enabled": False})
+    send("PUT", "/api/user/reminder-hour", {"hour": 0})
+    send("POST", "/api/notifications/endpoints", {"type": "WEBHOOK", "label": "Hook", "url": f"{receiver.url}/hook"})
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    day = {"title": "Met", "date": today, "reminderEnabled": True, "reminderType": "ONCE"}
+    send("POST", "/api/people", {"name": "Ada", "importantDates": [day]})
+    return session
