@@ -135,6 +135,8 @@ class Proxy:
             try:
                 headers = {name: value for name, value in request.headers.items() if name not in _HOP_BY_HOP}
                 headers["host"] = f"127.0.0.1:{self.port}"
+                if login := headers.pop("x-upstream-authorization", None):
+                    headers["authorization"] = login
                 connection.request(request.method, request.path, request.body, headers)
                 answer = connection.getresponse()
                 kept = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}

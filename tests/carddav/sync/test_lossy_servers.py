@@ -133,18 +133,3 @@ def test_the_book_is_found_from_wherever_one_begins(synced: ServerSyncedAccount)
     starts = [root + synced.path, root + quote(synced.path.rstrip("/")), home, home.rstrip("/"), f"{root}/", root]
     for start in [*starts, *filter(None, [principal])]:
         assert synced.path.rstrip("/") in found_from(start), start
-
-
-def test_a_hundred_and_twenty_are_exported_with_one_that_is_refused(synced: ServerSyncedAccount) -> None:
-    synced.sync()
-    people = [synced.create(name=f"L{number}", organization="Bad" if number == 60 else "") for number in range(120)]
-    synced.proxy.add(Fault(before=lambda request: Reply(415) if b"ORG:Bad" in request.body else None))
-    body = {"personIds": [str(person.pk) for person in people]}
-    answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-    assert (answer["exported"], answer["skipped"], answer["errors"]) == (119, 0, 1)
-    assert synced.cards_there() == 119
-    synced.proxy.forget()
-    again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-    assert (again["exported"], again["skipped"]) == (0, 119)
-    assert counts(synced.sync()) == {}
-    synced.quiet()

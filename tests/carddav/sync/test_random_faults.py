@@ -3,18 +3,24 @@
 SYNC_HISTORIES sets how many histories are tried on each server.
 """
 
+import itertools
 import os
-import random
 import re
+from random import Random
+from typing import Any
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from accounts.models import User
 from carddav.client import Book, Login, open_session
 from carddav.models import Conflict, Mapping
 from carddav.sync.people import load_sides
 from people.models import Person
 from people.vcard import read_card
+from tests.builders import make_user
 from tests.carddav.conftest import USER, card
 from tests.carddav.faults import change_header, fail, hide_half, lose_reply, lose_request, method, rename_on_create
 from tests.carddav.proxy import Fault, Proxy
@@ -22,14 +28,16 @@ from tests.carddav.servers import PASSWORD, DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 
-HISTORIES = int(os.environ.get("SYNC_HISTORIES", "1"))
+HISTORIES = int(os.environ.get("SYNC_HISTORIES", "2"))
+randoms = st.randoms(use_true_random=False)
+_numbers = itertools.count()
 
 
 class History:
     """`expected` are the phone numbers that nobody has removed."""
 
-    def __init__(self, synced: ServerSyncedAccount, seed: int) -> None:
-        self.synced, self.random, self.next = synced, random.Random(seed), 1000
+    def __init__(self, synced: ServerSyncedAccount, random: Random) -> None:
+        self.synced, self.random, self.next = synced, random, 1000
         self.expected: set[str] = set()
         self.removals = 0
 
@@ -125,15 +133,61 @@ class History:
         assert len(numbers_there) == len(set(numbers_there))
 
 
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_both_sides_agree_after_random_faults(alice: User, server: DavServer, proxy: Proxy, seed: int) -> None:
-    history = History(ServerSyncedAccount(alice, server, proxy, auto_export_new=True), seed)
-    for _ in range(6):
-        history.add_card()
-    history.synced.sync()
-    edits = [history.add_card, history.add_person, history.edit_person, history.edit_card, history.edit_card]
-    for _ in range(6):
-        for edit in history.random.choices([*edits, history.remove_card, history.remove_person], k=4):
+class RandomFaults(RuleBasedStateMachine):
+    """A shorter relative of the machine of test_stateful: real servers, and faults of the network before them."""
+
+    start: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.atomic: Any = transaction.atomic()
+        self.atomic.__enter__()
+
+    @initialize(random=randoms)
+    def connect(self, random: Random) -> None:
+        self.history = History(self.start(), random)
+        for _ in range(6):
+            self.history.add_card()
+        self.history.synced.sync()
+
+    @rule(random=randoms)
+    def edit(self, random: Random) -> None:
+        history = self.history
+        history.random = random
+        edits = [history.add_card, history.add_person, history.edit_person, history.edit_card, history.edit_card]
+        for edit in random.choices([*edits, history.remove_card, history.remove_person], k=2):
             edit()
-        history.sync_with_a_fault()
-    history.check()
+
+    @rule(random=randoms)
+    def sync_with_a_fault(self, random: Random) -> None:
+        self.history.random = random
+        self.history.sync_with_a_fault()
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "history"):
+                self.history.synced.proxy.heal()
+                self.history.check()
+        finally:
+            transaction.set_rollback(True)
+            self.atomic.__exit__(None, None, None)
+
+
+@pytest.mark.django_db
+def test_both_sides_agree_after_random_faults(server: DavServer, proxy: Proxy) -> None:
+    class Machine(RandomFaults):
+        @staticmethod
+        def start() -> ServerSyncedAccount:
+            owner = make_user(f"u{next(_numbers)}@example.org")
+            return ServerSyncedAccount(owner, server, proxy, auto_export_new=True)
+
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=HISTORIES,
+            stateful_step_count=12,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+            deadline=None,
+        ),
+    )

@@ -8,10 +8,11 @@ import pytest
 from accounts.models import User
 from carddav.models import Conflict, Mapping, PendingImport
 from people.models import Group, Person
-from tests.carddav.conftest import card
+from tests.carddav.conftest import USER, card
 from tests.carddav.faults import (
     at,
     change_header,
+    digest_only,
     fail,
     hide_half,
     lose_reply,
@@ -21,9 +22,10 @@ from tests.carddav.faults import (
     rename_on_create,
     reports,
     sign_in_page,
+    silence,
 )
 from tests.carddav.proxy import Fault, Proxy, Reply
-from tests.carddav.servers import DavServer
+from tests.carddav.servers import PASSWORD, DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 from tests.pictures import picture
@@ -344,12 +346,35 @@ def test_a_wrong_password_is_one_request(synced: ServerSyncedAccount) -> None:
     assert synced.proxy.count() == 0
 
 
+@pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
+def test_a_server_that_takes_digest_alone(synced: ServerSyncedAccount, algorithm: str) -> None:
+    synced.proxy.add(digest_only(USER, PASSWORD, algorithm=algorithm))
+    synced.put("1.vcf", card("1", "Ada"))
+    assert counts(synced.sync()) == {"imported": 1}
+    synced.edit(synced.person(), notes="mine")
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "NOTE:mine" in synced.text("1.vcf")
+    assert counts(synced.sync()) == {}
+    assert synced.proxy.count() == 2  # Basic first, which it refuses
+    assert synced.connection.pause == ""
+
+
 @pytest.mark.parametrize("url", ["http://10.0.0.1/a.jpg", "http://169.254.169.254/latest", "file:///etc/passwd"])
 def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, settings: Any) -> None:
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
     assert counts(synced.sync()) == {"imported": 1}
     assert synced.person().photo is None
     synced.quiet()
+
+
+def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carddav.sync.pictures._SECONDS", 0.3)
+    synced.proxy.add(silence(when=at("/pictures/ada.jpg")))
+    synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{synced.proxy.url}pictures/ada.jpg"))
+    assert counts(synced.sync()) == {"imported": 1}
+    assert synced.person().photo is None
+    synced.quiet()
+    assert "/pictures/ada.jpg" in synced.text("1.vcf").replace("\r\n ", "")
 
 
 def test_photo_by_url_gets_no_login(synced: ServerSyncedAccount) -> None:

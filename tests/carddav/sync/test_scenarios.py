@@ -1,5 +1,6 @@
 """Scenarios of the sync over a book in memory, which misbehaves as real servers do."""
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -484,3 +485,29 @@ def test_a_card_to_be_deleted_that_is_gone_is_counted_by_neither_run(synced: Syn
         synced.server.gone.clear()
     assert counts(synced.sync(dry_run=True)) == counts(synced.sync()) == {}
     assert counts(synced.sync()) == {}
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_year_less_dates_are_the_same_day_in_every_zone(
+    synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    """The first of January, 14 hours ahead of UTC and 11 behind: of the account, of the request and of the process."""
+    lines = ["BDAY:--0101", "BDAY;X-APPLE-OMIT-YEAR=1604:1604-01-01", "BDAY:1604-01-01"]
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        User.objects.filter(pk=synced.owner.pk).update(time_zone=zone)
+        with timezone.override(zone):
+            hrefs = [synced.server.edit(f"{line}.vcf", vcard(f"P{n} X", line)) for n, line in enumerate(lines)]
+            synced.sync()
+            for number in range(3):
+                person = synced.person(f"P{number}")
+                [date] = synced.api.ok("GET", f"/api/people/{person.pk}")["person"]["importantDates"]
+                assert (date["date"][4:], date["yearUnknown"]) == ("-01-01T00:00:00.000Z", True)
+                synced.edit(person, notes="mine")
+            assert counts(synced.sync()) == {"updated_remotely": 3}
+            for line, href in zip(lines, hrefs, strict=True):
+                assert line in synced.server.cards[href].text
+    finally:
+        monkeypatch.undo()
+        time.tzset()
