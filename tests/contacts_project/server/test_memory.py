@@ -1,8 +1,11 @@
-"""Memory goes back to the system after large requests, once for many."""
+"""What a request took is free after it, and memory goes back to the system after large ones, once for many."""
 
 import asyncio
+import gc
+import weakref
 
 import pytest
+from django.urls import resolve
 
 from contacts_project.server import memory
 
@@ -34,3 +37,10 @@ def test_small_requests_release_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_releasing_works_on_this_system() -> None:
     memory.release_memory()
+
+
+def test_the_description_of_a_route_keeps_no_view() -> None:
+    route = resolve("/api/dashboard/graph").func
+    view = weakref.ref(route.cls(**route.initkwargs))  # type: ignore[attr-defined]  # as_view() of DRF sets both
+    gc.collect()
+    assert view() is None

@@ -28,7 +28,22 @@ _IDEMPOTENCY_KEY = {
 }
 
 
-class ContractSchema(AutoSchema):
+class _ForgetfulType(type):
+    """Keeps no view: DRF sets `view` on the schema class of a route in each request, and only instances need one.
+
+    Kept there, the last view of each route would live as long as the process, with its request and all of its answer.
+    """
+
+    @property
+    def view(cls) -> object:
+        return None
+
+    @view.setter
+    def view(cls, view: object) -> None:
+        pass
+
+
+class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
     """The schema class of every view."""
 
     @property
