@@ -4,7 +4,7 @@ import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -95,7 +95,7 @@ class AccountPlan:
         known = self._known()
         rows = [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
         Delivery.objects.bulk_create(rows, batch_size=200)
-        transaction.on_commit(partial(_count, rows), robust=True)
+        transaction.on_commit(lambda: _count(rows), robust=True)
         return len(rows)
 
     def _known(self) -> dict[Key, set[tuple[str, str]]]:

@@ -7,7 +7,6 @@ people_deleted   owner_id, person_ids, from_card_dav (bool)   people were soft-d
 addresses_noted  owner_id   new addresses wait for the geocoder
 """
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -34,4 +33,5 @@ def announce_deletion(owner_id: UUID, person_ids: list[UUID], *, from_card_dav: 
 
 
 def _send_on_commit(news: Signal, **what: Any) -> None:
-    transaction.on_commit(partial(news.send, sender=None, **what), robust=True)
+    # No partial: where it fails, Django asks a robust hook for its name, and a partial has none.
+    transaction.on_commit(lambda: news.send(sender=None, **what), robust=True)

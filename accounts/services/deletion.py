@@ -1,7 +1,5 @@
 """The end of an account."""
 
-from functools import partial
-
 from django.contrib.auth.hashers import check_password
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -35,7 +33,7 @@ def delete_account(*, user: User) -> None:
             if not User.objects.with_email(address).exclude(pk=user.pk).exists():
                 AccountMail.objects.filter(address__iexact=address).delete()
         User.objects.get(pk=user.pk).delete()
-        transaction.on_commit(partial(delete_pending_files), robust=True)
+        transaction.on_commit(delete_pending_files, robust=True)
 
 
 def delete_pending_files() -> int:

@@ -1,6 +1,5 @@
 """Preferences of an account, and the news of their change."""
 
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -32,6 +31,6 @@ def change_preferences(*, user: User, values: dict[str, Any]) -> User:
         if changed & _MOVES_REMINDERS:
             fresh.reminders_stale = True
         fresh.save(update_fields=[*changed, "reminders_stale", "updated_at"])
-        news = partial(preferences_changed.send, sender=User, user_id=fresh.pk, fields=changed)
-        transaction.on_commit(news, robust=True)
+        news = {"user_id": fresh.pk, "fields": changed}
+        transaction.on_commit(lambda: preferences_changed.send(sender=User, **news), robust=True)
     return fresh

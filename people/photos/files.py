@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from uuid import UUID
 
 from django.core.files.base import ContentFile
@@ -105,7 +104,11 @@ def delete_files(names: Iterable[str | None]) -> None:
         if name:
             by_owner[owner_of(name)].add(name)
     for owner_id, owned in by_owner.items():
-        transaction.on_commit(partial(_delete_unused, owner_id, owned), robust=True)
+        _delete_on_commit(owner_id, owned)
+
+
+def _delete_on_commit(owner_id: UUID, names: set[str]) -> None:
+    transaction.on_commit(lambda: _delete_unused(owner_id, names), robust=True)
 
 
 def _delete_unused(owner_id: UUID, names: set[str]) -> None:
