@@ -6,6 +6,7 @@ Exit status 1 where anything is lost, sent twice without cause, or named by the 
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--logs", type=Path, help="a folder in which the logs of all processes are kept")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with it
     databases = [options.db] if options.db else ["postgresql", "sqlite"]
     return max([soak(database, options.seconds, options.seed, options.logs) for database in databases])
 

@@ -85,7 +85,10 @@ class Stack:
         while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
             time.sleep(0.1)
         time.sleep(DOWN_SECONDS)
-        self.database.ensure_postgres_running()
+        for _ in range(20):  # pg_ctl waits 10 s, which recovery may take longer than
+            with suppress(subprocess.TimeoutExpired):
+                self.database.ensure_postgres_running()
+                break
         self.faults.append(("crash of PostgreSQL", began, time.time()))
 
     def fill_disk(self, seconds: float) -> None:
