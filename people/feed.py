@@ -8,11 +8,12 @@ import orjson
 
 from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
+from contacts_project.kernel.api.records import Shown
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Person
 from people.projection import whole_people
-from people.projection.custom_templates import template_answer
+from people.projection.custom_templates import whole_template
 from people.projection.groups import whole_groups
-from people.projection.important_dates import important_date_answer
+from people.projection.important_dates import whole_date
 
 # What the answer of a person repeats of other records: the feed tells of those by themselves.
 _OF_OTHERS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
@@ -45,14 +46,18 @@ def _bare_group(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _templates(owner: User, ids: Collection[UUID]) -> Answers:
     rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
-    return {row.pk: template_answer(row) for row in rows}
+    return {row.pk: whole_template(row) for row in rows}
 
 
 def _dates(owner: User, ids: Collection[UUID]) -> Answers:
     rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
-    return {row.pk: important_date_answer(row) for row in rows}
+    return {row.pk: whole_date(row) for row in rows}
 
 
 def _dismissals(owner: User, ids: Collection[UUID]) -> Answers:
     rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
-    return {row.pk: {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id} for row in rows}
+    return {row.pk: Shown(row.revision, _dismissal(row)) for row in rows}
+
+
+def _dismissal(row: DuplicateDismissal) -> dict[str, UUID]:
+    return {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id}

@@ -7,7 +7,7 @@ from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
 from people.models import RelationshipType
 from relationships.models import Relationship
-from relationships.projection import some_relationships, type_answer
+from relationships.projection import some_relationships, whole_type
 
 
 def register_feed() -> None:
@@ -20,4 +20,4 @@ def register_feed() -> None:
 
 def _types(owner: User, ids: Collection[UUID]) -> Answers:
     rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
-    return {row.pk: type_answer(row) for row in rows}
+    return {row.pk: whole_type(row) for row in rows}

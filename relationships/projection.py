@@ -10,7 +10,9 @@ from accounts.models import User
 from contacts_project.kernel.api.columns import TimeText
 from contacts_project.kernel.api.ids import IdKey, id_text
 from contacts_project.kernel.api.json import ascii_json, timestamp
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.errors import MissingError
 from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name
 from relationships.models import Relationship, RelationshipQuerySet
@@ -65,17 +67,23 @@ def relationship_answers(owner: User, rows: RelationshipQuerySet) -> list[orjson
     return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
 
 
-def relationship_answer(owner: User, relationship_id: UUID) -> orjson.Fragment:
-    """The answer of one relationship between active people, in or out of the trash itself."""
-    [(_, text)] = _texts(owner, _ONE.rows(owner_id=owner.pk, relationship_id=relationship_id))
-    return orjson.Fragment(text)
+def whole_relationship(owner: User, relationship_id: UUID) -> Shown:
+    """One relationship between active people, in or out of the trash itself. Raises MissingError."""
+    for shown in _shown(owner, _ONE.rows(owner_id=owner.pk, relationship_id=relationship_id)).values():
+        return shown
+    raise MissingError
 
 
-def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, orjson.Fragment]:
+def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
     """Those of the relationships that are active and between active people, by id."""
-    rows = list(Relationship.objects.owned_by(owner).visible().filter(pk__in=ids).values_list(*_COLUMNS, *_JOINED))
+    rows = Relationship.objects.owned_by(owner).visible().filter(pk__in=ids)
+    return _shown(owner, list(rows.values_list(*_COLUMNS, *_JOINED, "revision")))
+
+
+def _shown(owner: User, rows: list[Any]) -> dict[UUID, Shown]:
+    """Rows with their revision behind the columns of the answer."""
     texts = _texts(owner, rows)
-    return {UUID(row[0]): orjson.Fragment(text) for row, (_, text) in zip(rows, texts, strict=True)}
+    return {UUID(row[0]): Shown(row[-1], orjson.Fragment(text)) for row, (_, text) in zip(rows, texts, strict=True)}
 
 
 def all_relationships(owner: User) -> Iterator[bytes]:
@@ -148,7 +156,7 @@ _JOINED: Final = (
 _ONE = CompiledQuery(
     lambda owner_id, relationship_id: _of_active_people(
         Relationship.objects.owned_by(owner_id).filter(pk=relationship_id)
-    ).values_list(*_COLUMNS, *_JOINED)
+    ).values_list(*_COLUMNS, *_JOINED, "revision")
 )
 _OF_PEOPLE = CompiledQuery(
     lambda owner_id, person_ids: (
@@ -201,6 +209,11 @@ def type_answer(row: RelationshipType) -> dict[str, Any]:
         "createdAt": timestamp(row.created_at),
         "updatedAt": timestamp(row.updated_at),
     }
+
+
+def whole_type(row: RelationshipType) -> Shown:
+    """The same of one, with the revision of its row."""
+    return Shown(row.revision, type_answer(row))
 
 
 def orphan_answers(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:

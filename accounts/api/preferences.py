@@ -10,7 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.viewsets import ApiViewSet
+from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.serializers.user import whole_profile
+from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import TimeZone
 from accounts.languages import CODES
 from accounts.models import User
@@ -103,16 +105,18 @@ PREFERENCES = [
 ]
 
 
-class PreferenceViewSet(ApiViewSet[Any]):
+class PreferenceViewSet(SettingsViewSet):
     """Stores one preference; subclasses are made by `preference_views`."""
 
     preference: Preference
     body: type[serializers.Serializer[Any]]
 
+    @sends_etag
+    @if_match
     def update(self, request: Request) -> Response:
-        """Change this preference; the answer holds it alone, not the profile."""
+        """Change this preference; the answer holds it alone, not the profile, and the profile's ETag."""
         user = change_preferences(user=self.owner, values=self.read_body(self.body))
-        return Response(answer_of(self.preference, user))
+        return Response(answer_of(self.preference, user), headers={"ETag": whole_profile(user).etag})
 
 
 def answer_of(preference: Preference, user: User) -> dict[str, Any]:

@@ -1,18 +1,23 @@
 """What the routes of all apps are built on: DRF's GenericViewSet, from the account behind the request."""
 
 import threading
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 from django.contrib.auth import get_user
 from django.db.models import Model
 from django.utils import timezone
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.api.idempotency import HEADER, REFUSALS, answering_once, takes_key
+from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.models import User
+from accounts.services.profile import stored_profile
+from contacts_project.kernel.api.records import Shown, record_answer
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
 M = TypeVar("M", bound=Model)
@@ -36,6 +41,7 @@ class ApiViewSet(GenericViewSet[M]):
     """Routes for signed-in accounts. An action may have permissions, parsers or a longer body of its own."""
 
     max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
+    record_serializer: ClassVar[type["Serializer[Any]"] | None] = None  # of what `current` gives
     keeps_answers = True  # for those who send a POST again under its Idempotency-Key
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -103,6 +109,7 @@ class OwnedViewSet(ApiViewSet[M]):
     model: type[M]
     lookup_url_kwarg: str
     lookup_value_converter = "id"
+    record_name: str  # of one record in an answer
 
     def get_queryset(self) -> OwnedQuerySet[M]:
         """The rows of the caller. Overrides narrow it down."""
@@ -113,6 +120,39 @@ class OwnedViewSet(ApiViewSet[M]):
     def get_object(self) -> M:
         """The row with the id of the path. Raises MissingError, which is 404, for an id that is none as well."""
         return self.get_queryset().find(self.kwargs[self.lookup_url_kwarg])
+
+    def shown(self, row_id: UUID) -> Shown:
+        """One of the caller's records as its GET shows it, in or out of the trash. Raises MissingError."""
+        raise NotImplementedError
+
+    def current(self) -> Shown:
+        """The same for the record of the path."""
+        return self.shown(self.get_object().pk)
+
+    def stored_revision(self) -> int | None:
+        """The revision of the row that the path names, now; None where the caller has none."""
+        model: Any = self.model
+        rows = model.objects.owned_by(self.owner).with_id(self.kwargs[self.lookup_url_kwarg])
+        found: int | None = rows.values_list("revision", flat=True).first()
+        return found
+
+    def answer_record(self, row_id: UUID, status: int = 200) -> Response:
+        """`{ <record_name>: record }` with its ETag. Raises MissingError."""
+        return record_answer(self.record_name, self.shown(row_id), status)
+
+
+class SettingsViewSet(ApiViewSet[Any]):
+    """Routes whose record is the account's own profile."""
+
+    record_serializer = UserSerializer
+
+    def current(self) -> Shown:
+        """The profile as it is now."""
+        return whole_profile(stored_profile(user=self.owner))
+
+    def stored_revision(self) -> int | None:
+        """The revision of what the profile shows, now."""
+        return stored_profile(user=self.owner).settings_revision
 
 
 class TrashViewSet(OwnedViewSet[M]):

@@ -10,9 +10,9 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
-from accounts.feed.kinds import SETTINGS, FeedKind, feed_kinds, settings_record
+from accounts.feed.kinds import SETTINGS, Answers, FeedKind, feed_kinds, settings_record
 from accounts.models import User
-from contacts_project.kernel.api.etags import record_etag
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.ownership.models import TrashModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
 
@@ -127,7 +127,7 @@ def _fetched(branches: list[str], parameters: list[Any]) -> Iterator[_Key]:
 def _told(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str, Any]]:
     """The changes. The revision was read before the record: what is newer than its number is told again later."""
     kinds = {kind.name: kind for kind in feed_kinds()}
-    answers: dict[str, Any] = {}
+    answers: dict[str, Answers] = {}
     if any(key.kind == SETTINGS for key in keys):
         answers[SETTINGS] = {owner.pk: settings_record(owner)}
     for name, kind in kinds.items():
@@ -143,13 +143,15 @@ def _told(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str,
         yield _change(key, answer, kinds.get(key.kind))
 
 
-def _change(key: _Key, answer: Any, kind: FeedKind | None) -> dict[str, Any]:
-    record = kind.record(answer) if kind and kind.record and answer is not None else answer
+def _change(key: _Key, answer: Shown | None, kind: FeedKind | None) -> dict[str, Any]:
+    record = answer and answer.body
+    if kind and kind.record and answer:
+        record = kind.record(answer.body)
     return {
         "type": key.kind,
         "id": str(key.record_id),
         "revision": key.revision,
-        "etag": None if answer is None else record_etag(key.revision, answer),
+        "etag": answer and answer.etag,
         "deleted": answer is None,
         "record": record,
     }

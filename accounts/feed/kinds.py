@@ -6,10 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.ownership.models import FeedModel
 
-Answers = Mapping[UUID, Any]
-"""Records by id, each as the body of its own GET: a dictionary, or JSON as orjson.Fragment."""
+Answers = Mapping[UUID, Shown]
+"""Records by id, each as its own GET shows it."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class FeedKind:
     """One kind. `answers(owner, ids)` gives those of the records that are active, in a constant number of queries.
 
     `place` orders what one write has changed: what others point at first. It is part of cursors, so it stays.
-    `record` makes of an answer what the feed tells; without it that is the answer itself.
+    `record` makes of the body of an answer what the feed tells; without it that is the body itself.
     """
 
     model: type[FeedModel]
@@ -34,7 +35,7 @@ SETTINGS = "settings"
 """The account's profile: no table of records, and always there."""
 
 _kinds: dict[str, FeedKind] = {}
-_settings: list[Callable[[User], Any]] = []
+_settings: list[Callable[[User], Shown]] = []
 
 
 def register_feed_kind(*kinds: FeedKind) -> None:
@@ -42,12 +43,12 @@ def register_feed_kind(*kinds: FeedKind) -> None:
     _kinds.update({kind.name: kind for kind in kinds})
 
 
-def register_feed_settings(answer: Callable[[User], Any]) -> None:
+def register_feed_settings(answer: Callable[[User], Shown]) -> None:
     """Say how the profile is shown; once, from AppConfig.ready()."""
     _settings.append(answer)
 
 
-def settings_record(owner: User) -> Any:
+def settings_record(owner: User) -> Shown:
     """The profile, as its GET shows it."""
     return _settings[0](owner)
 

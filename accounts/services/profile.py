@@ -7,7 +7,7 @@ from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.errors import FieldError, MissingError
 
 # Each sends a mail to an address that somebody typed.
 _CHANGES = Budget("email-change", 20, 3600)
@@ -34,6 +34,14 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
             _queue_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
     return stored, changed
+
+
+def stored_profile(*, user: User) -> User:
+    """The account as it is stored now, whatever was read of it before. Raises MissingError."""
+    stored = User.objects.filter(pk=user.pk).first()
+    if stored is None:
+        raise MissingError
+    return stored
 
 
 def _check_free(user: User) -> None:

@@ -47,6 +47,12 @@ class NotDeletedError(DomainError):
     message = "This record has not been deleted: delete it first."
 
 
+class StaleError(DomainError):
+    """The record has been changed since the caller read it, who asked for the write only if it had not."""
+
+    message = "This record has been changed meanwhile. Nothing was written: look at what it is now, and try again."
+
+
 class PlanLimitError(DomainError):
     """The account's plan allows no more of these."""
 

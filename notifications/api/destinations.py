@@ -11,12 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
+from contacts_project.kernel.api.records import Shown, conditional_status, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.outbound import Code
-from notifications.api.serializers import CreateDestination, DestinationSerializer, UpdateDestination
+from notifications.api.serializers import CreateDestination, DestinationSerializer, UpdateDestination, whole_destination
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (
     DuplicateUrlError,
@@ -35,6 +37,10 @@ class DestinationViewSet(OwnedViewSet[Destination]):
 
     model = Destination
     lookup_url_kwarg = "destination_id"
+    record_name, record_serializer = "endpoint", DestinationSerializer
+
+    def current(self) -> Shown:
+        return whole_destination(self.get_object())
 
     @extend_schema(
         operation_id="listDestinations",
@@ -59,6 +65,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     )
     @raises(UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError)
     @ignores_idempotency_key
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Register an ntfy topic or a webhook; a webhook's signing secret is in this answer alone."""
         data = self.read_body(CreateDestination)
@@ -69,8 +76,19 @@ class DestinationViewSet(OwnedViewSet[Destination]):
             url=data["url"],
             token=data.get("token") or "",
         )
-        answer = {"endpoint": DestinationSerializer(destination).data}
-        return SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
+        shown = whole_destination(destination)
+        answer = {"endpoint": shown.body}
+        response = SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
+        response["ETag"] = shown.etag
+        return response
+
+    @extend_schema(
+        operation_id="getDestination", responses=envelope("DestinationAnswer", endpoint=DestinationSerializer())
+    )
+    @conditional_status
+    def retrieve(self, request: Request, destination_id: UUID) -> Response:
+        """One destination, without its secret."""
+        return record_answer("endpoint", self.current())
 
     @extend_schema(
         operation_id="updateDestination",
@@ -83,18 +101,23 @@ class DestinationViewSet(OwnedViewSet[Destination]):
         ),
     )
     @raises(UrlRefusedError, DuplicateUrlError, PlanLimitError, RateLimitedError)
+    @sends_etag
+    @if_match
     def update(self, request: Request, destination_id: UUID) -> Response:
         """Change a destination; a new URL is checked as at creation."""
         destination = self.get_object()
         body = UpdateDestination(data=request.data, context={"type": destination.type})
         body.is_valid(raise_exception=True)
         secret = update_destination(destination=destination, changes=body.changes, now=timezone.now())
-        return SecretResponse({"success": True, "secret": secret} if secret else {"success": True})
+        response = SecretResponse({"success": True, "secret": secret} if secret else {"success": True})
+        response["ETag"] = self.current().etag
+        return response
 
     @extend_schema(
         operation_id="deleteDestination",
         responses={200: envelope("DeletedDestination", success=serializers.BooleanField())},
     )
+    @if_match
     def destroy(self, request: Request, destination_id: UUID) -> Response:
         """Remove a destination for good."""
         delete_destination(destination=self.get_object())

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH
@@ -49,6 +50,11 @@ class DestinationSerializer(serializers.ModelSerializer[Destination]):
 
     def get_lastFailureCode(self, row: Destination) -> str | None:  # noqa: N802 - DRF derives it
         return row.last_failure_code or None
+
+
+def whole_destination(row: Destination) -> Shown:
+    """A destination with the revision of its row."""
+    return Shown(row.revision, dict(DestinationSerializer(row).data))
 
 
 def check_token(value: str | None) -> str | None:

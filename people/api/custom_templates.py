@@ -10,13 +10,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.fields import OwnedListField, StrictCharField, StrictChoiceField, StrictIntegerField
+from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
-from people.projection.custom_templates import listed_templates, template_answer
+from people.projection.custom_templates import listed_templates, whole_template
 from people.services import custom_templates as service
 
 MAX_OPTIONS = 50
@@ -95,6 +97,10 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
 
     model = CustomFieldTemplate
     lookup_url_kwarg = "template_id"
+    record_name, record_serializer = "customFieldTemplate", TemplateSerializer
+
+    def current(self) -> Shown:
+        return whole_template(self.get_object())
 
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)
     def list(self, request: Request) -> Response:
@@ -103,17 +109,21 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
 
     @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Define a field. Its slug comes from its name, and like its type never changes."""
         data = self.read_body(TemplateCreateSerializer)
         return _answer(service.create_template(owner=self.owner, data=data, now=timezone.now()), 201)
 
     @extend_schema(operation_id="getCustomFieldTemplate", responses=_ONE)
+    @conditional_record
     def retrieve(self, request: Request, template_id: UUID) -> Response:
         """One template."""
         return _answer(self.get_object())
 
     @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _ONE})
+    @sends_etag
+    @if_match
     def update(self, request: Request, template_id: UUID) -> Response:
         """Change name, options or order; what the body leaves out stays. A renamed option renames stored values."""
         template = self.get_object()
@@ -121,6 +131,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         return _answer(service.update_template(template=template, data=data))
 
     @extend_schema(operation_id="deleteCustomFieldTemplate", responses={200: _MESSAGE})
+    @if_match
     def destroy(self, request: Request, template_id: UUID) -> Response:
         """Move a template to the trash; its values hide until it is restored."""
         service.delete_template(template=self.get_object(), now=timezone.now())
@@ -129,6 +140,8 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, template_id: UUID) -> Response:
         """Take a template out of the trash, with its values."""
         return _answer(service.restore_template(template=self.get_object()))
@@ -136,6 +149,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     @extend_schema(operation_id="removeCustomFieldTemplate", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, template_id: UUID) -> Response:
         """Remove a deleted template and its values for good."""
         service.remove_template(template=self.get_object())
@@ -150,4 +164,4 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
 
 
 def _answer(template: CustomFieldTemplate, status: int = 200) -> Response:
-    return Response({"customFieldTemplate": template_answer(template)}, status)
+    return record_answer("customFieldTemplate", whole_template(template), status)

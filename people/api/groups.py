@@ -10,14 +10,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import ColorField, OwnedField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.queries import read_flag
+from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from people.models import Group
-from people.projection.groups import group_answer, group_answers, listed_groups
+from people.projection.groups import group_answers, listed_groups, whole_group
 from people.services import group_lifecycle as service
 from people.services.groups import add_member, remove_member
 
@@ -78,6 +80,10 @@ class GroupViewSet(TrashViewSet[Group]):
 
     model = Group
     lookup_url_kwarg = "group_id"
+    record_name, record_serializer = "group", GroupWithPeopleSerializer
+
+    def shown(self, row_id: UUID) -> Shown:
+        return whole_group(self.owner, row_id)
 
     @extend_schema(operation_id="listGroups", responses=_LIST)
     @conditional
@@ -87,27 +93,31 @@ class GroupViewSet(TrashViewSet[Group]):
 
     @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Make a group; without a colour it gets one by its name."""
         data = self.read_body(GroupCreateSerializer)
         people = data.pop("peopleIds", [])
         group = service.create_group(owner=self.owner, data=data, people=people, now=timezone.now())
-        return self._answer(group, 201)
+        return self.answer_record(group.pk, 201)
 
     @extend_schema(operation_id="getGroup", responses=_ONE)
-    @conditional
+    @conditional_record
     def retrieve(self, request: Request, group_id: UUID) -> Response:
         """One group with its people."""
-        return self._answer(self.get_object())
+        return self.answer_record(self.get_object().pk)
 
     @extend_schema(operation_id="updateGroup", request=GroupChangeSerializer, responses={200: _ONE})
+    @sends_etag
+    @if_match
     def update(self, request: Request, group_id: UUID) -> Response:
         """Change a group; what the body leaves out stays."""
         group = self.get_object()
         data = self.read_body(GroupChangeSerializer)
-        return self._answer(service.update_group(group=group, data=data, now=timezone.now()))
+        return self.answer_record(service.update_group(group=group, data=data, now=timezone.now()).pk)
 
     @extend_schema(operation_id="deleteGroup", parameters=[_DELETE_PEOPLE], responses={200: _MESSAGE})
+    @if_match
     def destroy(self, request: Request, group_id: UUID) -> Response:
         """Move a group to the trash; with deletePeople=true, its members too."""
         with_people = read_flag(request.query_params, "deletePeople", default=False)
@@ -117,13 +127,16 @@ class GroupViewSet(TrashViewSet[Group]):
     @extend_schema(operation_id="restoreGroup", request=None, responses={200: _ONE})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, group_id: UUID) -> Response:
         """Take a group out of the trash, with the members it had."""
-        return self._answer(service.restore_group(group=self.get_object(), now=timezone.now()))
+        return self.answer_record(service.restore_group(group=self.get_object(), now=timezone.now()).pk)
 
     @extend_schema(operation_id="removeGroup", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, group_id: UUID) -> Response:
         """Remove a deleted group for good; its people stay."""
         service.remove_group(group=self.get_object())
@@ -131,6 +144,7 @@ class GroupViewSet(TrashViewSet[Group]):
 
     @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _BARE})
     @action(detail=True, methods=["post"], url_path="members")
+    @if_match
     def add_member(self, request: Request, group_id: UUID) -> Response:
         """Put a person in the group; one that is in it already stays so."""
         group = self.get_object()
@@ -140,10 +154,8 @@ class GroupViewSet(TrashViewSet[Group]):
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"], url_path="members/<id:person_id>")
+    @if_match
     def remove_member(self, request: Request, group_id: UUID, person_id: UUID) -> Response:
         """Take a person out of the group."""
         remove_member(group=self.get_object(), person_id=person_id, now=timezone.now())
         return Response({"success": True})
-
-    def _answer(self, group: Group, status: int = 200) -> Response:
-        return Response({"group": group_answer(self.owner, group.pk)}, status)

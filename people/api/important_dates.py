@@ -10,13 +10,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
+from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.api.person_entries import ImportantDateSerializer
 from people.models import ImportantDate, Person
-from people.projection.important_dates import important_date_answer
+from people.projection.important_dates import important_date_answer, whole_date
 from people.services import important_dates as service
 
 _ONE = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
@@ -30,6 +32,10 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
 
     model = ImportantDate
     lookup_url_kwarg = "date_id"
+    record_name, record_serializer = "importantDate", ImportantDateSerializer
+
+    def current(self) -> Shown:
+        return whole_date(self.get_object())
 
     @cached_property
     def person(self) -> Person:
@@ -46,21 +52,31 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
 
     @extend_schema(operation_id="createImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError)
+    @sends_etag
     def create(self, request: Request, person_id: UUID) -> Response:
         """Add an important date."""
         person = self.person
         row = service.create_date(person=person, data=self.read_body(ImportantDateSerializer), now=timezone.now())
-        return Response({"importantDate": important_date_answer(row)})
+        return record_answer("importantDate", whole_date(row))
+
+    @extend_schema(operation_id="getImportantDate", responses=_ONE)
+    @conditional_record
+    def retrieve(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
+        """One important date."""
+        return record_answer("importantDate", self.current())
 
     @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError)
+    @sends_etag
+    @if_match
     def update(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Replace an important date: what the body leaves out is not kept."""
         row = self.get_object()
         row = service.update_date(row=row, data=self.read_body(ImportantDateSerializer), now=timezone.now())
-        return Response({"importantDate": important_date_answer(row)})
+        return record_answer("importantDate", whole_date(row))
 
     @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
+    @if_match
     def destroy(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Move an important date to the trash."""
         service.delete_date(row=self.get_object(), now=timezone.now())
@@ -69,14 +85,17 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.get_object(), now=timezone.now())
-        return Response({"importantDate": important_date_answer(row)})
+        return record_answer("importantDate", whole_date(row))
 
     @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Remove a deleted important date for good."""
         service.remove_date(row=self.get_object())

@@ -15,13 +15,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import StrictBooleanField
 from contacts_project.kernel.api.json import dumps, streamed
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
+from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import MissingError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
 from people.api.person_query import PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (
     PersonChangeSerializer,
@@ -35,7 +37,7 @@ from people.extensions import EXTENSIONS
 from people.models import Person
 from people.names import fold
 from people.photos.files import delete_files
-from people.projection import person_answers, project, project_all, project_page, search_records, whole_person
+from people.projection import any_person, project, project_all, project_page, search_records, whole_person
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
@@ -82,12 +84,16 @@ class PersonViewSet(TrashViewSet[Person]):
 
     model = Person
     lookup_url_kwarg = "person_id"
+    record_name, record_serializer = "person", PersonSerializer
 
     def get_object(self) -> Person:
         """As everywhere; of active people, which are asked for all the time, by a statement that is written once."""
         if self.action in {"restore", "permanent"}:
             return super().get_object()
         return Person.objects.find_active(self.owner, self.kwargs["person_id"])
+
+    def shown(self, row_id: UUID) -> Shown:
+        return any_person(self.owner, row_id)
 
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
@@ -102,31 +108,32 @@ class PersonViewSet(TrashViewSet[Person]):
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
     @raises(PlanLimitError)
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Add a person."""
         data = self.read_body(PersonSerializer)
         person = create_person(owner=self.owner, data=data, now=timezone.now())
-        return self._answer(person.pk, status=201)
+        return self.answer_record(person.pk, status=201)
 
     @extend_schema(operation_id="getPerson", responses=_ONE)
-    @conditional
+    @conditional_record
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponseBase:
         """A person with everything that hangs on it."""
-        found = whole_person(self.owner, person_id)
-        if found is None:
-            raise MissingError
-        return Response({"person": found})
+        return record_answer("person", whole_person(self.owner, person_id))
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
     @raises(PlanLimitError)
+    @sends_etag
+    @if_match
     def update(self, request: Request, person_id: UUID) -> Response:
         """Change what the body names; lists replace what there was."""
         person = self.get_object()
         data = self.read_body(PersonChangeSerializer)
         update_person(owner=self.owner, person=person, data=data, now=timezone.now())
-        return self._answer(person.pk)
+        return self.answer_record(person.pk)
 
     @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})
+    @if_match
     def destroy(self, request: Request, person_id: UUID) -> Response:
         """Move a person to the trash, with others as the body says."""
         person = self.get_object()
@@ -137,14 +144,17 @@ class PersonViewSet(TrashViewSet[Person]):
     @extend_schema(operation_id="restorePerson", request=None, responses=_ONE)
     @action(detail=True, methods=["post"])
     @raises(NotDeletedError, PlanLimitError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, person_id: UUID) -> Response:
         """Take a person out of the trash."""
         person = service.restore_person(owner=self.owner, person=self.get_object(), now=timezone.now())
-        return self._answer(person.pk)
+        return self.answer_record(person.pk)
 
     @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, person_id: UUID) -> Response:
         """Remove a deleted person for good."""
         person = self.get_object()
@@ -171,12 +181,6 @@ class PersonViewSet(TrashViewSet[Person]):
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""
         return StreamingHttpResponse(streamed("people", search_records(self.owner)), content_type="application/json")
-
-    def _answer(self, person_id: UUID, status: int = 200) -> Response:
-        answers = person_answers(self.owner, [person_id])
-        if not answers:  # somebody else has removed it meanwhile
-            raise MissingError
-        return Response({"person": answers[0]}, status=status)
 
     def _page(self, people: Any, query: PeopleQuery) -> HttpResponseBase:
         total = people.count() if query.group_ids is not None else count_of(self.owner.pk, PEOPLE)

@@ -18,15 +18,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
-from accounts.api.viewsets import ApiViewSet, TrashViewSet
+from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from people.api.person_serializer import PersonSerializer
 from people.models import Person
 from people.photos.files import photo_hash, read_photo
 from people.photos.images import PictureRefusedError, convert_heif
+from people.projection import any_person
 from people.services import photos as service
 
 
@@ -65,13 +69,20 @@ class _PhotosOfPeople(TrashViewSet[Person]):
 
 
 class PersonPhotoViewSet(_PhotosOfPeople):
-    """The photo of one own, active person."""
+    """The photo of one own, active person, whose ETag changes with it."""
+
+    record_serializer = PersonSerializer
+
+    def shown(self, row_id: UUID) -> Shown:
+        return any_person(self.owner, row_id)
 
     @extend_schema(
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=True, methods=["post"], url_path="photo")
     @in_own_transactions
+    @sends_etag
+    @if_match
     def set_photo(self, request: Request, person_id: UUID) -> Response:
         """Set the person's photo: JPEG, PNG, GIF or WebP in, stored as JPEG of 256x256 without metadata."""
         person, picture = self.get_object(), uploaded_picture(request)
@@ -79,18 +90,20 @@ class PersonPhotoViewSet(_PhotosOfPeople):
             name = service.set_person_photo(
                 owner_id=person.owner_id, person_id=person.pk, picture=picture, now=timezone.now()
             )
-        return Response({"photo": name})
+        return Response({"photo": name}, headers={"ETag": self.shown(person.pk).etag})
 
     @extend_schema(operation_id="deletePersonPhoto", responses={200: _MESSAGE})
     @set_photo.mapping.delete
+    @sends_etag
+    @if_match
     def remove_photo(self, request: Request, person_id: UUID) -> Response:
         """Remove the person's photo."""
         person = self.get_object()
         service.remove_person_photo(owner_id=person.owner_id, person_id=person.pk, now=timezone.now())
-        return Response({"message": "The photo was deleted."})
+        return Response({"message": "The photo was deleted."}, headers={"ETag": self.shown(person.pk).etag})
 
 
-class UserPhotoViewSet(ApiViewSet[Any]):
+class UserPhotoViewSet(SettingsViewSet):
     """The account's own photo."""
 
     max_body_bytes = "MAX_PHOTO_BYTES"
@@ -101,19 +114,23 @@ class UserPhotoViewSet(ApiViewSet[Any]):
     )
     @action(detail=False, methods=["post"], url_path="photo")
     @in_own_transactions
+    @sends_etag
+    @if_match
     def set_photo(self, request: Request) -> Response:
         """Set the account's own photo, as for a person."""
         picture = uploaded_picture(request)
         with _refusals():
             name = service.set_user_photo(user=self.owner, picture=picture)
-        return Response({"photo": name})
+        return Response({"photo": name}, headers={"ETag": self.current().etag})
 
     @extend_schema(operation_id="deleteUserPhoto", responses={200: _MESSAGE})
     @set_photo.mapping.delete
+    @sends_etag
+    @if_match
     def remove_photo(self, request: Request) -> Response:
         """Remove the account's own photo."""
         service.remove_user_photo(user=self.owner)
-        return Response({"message": "The photo was deleted."})
+        return Response({"message": "The photo was deleted."}, headers={"ETag": self.current().etag})
 
 
 class PhotoViewSet(_PhotosOfPeople):

@@ -4,6 +4,7 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.records import Shown
 from people.models import CustomFieldTemplate
 
 
@@ -20,6 +21,11 @@ def template_answer(row: CustomFieldTemplate) -> dict[str, Any]:
         "createdAt": timestamp(row.created_at),
         "updatedAt": timestamp(row.updated_at),
     }
+
+
+def whole_template(row: CustomFieldTemplate) -> Shown:
+    """The same with the revision of its row."""
+    return Shown(row.revision, template_answer(row))
 
 
 def listed_templates(owner: User) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.errors import MissingError
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership
 from people.names import COLUMNS, NameParts, display_name, fold
@@ -24,26 +26,29 @@ def listed_groups(owner: User) -> list[dict[str, Any]]:
     return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
 
 
-def group_answer(owner: User, group_id: UUID) -> dict[str, Any]:
-    """One group with its people, in name order."""
-    return _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id))[group_id]
+def whole_group(owner: User, group_id: UUID) -> Shown:
+    """One group with its people, in name order, in or out of the trash. Raises MissingError."""
+    for answer in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
+        return answer
+    raise MissingError
 
 
-def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
     """Those of the groups that are active, with their people, by id."""
     return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
 
 
-def _with_people(owner: User, rows: Any) -> dict[UUID, dict[str, Any]]:
-    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in group_answers(rows)}
+def _with_people(owner: User, rows: Any) -> dict[UUID, Shown]:
+    groups = list(rows)
+    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in group_answers(groups)}
     memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
     memberships = memberships.order_by("person__sort_key", "person_id")
     order, form = owner.name_order, owner.name_display_format
     names = (f"person__{column}" for column in COLUMNS)
-    for group, person, *parts in memberships.values_list("group_id", "person_id", *names):
+    for group_id, person, *parts in memberships.values_list("group_id", "person_id", *names):
         name = display_name(NameParts(*parts), order=order, form=form)
-        answers[group]["people"].append({"id": str(person), "name": name})
-    return answers
+        answers[group_id]["people"].append({"id": str(person), "name": name})
+    return {group.pk: Shown(group.revision, answers[group.pk]) for group in groups}
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.records import Shown
 from people.dates.upcoming import name_of
 from people.models import ImportantDate
 
@@ -26,6 +27,11 @@ def important_date_answer(row: ImportantDate) -> dict[str, Any]:
         "createdAt": timestamp(row.created_at),
         "updatedAt": timestamp(row.updated_at),
     }
+
+
+def whole_date(row: ImportantDate) -> Shown:
+    """The same with the revision of its row."""
+    return Shown(row.revision, important_date_answer(row))
 
 
 def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:

@@ -10,7 +10,9 @@ from orjson import Fragment, dumps
 from accounts.models import User
 from contacts_project.kernel.api.columns import TimeText
 from contacts_project.kernel.api.ids import IdKey, id_text
+from contacts_project.kernel.api.records import Shown
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.errors import MissingError
 from people import field_table
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
@@ -46,7 +48,11 @@ _WITH_LISTS: dict[str, Any] = {
 }
 # What a person is to the user, read with the person itself.
 _TYPE = ("name", "label", "color", "deleted_at")
-_WHOLE: dict[str, Any] = {**_WITH_LISTS, **{f"type_{name}": f"relationship_to_user__{name}" for name in _TYPE}}
+_WHOLE: dict[str, Any] = {
+    **_WITH_LISTS,
+    **{f"type_{name}": f"relationship_to_user__{name}" for name in _TYPE},
+    "revision": "revision",
+}
 _PLACES = {expression: place for place, expression in enumerate(_COLUMNS.values())}
 _NAME = itemgetter(*(_PLACES[column] for column in NAME_COLUMNS))
 
@@ -54,20 +60,27 @@ _NAME = itemgetter(*(_PLACES[column] for column in NAME_COLUMNS))
 def person_answers(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
     """People with everything, in the order asked for, in or out of the trash."""
     found = dict(_whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=person_ids)))
-    return [found[key.hex] for key in person_ids if key.hex in found]
+    return [found[key.hex].body for key in person_ids if key.hex in found]
 
 
-def whole_person(owner: User, person_id: UUID) -> Fragment | None:
-    """An active person with everything; None where there is none. Three statements."""
+def any_person(owner: User, person_id: UUID) -> Shown:
+    """A person with everything, in or out of the trash. Three statements. Raises MissingError."""
+    for _, answer in _whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=[person_id])):
+        return answer
+    raise MissingError
+
+
+def whole_person(owner: User, person_id: UUID) -> Shown:
+    """An active person with everything. Three statements. Raises MissingError."""
     for _, answer in _whole(owner, _ACTIVE.rows(owner_id=owner.pk, person_ids=[person_id])):
         return answer
-    return None
+    raise MissingError
 
 
-def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Fragment]:
+def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
     """Those of some hundred people who are active, each with everything, by id."""
     asked = list(ids)
-    found: dict[UUID, Fragment] = {}
+    found: dict[UUID, Shown] = {}
     for start in range(0, len(asked), FETCH):
         rows = _ACTIVE.rows(owner_id=owner.pk, person_ids=_filled(asked[start : start + FETCH]))
         found |= {UUID(key): answer for key, answer in _whole(owner, rows)}
@@ -127,7 +140,7 @@ _ACTIVE = CompiledQuery(
 )
 
 
-def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Fragment]]:
+def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Shown]]:
     """IdKey and answer of few people, with what is theirs in one statement, and one for each app above."""
     if not found:
         return
@@ -139,7 +152,7 @@ def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Fragment]]:
     groups, lists = related_of_few(owner, [UUID(row[0]) for row in found])
     assemble = _assembler(owner, _WITH_LISTS, types, groups, lists)
     for row in found:
-        yield row[0], Fragment(assemble(row))
+        yield row[0], Shown(row[-1], Fragment(assemble(row)))
 
 
 def _assembler(

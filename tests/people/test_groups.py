@@ -190,9 +190,9 @@ def test_groups_are_listed_by_name(api: Client) -> None:
 
 
 def test_etags_follow_every_change(api: Client, alice: User) -> None:
-    ada = make_person(alice)
     group = add(api)
     for path in ("/api/groups", f"/api/groups/{group['id']}"):
+        ada = make_person(alice)
         etag = api.call("get", path)["ETag"]
         assert api.call("get", path, HTTP_IF_NONE_MATCH=etag).status_code == 304
         api.ok("post", f"/api/groups/{group['id']}/members", {"personId": str(ada.pk)})

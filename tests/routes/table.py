@@ -114,6 +114,7 @@ ROUTES: list[Route] = [
     Route("DELETE", "/api/notifications/push/subscriptions/{push_subscription}"),
     Route("GET", "/api/notifications/endpoints"),
     Route("POST", "/api/notifications/endpoints", WEBHOOK, owner=201),
+    Route("GET", "/api/notifications/endpoints/{destination}"),
     Route("PUT", "/api/notifications/endpoints/{destination}", {"label": "New"}),
     Route("DELETE", "/api/notifications/endpoints/{destination}"),
     Route("POST", "/api/notifications/endpoints/{destination}/test"),
@@ -154,6 +155,7 @@ ROUTES: list[Route] = [
     # Important dates
     Route("GET", f"{_DATES}"),
     Route("POST", f"{_DATES}", {"title": "Met", "date": "2020-05-04"}),
+    Route("GET", f"{_DATES}/{{date}}"),
     Route("PUT", f"{_DATES}/{{date}}", {"title": "Met", "date": "2020-05-04"}),
     Route("DELETE", f"{_DATES}/{{date}}"),
     Route("POST", f"{_DATES}/{{deleted_date}}/restore"),

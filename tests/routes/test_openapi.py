@@ -131,7 +131,24 @@ def test_reads_that_revalidate_say_so() -> None:
     for operation in operations().values():
         headers = {parameter["name"] for parameter in operation.get("parameters", ())}
         assert ("If-None-Match" in headers) == (operation["operationId"] in conditional)
-        assert ("ETag" in operation["responses"].get("200", {}).get("headers", {})) == ("If-None-Match" in headers)
+        if "requestBody" not in operation and "412" not in operation["responses"]:
+            assert ("ETag" in operation["responses"].get("200", {}).get("headers", {})) == ("If-None-Match" in headers)
+
+
+def test_writes_of_a_record_take_if_match_and_say_what_it_is_instead() -> None:
+    conditional = {name: operation for name, operation in operations().items() if "412" in operation["responses"]}
+    names = {operation["operationId"] for operation in conditional.values()}
+    assert names >= {"updatePerson", "deleteGroup", "restoreImportantDate", "setPersonPhoto", "addGroupMember"}
+    assert names >= {"setTheme", "updateProfile", "removeRelationship", "updateDestination"}
+    for (method, _), operation in operations().items():
+        headers = {parameter["name"] for parameter in operation.get("parameters", ())}
+        assert ("If-Match" in headers) == (operation in conditional.values()), operation["operationId"]
+        assert method != "GET" or "412" not in operation["responses"]
+    stale = schemas()["StalePersonError"]
+    assert (stale["properties"]["current"], stale["properties"]["code"]["enum"]) == (
+        {"$ref": "#/components/schemas/Person"},
+        ["stale"],
+    )
 
 
 def test_ways_to_sign_in() -> None:

@@ -15,6 +15,7 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
+from contacts_project.kernel.api.records import Shown
 
 
 class UserSerializer(serializers.Serializer[User]):
@@ -49,3 +50,8 @@ class UserSerializer(serializers.Serializer[User]):
 
     def get_mfaEnabled(self, user: User) -> bool:  # noqa: N802 - DRF builds the name from the field's
         return has_second_factor(user)
+
+
+def whole_profile(user: User) -> Shown:
+    """The profile with the revision of what it shows."""
+    return Shown(user.settings_revision, dict(UserSerializer(user).data))

@@ -1,34 +1,35 @@
 """The profile, and the password."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
-from accounts.api.serializers.user import UserSerializer
+from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
-from accounts.api.viewsets import ApiViewSet
+from accounts.api.viewsets import SettingsViewSet
 from accounts.models import ApiToken
 from accounts.services.credentials import proving
 from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
+from contacts_project.kernel.api.records import conditional_status, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import RateLimitedError
 
 
-class ProfileViewSet(ApiViewSet[Any]):
+class ProfileViewSet(SettingsViewSet):
     """The account itself."""
 
     @extend_schema(operation_id="getProfile", responses=USER_ANSWER)
     @action(detail=False)
+    @conditional_status
     def profile(self, request: Request) -> Response:
         """The account with every preference."""
-        return Response({"user": UserSerializer(self.owner).data})
+        return record_answer("user", whole_profile(self.owner))
 
     @extend_schema(
         operation_id="updateProfile",
@@ -37,11 +38,14 @@ class ProfileViewSet(ApiViewSet[Any]):
     )
     @profile.mapping.put
     @raises(RateLimitedError)
+    @sends_etag
+    @if_match
     def update_profile(self, request: Request) -> Response:
         """Change names and address. A new address has to be verified: a mail is sent to it."""
         data = self.read_body(ProfileSerializer)
         user, changed = update_profile(user=self.owner, **data)
-        return Response({"user": UserSerializer(user).data, "emailChanged": changed})
+        shown = whole_profile(user)
+        return Response({"user": shown.body, "emailChanged": changed}, headers={"ETag": shown.etag})
 
     @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)
     @action(detail=False, methods=["put"])

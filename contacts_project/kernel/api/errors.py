@@ -23,6 +23,7 @@ from contacts_project.kernel.errors import (
     NotDeletedError,
     PlanLimitError,
     RateLimitedError,
+    StaleError,
     UnavailableError,
 )
 from contacts_project.kernel.unavailable import is_unavailable
@@ -66,6 +67,7 @@ _failures: dict[type[Exception], Failure] = {
     FieldError: Failure(400, "invalid"),
     MissingError: Failure(404),
     NotDeletedError: Failure(400, "not_deleted"),
+    StaleError: Failure(412, "stale"),
     PlanLimitError: Failure(403, "plan_limit"),
     RateLimitedError: Failure(429, "rate_limited"),
     UnavailableError: Failure(503, "unavailable"),

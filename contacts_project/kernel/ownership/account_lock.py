@@ -8,7 +8,7 @@ order: who has read up to one has missed nothing below it.
 
 import datetime as dt
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,6 +52,7 @@ class _OpenWrites(threading.local):
 
     def __init__(self) -> None:
         self.by_owner: dict[UUID, AccountWrite] = {}
+        self.checks: dict[UUID, Callable[[AccountWrite], None]] = {}
 
 
 _open = _OpenWrites()
@@ -70,7 +71,9 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
     if joined := _open.by_owner.get(owner_id):
         with transaction.atomic(savepoint=False):
             # What the outer part has changed by now is not what was read before.
-            yield replace(joined, is_fresh=False)
+            write = replace(joined, is_fresh=False)
+            _check(write)
+            yield write
         return
     with transaction.atomic():
         revision, is_mirrored = _raise_revision(owner_id)
@@ -79,9 +82,29 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
         write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored)
         _open.by_owner[owner_id] = write
         try:
+            _check(write)
             yield write
         finally:
             del _open.by_owner[owner_id]
+
+
+@contextmanager
+def checked_write(owner_id: UUID, check: Callable[[AccountWrite], None]) -> Iterator[None]:
+    """While this is open, the next write that this thread opens for the account begins with `check(write)`.
+
+    So a caller can have a condition looked at under the lock of whatever service it calls next, after all that the
+    service does before it (files, network). What `check` raises takes the write back. Only one write begins so.
+    """
+    _open.checks[owner_id] = check
+    try:
+        yield
+    finally:
+        _open.checks.pop(owner_id, None)
+
+
+def _check(write: AccountWrite) -> None:
+    if check := _open.checks.pop(write.owner_id, None):
+        check(write)
 
 
 def current_write(owner_id: UUID) -> AccountWrite | None:

@@ -11,16 +11,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import streamed
+from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
 from relationships.models.relationship import RelationshipQuerySet
-from relationships.projection import all_relationships, relationship_answer
+from relationships.projection import all_relationships, whole_relationship
 from relationships.services import relationships as services
 
 ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
@@ -32,9 +34,15 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
 
     model = Relationship
     lookup_url_kwarg = "relationship_id"
+    record_name, record_serializer = "relationship", RelationshipAnswer
 
     def get_queryset(self) -> RelationshipQuerySet:
-        return Relationship.objects.owned_by(self.owner).visible()
+        """Of the trash for `restore` and `permanent`."""
+        rows = Relationship.objects.owned_by(self.owner)
+        return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
+
+    def shown(self, row_id: UUID) -> Shown:
+        return whole_relationship(self.owner, row_id)
 
     @extend_schema(operation_id="listRelationships", responses=MANY)
     @conditional
@@ -44,17 +52,21 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         return StreamingHttpResponse(pieces, content_type="application/json")
 
     @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: ONE})
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
         given = {"relationship_type": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
-        return self._answer(services.create_relationship(owner=self.owner, now=timezone.now(), **given))
+        return self.answer_record(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
 
     @extend_schema(operation_id="getRelationship", responses=ONE)
+    @conditional_record
     def retrieve(self, request: Request, relationship_id: UUID) -> Response:
         """One relationship."""
-        return self._answer(self.get_object())
+        return self.answer_record(self.get_object().pk)
 
     @extend_schema(operation_id="updateRelationship", request=RelationshipUpdateSerializer, responses=ONE)
+    @sends_etag
+    @if_match
     def update(self, request: Request, relationship_id: UUID) -> Response:
         """Change the type, the notes or both; the inverse is made to match."""
         self.get_object()
@@ -62,12 +74,13 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         row = services.update_relationship(
             owner=self.owner, relationship_id=relationship_id, data=data, now=timezone.now()
         )
-        return self._answer(row)
+        return self.answer_record(row.pk)
 
     @extend_schema(
         operation_id="deleteRelationship",
         responses={200: envelope("RelationshipDeleted", message=CharField())},
     )
+    @if_match
     def destroy(self, request: Request, relationship_id: UUID) -> Response:
         """Put the relationship and its inverse into the trash."""
         services.delete_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
@@ -76,10 +89,12 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @extend_schema(operation_id="restoreRelationship", request=None, responses=ONE)
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, services.PersonDeletedError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, relationship_id: UUID) -> Response:
         """Take the relationship and its inverse out of the trash."""
         row = services.restore_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
-        return self._answer(row)
+        return self.answer_record(row.pk)
 
     @extend_schema(
         operation_id="removeRelationship",
@@ -87,10 +102,8 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     )
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, relationship_id: UUID) -> Response:
         """Remove a deleted relationship and its inverse for good."""
         services.remove_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
         return Response({"success": True})
-
-    def _answer(self, row: Relationship) -> Response:
-        return Response({"relationship": relationship_answer(self.owner, row.pk)})

@@ -9,13 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField
 
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
+from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from people.models import RelationshipType
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import RelationshipTypeSerializer
-from relationships.projection import type_answer, type_answers
+from relationships.projection import type_answers, whole_type
 from relationships.services import types as services
 
 ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeAnswer())
@@ -28,6 +30,11 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
 
     model = RelationshipType
     lookup_url_kwarg = "type_id"
+    record_name, record_serializer = "relationshipType", RelationshipTypeAnswer
+
+    def shown(self, row_id: UUID) -> Shown:
+        rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
+        return whole_type(rows.find(row_id))
 
     @extend_schema(operation_id="listRelationshipTypes", responses=MANY)
     def list(self, request: Request) -> Response:
@@ -36,29 +43,36 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         return Response({"relationshipTypes": type_answers(rows)})
 
     @extend_schema(operation_id="createRelationshipType", request=RelationshipTypeSerializer, responses={200: ONE})
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Define a type: symmetric, or with the inverse that inverseId names or inverseLabel makes."""
         data = self.read_body(RelationshipTypeSerializer)
-        return self._answer(services.create_type(owner=self.owner, data=data, now=timezone.now()))
+        return self.answer_record(services.create_type(owner=self.owner, data=data, now=timezone.now()).pk)
 
     @extend_schema(operation_id="getRelationshipType", responses=ONE)
+    @conditional_record
     def retrieve(self, request: Request, type_id: UUID) -> Response:
         """One relationship type."""
-        return self._answer(self.get_object())
+        return self.answer_record(self.get_object().pk)
 
     @extend_schema(
         operation_id="updateRelationshipType",
         request=RelationshipTypeSerializer(partial=True),
         responses=ONE,
     )
+    @sends_etag
+    @if_match
     def update(self, request: Request, type_id: UUID) -> Response:
         """Change what is sent; a change of the inverse also changes the relationships of this type."""
         self.get_object()
         data = self.read_body(RelationshipTypeSerializer, partial=True)
-        return self._answer(services.update_type(owner=self.owner, type_id=type_id, data=data, now=timezone.now()))
+        return self.answer_record(
+            services.update_type(owner=self.owner, type_id=type_id, data=data, now=timezone.now()).pk
+        )
 
     @extend_schema(operation_id="deleteRelationshipType", responses={200: DONE})
     @raises(services.TypeInUseError)
+    @if_match
     def destroy(self, request: Request, type_id: UUID) -> Response:
         """Put a type that is not in use into the trash; its inverse stays, without one."""
         services.delete_type(owner=self.owner, type_id=type_id, now=timezone.now())
@@ -67,18 +81,17 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE)
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError)
+    @sends_etag
+    @if_match
     def restore(self, request: Request, type_id: UUID) -> Response:
         """Take a type out of the trash; it is the inverse again of what it was the inverse of."""
-        return self._answer(services.restore_type(owner=self.owner, type_id=type_id, now=timezone.now()))
+        return self.answer_record(services.restore_type(owner=self.owner, type_id=type_id, now=timezone.now()).pk)
 
     @extend_schema(operation_id="removeRelationshipType", responses={200: DONE})
     @action(detail=True, methods=["delete"])
     @raises(NotDeletedError)
+    @if_match
     def permanent(self, request: Request, type_id: UUID) -> Response:
         """Remove a deleted type for good; references to it are cleared."""
         services.remove_type(owner=self.owner, type_id=type_id, now=timezone.now())
         return Response({"success": True})
-
-    def _answer(self, row: RelationshipType) -> Response:
-        rows = RelationshipType.objects.owned_by(self.owner).active().select_related("inverse")
-        return Response({"relationshipType": type_answer(rows.get(pk=row.pk))})

@@ -185,6 +185,8 @@ def test_every_write_changes_the_etag(api: Client, path: str) -> None:
         ("put", f"/api/people/{person}", {"importantDates": [{"title": "x", "date": "2020-01-01"}]}),
         ("put", "/api/user/name-order", {"nameOrder": "EASTERN"}),
     ]
+    if person in path:  # its own tag, which others leave as it is
+        writes = [write for write in writes if other not in write[1]]
     for method, address, body in writes:
         tag = api.call("get", path)["ETag"]
         api.ok(method, address, body)

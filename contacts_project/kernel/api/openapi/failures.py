@@ -21,6 +21,7 @@ MEANINGS = {
     408: ("TimedOut", "A server that was asked on the caller's behalf was silent for too long."),
     409: ("Conflict", "What is stored stands against it."),
     410: ("Gone", "It was here once; what there was of it is no longer known."),
+    412: ("Stale", "The record has been changed since it had this tag: `current` is what it is now."),
     413: ("TooLarge", "The body or file is too large."),
     415: ("UnsupportedMediaType", "The media type is known, but not taken here."),
     422: ("Unprocessable", "The key of the request was taken for another one."),
@@ -61,8 +62,11 @@ def name_failures(result: Schema, **kwargs: Any) -> Schema:
         for operation in path.values():
             for status, answer in operation["responses"].items():
                 if "x-codes" in answer:
-                    name = _name(int(status), answer["x-codes"])
+                    name = _name(int(status), answer["x-codes"], answer.get("x-current", {}))
                     components["schemas"][name] = _schema(int(status), answer["x-codes"])
+                    if current := answer.get("x-current"):
+                        components["schemas"][name]["properties"]["current"] = current
+                        components["schemas"][name]["required"].append("current")
                     if answer["x-success"]:
                         components["schemas"][name]["properties"]["success"] = {"type": "boolean", "examples": [False]}
                     components["responses"][name] = {**_answer(int(status), name), "headers": answer["headers"]}
@@ -70,10 +74,11 @@ def name_failures(result: Schema, **kwargs: Any) -> Schema:
     return result
 
 
-def _name(status: int, codes: list[str | None]) -> str:
-    beginning = MEANINGS[status][0]
+def _name(status: int, codes: list[str | None], current: Schema) -> str:
+    record: str = current.get("$ref", "")
+    beginning = MEANINGS[status][0] + record.rpartition("/")[2]
     words = ["".join(map(str.capitalize, (code or "uncoded").split("_"))) for code in codes if codes != [None]]
-    return beginning + "".join(word for word in words if word != beginning) + "Error"
+    return beginning + "".join(word for word in words if word != MEANINGS[status][0]) + "Error"
 
 
 def _schema(status: int, codes: list[str | None]) -> Schema:

@@ -8,7 +8,7 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string"},
     },
     "ETag": {
-        "description": "Strong validator of this answer, for If-None-Match.",
+        "description": "Strong validator of what the GET of this answers: for If-None-Match, of a record for If-Match.",
         "schema": {"type": "string", "examples": ['"5f2b6c1e01979a3e6c5b7d219a442f6f"']},
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "examples": [60]}},
@@ -26,7 +26,8 @@ def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     for path in result["paths"].values():
         for operation in path.values():
             for status, answer in operation["responses"].items():
-                tags = ["ETag"] if "304" in operation["responses"] and status in {"200", "304"} else []
+                sends = "304" in operation["responses"] or answer.pop("x-etag", False)
+                tags = ["ETag"] if (sends and status in {"200", "201", "304"}) or status == "412" else []
                 names = ["X-Request-ID", *tags, *_BY_STATUS.get(status, ())]
                 answer["headers"] = {
                     **{name: {"$ref": f"#/components/headers/{name}"} for name in names},

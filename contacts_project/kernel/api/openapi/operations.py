@@ -10,7 +10,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
 from contacts_project.kernel.api.openapi.failures import failure_answers
-from contacts_project.kernel.errors import FieldError, MissingError, UnavailableError
+from contacts_project.kernel.errors import FieldError, MissingError, StaleError, UnavailableError
 
 _END_OF_SUMMARY = re.compile(r"(?:(?<=[^.]\.)\s+(?=[A-Z`\d])|;\s+)")
 _IF_NONE_MATCH = {
@@ -25,6 +25,14 @@ _IDEMPOTENCY_KEY = {
     "description": "1 to 255 printable ASCII characters. For 24 hours the same request under the same key is answered "
     "as the first one was, with `Idempotent-Replayed: true`, and not carried out again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+
+
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The ETag that the record had when it was read: 412 when it has been changed since.",
+    "schema": {"type": "string"},
 }
 
 
@@ -98,7 +106,8 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
                 parameter["schema"] = {"type": "string", "format": "uuid"}
         if self.key_refusals:
             parameters.append(_IDEMPOTENCY_KEY)
-        return [*parameters, _IF_NONE_MATCH] if self.revalidates else parameters
+        conditions = [_IF_NONE_MATCH] if self.revalidates else [_IF_MATCH] if self.takes_if_match else []
+        return [*parameters, *conditions]
 
     @property
     def key_refusals(self) -> tuple[type[Exception], ...]:
@@ -111,13 +120,25 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
         """Whether the handler sends an ETag and answers 304."""
         return getattr(self.handler, "revalidates", False)
 
+    @property
+    def takes_if_match(self) -> bool:
+        """Whether the handler writes only what If-Match allows, and answers 412."""
+        return getattr(self.handler, "takes_if_match", False)
+
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if direction == "request":  # a webhook: what its receiver answers
             return bodies
         if self.revalidates:
             bodies["304"] = {"description": "The caller's copy is current."}
-        return {**failure_answers(self.failures()), **bodies}
+        if getattr(self.handler, "sends_etag", False):
+            for status in bodies.keys() & {"200", "201"}:
+                bodies[status]["x-etag"] = True
+        refusals = failure_answers(self.failures())
+        if self.takes_if_match:
+            view: Any = self.view
+            refusals["412"]["x-current"] = self.resolve_serializer(view.record_serializer(), "response").ref
+        return {**refusals, **bodies}
 
     def failures(self) -> Iterator[type[Exception]]:
         """The refusals that are part of the contract of this operation."""
@@ -130,6 +151,8 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
             yield FieldError
         if self._get_request_body():
             yield from (FieldError, UnsupportedMediaType, PayloadTooLargeError)
+        if self.takes_if_match:
+            yield StaleError
         yield UnavailableError
         yield from self.key_refusals
         yield from getattr(self.handler, "raises", ())

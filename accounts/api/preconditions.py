@@ -1,0 +1,75 @@
+"""If-Match: a write of one record that is refused where the record has changed since the caller read it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol, TypeVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from contacts_project.kernel.api.errors import refusal
+from contacts_project.kernel.api.records import Shown, expected_revisions
+from contacts_project.kernel.errors import StaleError
+from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
+
+H = TypeVar("H", bound=Callable[..., Any])
+
+
+class RecordView(Protocol):
+    """A viewset whose paths name one record."""
+
+    @property
+    def owner(self) -> User: ...
+
+    def stored_revision(self) -> int | None:
+        """The revision of the row that the path names, now; None where there is none."""
+
+    def current(self) -> Shown:
+        """The record as its GET shows it. Raises MissingError where this action does not reach it."""
+
+
+def if_match(handler: H) -> H:
+    """Decorate a handler that writes the record of its path: 412 with what it is now, unless If-Match allows it.
+
+    The revision is compared before the handler runs, so that what is stale already costs nothing more, and again
+    under the lock of the first write that it opens: of two writes with one tag the second finds another revision. It
+    is not read again where nobody has written to the account since the caller's row was read.
+    """
+
+    @wraps(handler)
+    def answer(self: RecordView, request: Request, *args: Any, **kwargs: Any) -> Any:
+        expected = expected_revisions(request)
+        if expected is None:
+            return handler(self, request, *args, **kwargs)
+        seen = self.owner.revision
+
+        def check(write: AccountWrite | None = None) -> None:
+            if write and write.is_fresh and write.revision == seen + 1:
+                return
+            revision = self.stored_revision()
+            if revision is not None and revision not in expected:
+                raise StaleError
+
+        try:
+            check()
+            with checked_write(self.owner.pk, check):
+                return handler(self, request, *args, **kwargs)
+        except StaleError as error:
+            return _stale(error, self.current())
+
+    answer.takes_if_match = True  # type: ignore[attr-defined]
+    return answer  # type: ignore[return-value]
+
+
+def _stale(error: StaleError, current: Shown) -> Response:
+    response = refusal(error)
+    response.data["current"] = current.body
+    response["ETag"] = current.etag
+    return response
+
+
+def sends_etag(handler: H) -> H:
+    """Mark a handler that answers with the ETag of the record that it made or changed, for the API description."""
+    handler.sends_etag = True  # type: ignore[attr-defined]
+    return handler

@@ -1,0 +1,311 @@
+"""One record of each kind: its ETag, 304, and writes that If-Match keeps from overwriting what somebody else wrote."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from tests.accounts.feed.reader import Copy
+from tests.builders import make_user
+from tests.client import Client, client_of
+from tests.concurrency import requests_at_once
+from tests.pictures import picture, upload
+from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
+from tests.routes.table import ROUTES
+from tests.routes.test_routes import committed_route_data, filled, route_data
+
+__all__ = ["committed_route_data", "route_data"]  # fixtures
+
+
+class Kind(NamedTuple):
+    """One kind of record: as the feed calls it, its key in answers, its path, and two changes of it."""
+
+    type: str
+    name: str
+    path: str
+    body: dict[str, Any]
+    other: dict[str, Any]
+
+
+DAY = {"title": "Met", "date": "2020-05-04"}
+KINDS = [
+    Kind("person", "person", "/api/people/{person}", {"surname": "One"}, {"surname": "Two"}),
+    Kind("group", "group", "/api/groups/{group}", {"name": "One"}, {"name": "Two"}),
+    Kind(
+        "importantDate",
+        "importantDate",
+        "/api/people/{person}/important-dates/{date}",
+        DAY,
+        {**DAY, "title": "Met again"},
+    ),
+    Kind(
+        "customFieldTemplate",
+        "customFieldTemplate",
+        "/api/custom-field-templates/{template}",
+        {"name": "One"},
+        {"name": "Two"},
+    ),
+    Kind("relationship", "relationship", "/api/relationships/{relationship}", {"notes": "One"}, {"notes": "Two"}),
+    Kind("relationshipType", "relationshipType", "/api/relationship-types/{type}", {"label": "One"}, {"label": "Two"}),
+    Kind("destination", "endpoint", "/api/notifications/endpoints/{destination}", {"label": "One"}, {"label": "Two"}),
+    Kind(
+        "settings",
+        "user",
+        "/api/user/profile",
+        {"name": "One", "email": "alice@example.org"},
+        {"name": "Two", "email": "alice@example.org"},
+    ),
+]
+OF_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings"}]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type)
+every_kind_of_trash = pytest.mark.parametrize("kind", OF_TRASH, ids=lambda kind: kind.type)
+
+
+def read(route_data: RouteData, kind: Kind, **headers: str) -> Any:
+    return route_data.client.call("GET", kind.path.format_map(route_data.ids), **headers)
+
+
+def change(route_data: RouteData, kind: Kind, body: Any, **headers: str) -> Any:
+    return route_data.client.call("PUT", kind.path.format_map(route_data.ids), body, **headers)
+
+
+def revision_of(route_data: RouteData) -> int:
+    return User.objects.get(pk=route_data.owner.pk).revision
+
+
+def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> None:
+    copy = Copy(route_data.client)
+    copy.catch_up()
+    assert {kind for kind, _ in copy.records} == {kind.type for kind in KINDS}
+    assert {kind.path for kind in KINDS} <= {route.path for route in ROUTES if route.method == "GET"}
+
+
+@every_kind
+def test_the_etag_is_the_one_of_the_feed(kind: Kind, route_data: RouteData) -> None:
+    copy = Copy(route_data.client)
+    copy.catch_up()
+    answer = read(route_data, kind)
+    assert answer["ETag"] == copy.etags[kind.type, answer.json()[kind.name]["id"]]
+    copy_after = change(route_data, kind, kind.body)
+    copy.catch_up()
+    again = read(route_data, kind)
+    assert again["ETag"] != answer["ETag"]
+    assert again["ETag"] == copy_after["ETag"] == copy.etags[kind.type, again.json()[kind.name]["id"]]
+
+
+@every_kind
+def test_who_has_it_gets_304_until_it_changes(kind: Kind, route_data: RouteData) -> None:
+    etag = read(route_data, kind)["ETag"]
+    for known in (etag, f'"x", {etag}', f"W/{etag}", "*"):
+        answer = read(route_data, kind, HTTP_IF_NONE_MATCH=known)
+        assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", etag)
+        assert answer["Cache-Control"] == "private, no-cache"
+    assert read(route_data, kind, HTTP_IF_NONE_MATCH='"x"').status_code == 200
+    change(route_data, kind, kind.body)
+    assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 200
+
+
+def test_who_has_a_person_gets_304_though_something_else_was_written(route_data: RouteData) -> None:
+    kind = KINDS[0]
+    etag = read(route_data, kind)["ETag"]
+    route_data.client.ok("PUT", "/api/user/theme", {"theme": "DARK"})
+    assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 304
+
+
+def test_304_costs_nothing_but_to_see_who_asks(route_data: RouteData) -> None:
+    kind = KINDS[0]
+    etag = read(route_data, kind)["ETag"]
+    with CaptureQueriesContext(connection) as queries:
+        assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 304
+    assert len(queries) == 1
+
+
+def test_a_renamed_group_changes_the_answer_and_not_the_person(route_data: RouteData) -> None:
+    client, path = route_data.client, KINDS[0].path.format_map(route_data.ids)
+    client.ok("PUT", path, {"groupIds": [route_data.ids["group"]]})
+    etag = client.call("GET", path)["ETag"]
+    client.ok("PUT", f"/api/groups/{route_data.ids['group']}", {"name": "Another name"})
+    assert client.call("GET", path, HTTP_IF_NONE_MATCH=etag)["ETag"] != etag
+    assert client.call("PUT", path, {"surname": "One"}, HTTP_IF_MATCH=etag).status_code == 200
+
+
+@every_kind
+def test_a_change_of_what_was_read_is_written(kind: Kind, route_data: RouteData) -> None:
+    etag = read(route_data, kind)["ETag"]
+    for header in ("{}", '"other", {}', "*", '{},W/"a,b"'):
+        answer = change(route_data, kind, kind.body, HTTP_IF_MATCH=header.format(etag))
+        assert answer.status_code == 200, answer.content
+        etag = answer["ETag"]
+
+
+@every_kind
+def test_a_change_of_something_older_is_refused_and_nothing_is_written(kind: Kind, route_data: RouteData) -> None:
+    etag = read(route_data, kind)["ETag"]
+    change(route_data, kind, kind.body)
+    now, revision = read(route_data, kind), revision_of(route_data)
+    for header in (etag, f"W/{now['ETag']}", '"x"', "x", "", f'"{"f" * 40}-0123456789abcdef"'):
+        answer = change(route_data, kind, kind.other, HTTP_IF_MATCH=header)
+        assert (answer.status_code, answer.json()["code"], answer["ETag"]) == (412, "stale", now["ETag"]), header
+        assert answer.json()["current"] == now.json()[kind.name]
+    assert revision_of(route_data) == revision
+    assert read(route_data, kind)["ETag"] == now["ETag"]
+
+
+@every_kind
+def test_the_tag_of_a_compressed_answer_is_as_good(kind: Kind, route_data: RouteData) -> None:
+    etag = read(route_data, kind)["ETag"]
+    compressed = f'{etag[:-1]}-gzip"'
+    assert change(route_data, kind, kind.body, HTTP_IF_MATCH=compressed).status_code == 200
+    assert change(route_data, kind, kind.other, HTTP_IF_MATCH=compressed).status_code == 412
+
+
+@every_kind_of_trash
+def test_deleting_and_restoring_look_at_the_tag(kind: Kind, route_data: RouteData) -> None:
+    client, path = route_data.client, kind.path.format_map(route_data.ids)
+    if kind.type == "relationshipType":  # a new one, which nothing uses
+        made = client.ok("POST", "/api/relationship-types", {"name": "new", "label": "New", "symmetric": True})
+        path = f"/api/relationship-types/{made['relationshipType']['id']}"
+    old = client.call("GET", path)["ETag"]
+    current = client.call("PUT", path, kind.body)["ETag"]
+    assert client.call("DELETE", path, HTTP_IF_MATCH=old).status_code == 412
+    assert client.call("DELETE", path, HTTP_IF_MATCH=current).status_code == 200
+    refused = client.call("POST", f"{path}/restore", HTTP_IF_MATCH=current)
+    assert (refused.status_code, refused.json()["code"]) == (412, "stale")
+    assert refused.json()["current"]["deletedAt"]
+    assert client.call("DELETE", f"{path}/permanent", HTTP_IF_MATCH=current).status_code == 412
+    restored = client.call("POST", f"{path}/restore", HTTP_IF_MATCH=refused["ETag"])
+    assert (restored.status_code, restored["ETag"]) == (200, client.call("GET", path)["ETag"])
+    client.ok("DELETE", path, HTTP_IF_MATCH="*")
+    client.ok("DELETE", f"{path}/permanent", HTTP_IF_MATCH="*")
+
+
+def test_a_destination_is_removed_only_as_it_was_read(route_data: RouteData) -> None:
+    kind = next(kind for kind in KINDS if kind.type == "destination")
+    path = kind.path.format_map(route_data.ids)
+    old = read(route_data, kind)["ETag"]
+    current = change(route_data, kind, kind.body)["ETag"]
+    assert route_data.client.call("DELETE", path, HTTP_IF_MATCH=old).status_code == 412
+    assert route_data.client.call("DELETE", path, HTTP_IF_MATCH=current).status_code == 200
+
+
+def _members(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("POST", f"/api/groups/{ids['group']}/members", {"personId": ids["person"]}, **headers)
+
+
+def _leave(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("DELETE", f"/api/groups/{ids['group']}/members/{ids['person']}", **headers)
+
+
+def _photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return upload(client, f"/api/people/{ids['person']}/photo", picture("PNG"), **headers)
+
+
+def _no_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("DELETE", f"/api/people/{ids['person']}/photo", **headers)
+
+
+def _own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return upload(client, "/api/user/photo", picture("PNG"), **headers)
+
+
+def _no_own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("DELETE", "/api/user/photo", **headers)
+
+
+def _theme(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("PUT", "/api/user/theme", {"theme": "DARK"}, **headers)
+
+
+PARTS: list[tuple[str, Callable[..., Any], bool]] = [
+    ("group", _members, False),
+    ("group", _leave, False),
+    ("person", _photo, True),
+    ("person", _no_photo, True),
+    ("settings", _own_photo, True),
+    ("settings", _no_own_photo, True),
+    ("settings", _theme, True),
+]
+
+
+@pytest.mark.parametrize(("type_", "write", "sends_etag"), PARTS)
+def test_writes_of_a_part_look_at_the_tag_of_the_whole(
+    type_: str, write: Any, sends_etag: bool, route_data: RouteData
+) -> None:
+    kind = next(kind for kind in KINDS if kind.type == type_)
+    old = read(route_data, kind)["ETag"]
+    current = change(route_data, kind, kind.body)["ETag"]
+    revision = revision_of(route_data)
+    refused = write(route_data.client, route_data.ids, HTTP_IF_MATCH=old)
+    assert (refused.status_code, refused.json()["code"]) == (412, "stale")
+    assert refused.json()["current"] == read(route_data, kind).json()[kind.name]
+    assert revision_of(route_data) == revision
+    answer = write(route_data.client, route_data.ids, HTTP_IF_MATCH=current)
+    assert answer.status_code == 200
+    assert answer.headers.get("ETag") == (read(route_data, kind)["ETag"] if sends_etag else None)
+
+
+@every_kind
+def test_a_record_that_is_not_there_stays_404(kind: Kind, route_data: RouteData) -> None:
+    if "{" not in kind.path:
+        return
+    ids = {**route_data.ids, **dict.fromkeys(route_data.ids, "01900000-0000-7000-8000-000000000000")}
+    for header in ("*", '"1-0123456789abcdef"'):
+        answer = route_data.client.call("PUT", kind.path.format_map(ids), kind.body, HTTP_IF_MATCH=header)
+        assert answer.status_code == 404
+
+
+@every_kind_of_trash
+def test_nobody_learns_of_others_records_by_a_tag(kind: Kind, route_data: RouteData, stranger: Client) -> None:
+    path = kind.path.format_map(route_data.ids)
+    for method in ("PUT", "DELETE"):
+        answer = stranger.call(method, path, kind.body, HTTP_IF_MATCH='"1-0123456789abcdef"')
+        assert answer.status_code == 404
+
+
+CREATES = [
+    route
+    for route in ROUTES
+    if route.method == "POST"
+    and route.path
+    in {
+        *("/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"),
+        *("/api/relationships", "/api/notifications/endpoints", "/api/people/{person}/important-dates"),
+    }
+]
+
+
+@pytest.mark.parametrize("route", CREATES, ids=lambda route: route.path)
+def test_what_is_made_comes_with_its_tag(route: Any, route_data: RouteData) -> None:
+    client, path = route_data.client, route.path.format_map(route_data.ids)
+    answer = client.call("POST", path, filled(route.body, route_data.ids))
+    assert answer.status_code == route.owner
+    [record] = [value for value in answer.json().values() if isinstance(value, dict)]
+    assert client.call("GET", f"{path}/{record['id']}")["ETag"] == answer["ETag"]
+
+
+@pytest.fixture
+def written(transactional_db: None, settings: Any) -> RouteData:
+    for name, value in ROUTE_SETTINGS.items():
+        setattr(settings, name, value)
+    return make_route_data(make_user("alice@example.org", name="Alice"))
+
+
+@every_kind
+def test_of_twins_with_one_tag_one_is_written(kind: Kind, written: RouteData) -> None:
+    path = kind.path.format_map(written.ids)
+    etag = read(written, kind)["ETag"]
+    bodies = [{**kind.body, key: f"Twin {number}"} for number in range(4) for key in [next(iter(kind.other))]]
+    send = partial(_put, path, bodies, etag)
+    assert requests_at_once(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}
+    # On a sole thread the revision is read once, and nobody has written since.
+    etag = client_of(written.owner).call("GET", path)["ETag"]
+    assert client_of(written.owner).call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200
+
+
+def _put(path: str, bodies: list[Any], etag: str, client: Client, number: int) -> Any:
+    return client.generic("PUT", path, orjson.dumps(bodies[number]), "application/json", HTTP_IF_MATCH=etag)
