@@ -13,6 +13,7 @@ from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, No
 from accounts.services.verification import AddressTakenError, SignInRequiredError
 from contacts_project.kernel.api.errors import Failure
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 
 FAILURES: dict[type[Exception], Failure] = {
     AccountGoneError: Failure(401),
@@ -24,6 +25,7 @@ FAILURES: dict[type[Exception], Failure] = {
     InProgressError: Failure(409, "in_progress"),
     KeyReusedError: Failure(422, "idempotency_conflict"),
     FlowError: Failure(400, "invalid_state"),
+    IdTakenError: Failure(409, "id_taken"),
     InvalidCredentialsError: Failure(401, "invalid_credentials"),
     MfaRequiredError: Failure(401, "mfa_required"),
     NotOnError: Failure(400, "mfa_not_enabled"),

@@ -12,10 +12,17 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
-from contacts_project.kernel.api.fields import OwnedListField, StrictCharField, StrictChoiceField, StrictIntegerField
+from contacts_project.kernel.api.fields import (
+    ClientIdField,
+    OwnedListField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
 from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.projection.custom_templates import listed_templates, whole_template
@@ -64,6 +71,7 @@ class TemplateChangeSerializer(serializers.Serializer[Any]):
 class TemplateCreateSerializer(TemplateChangeSerializer):
     """The body of a new template."""
 
+    id = ClientIdField(required=False)
     name = StrictCharField(max_length=60)
     type = StrictChoiceField(TYPES)
 
@@ -108,7 +116,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         return Response({"customFieldTemplates": listed_templates(self.owner)})
 
     @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
-    @raises(PlanLimitError)
+    @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
         """Define a field. Its slug comes from its name, and like its type never changes."""

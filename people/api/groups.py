@@ -13,11 +13,12 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import ColorField, OwnedField, OwnedListField, StrictCharField
+from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import Group
 from people.projection.groups import group_answers, listed_groups, whole_group
 from people.services import group_lifecycle as service
@@ -35,6 +36,7 @@ class GroupChangeSerializer(serializers.Serializer[Any]):
 class GroupCreateSerializer(GroupChangeSerializer):
     """The body of a new group, which may start with members."""
 
+    id = ClientIdField(required=False)
     name = StrictCharField(max_length=100)
     peopleIds = OwnedListField("people.Person", required=False)
 
@@ -92,7 +94,7 @@ class GroupViewSet(TrashViewSet[Group]):
         return Response({"groups": listed_groups(self.owner)})
 
     @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
-    @raises(PlanLimitError)
+    @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
         """Make a group; without a colour it gets one by its name."""

@@ -15,8 +15,9 @@ from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from people.api.person_entries import ImportantDateSerializer
+from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person
 from people.projection.important_dates import important_date_answer, whole_date
 from people.services import important_dates as service
@@ -50,13 +51,13 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         rows = self.get_queryset().order_by("created_at", "id")
         return Response({"importantDates": [important_date_answer(row) for row in rows]})
 
-    @extend_schema(operation_id="createImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
-    @raises(PlanLimitError)
+    @extend_schema(operation_id="createImportantDate", request=NewDateSerializer, responses={200: _ONE})
+    @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request, person_id: UUID) -> Response:
         """Add an important date."""
         person = self.person
-        row = service.create_date(person=person, data=self.read_body(ImportantDateSerializer), now=timezone.now())
+        row = service.create_date(person=person, data=self.read_body(NewDateSerializer), now=timezone.now())
         return record_answer("importantDate", whole_date(row))
 
     @extend_schema(operation_id="getImportantDate", responses=_ONE)

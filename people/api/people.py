@@ -24,6 +24,7 @@ from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializ
 from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.api.person_query import PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (
     PersonChangeSerializer,
@@ -107,7 +108,7 @@ class PersonViewSet(TrashViewSet[Person]):
         return self._page(people, query)
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
-    @raises(PlanLimitError)
+    @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
         """Add a person."""

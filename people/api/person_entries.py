@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import (
+    ClientIdField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -142,6 +143,12 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
         return important_date_answer(instance)
 
 
+class NewDateSerializer(ImportantDateSerializer):
+    """The body of a new date."""
+
+    id = ClientIdField(required=False)
+
+
 class DeletedDateSerializer(ImportantDateSerializer):
     """A date of the trash, with the name of its person."""
 
@@ -149,7 +156,8 @@ class DeletedDateSerializer(ImportantDateSerializer):
 
 
 class ImportantDateEntrySerializer(ImportantDateSerializer):
-    """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept."""
+    """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept. A date of
+    a new person gets it."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         values: dict[str, Any] = super().to_internal_value(data)

@@ -8,6 +8,8 @@ import orjson
 from rest_framework import serializers
 
 from accounts.models import User
+from contacts_project.kernel.api.fields import ClientIdField
+from contacts_project.kernel.api.ids import is_client_id
 from people import field_table
 from people.api.person_fields import SerializerField, person_fields
 from people.extensions import EXTENSIONS
@@ -45,7 +47,15 @@ class PersonSerializer(serializers.Serializer[Person]):
 
     def get_fields(self) -> dict[str, SerializerField]:
         """Copies of what is made once: fields know the serializer that they are bound to."""
-        return deepcopy(_fields())
+        return {**deepcopy(_fields()), "id": ClientIdField(required=False)}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """All is new, so an id of a date is one that the client has made."""
+        for index, entry in enumerate(attrs.get("important_dates", ())):
+            if "id" in entry and not is_client_id(entry["id"]):
+                message = "This must be a UUID of version 4 or 7."
+                raise serializers.ValidationError({"importantDates": {str(index): {"id": [message]}}})
+        return attrs
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
         """One row by its model, for comparison with the projection; costs several queries."""
@@ -61,8 +71,13 @@ class PersonChangeSerializer(PersonSerializer):
         fields = super().get_fields()
         for name in _fields_of_creation():
             del fields[name]
+        fields["id"] = serializers.UUIDField(read_only=True)
         fields["name"].required = False
         return fields
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The ids of dates are looked for among those of the person."""
+        return attrs
 
 
 class SearchRecordSerializer(serializers.Serializer[Any]):

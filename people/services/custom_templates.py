@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.names import fold
@@ -21,12 +22,16 @@ SLUG_LENGTH = 80
 
 
 def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> CustomFieldTemplate:
-    """Insert a template, last in order unless `position` says otherwise. Raises PlanLimitError, FieldError."""
+    """Insert a template, last in order unless `position` says otherwise.
+
+    Raises PlanLimitError, FieldError, IdTakenError.
+    """
     with account_write(owner):
         check_plan(owner, "templates")
         rows = CustomFieldTemplate.objects.owned_by(owner)
         last = rows.active().aggregate(last=Max("position"))["last"]
-        template = CustomFieldTemplate(owner=owner, created_at=now, type=data["type"], position=(last or 0) + 1)
+        template = CustomFieldTemplate(id=claimed_id(data), owner=owner, created_at=now, type=data["type"])
+        template.position = (last or 0) + 1
         template.slug = _free_slug(data["name"], set(rows.values_list("slug", flat=True)))
         _write(template, data)
     return template

@@ -8,6 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.client_ids import claimed_id
 from people.models import Group, Person
 from people.models.group import group_key
 from people.palette import pick_color
@@ -17,10 +18,10 @@ from people.services.plan_limits import check_plan
 
 
 def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person], now: dt.datetime) -> Group:
-    """Insert a group with its first members. Raises PlanLimitError, FieldError (the name is taken)."""
+    """Insert a group with its first members. Raises PlanLimitError, FieldError (the name is taken), IdTakenError."""
     with account_write(owner):
         check_plan(owner, "groups")
-        group = _write(Group(owner=owner, created_at=now), data)
+        group = _write(Group(id=claimed_id(data), owner=owner, created_at=now), data)
         put_members(group, [person.pk for person in people], now)
     return group
 

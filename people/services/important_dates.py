@@ -8,6 +8,7 @@ from uuid import UUID
 
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
@@ -17,9 +18,9 @@ from people.signals import announce_change
 
 
 def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
-    """Add a date to a person. Raises FieldError (a second one of its type), PlanLimitError."""
+    """Add a date to a person. Raises FieldError (a second one of its type), PlanLimitError, IdTakenError."""
     with account_write(person.owner_id):
-        row = ImportantDate(owner_id=person.owner_id, person=person)
+        row = ImportantDate(id=claimed_id(data), owner_id=person.owner_id, person=person)
         _check_type_once(row, data.get("type"))
         _write(row, data, now)
         _touch(person, now)

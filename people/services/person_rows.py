@@ -166,7 +166,8 @@ def replace_dates(
             present[row.person_id][row.pk] = row
     pairs: list[tuple[ImportantDate, dict[str, Any]]] = []
     for person, entries in people:
-        pairs += zip(_rows_for(person, present[person.pk], entries), entries, strict=True)
+        is_new = person.pk not in stored
+        pairs += zip(_rows_for(person, present[person.pk], entries, is_new=is_new), entries, strict=True)
         _check_types(entries)
     kept = {row.pk for row, _ in pairs}
     if left := [key for rows in present.values() for key in rows if key not in kept]:
@@ -195,14 +196,18 @@ def _save_dates(own: TrashQuerySet[ImportantDate], rows: Iterable[ImportantDate]
         own.bulk_update(old, columns)
 
 
-def _rows_for(person: Person, present: dict[UUID, ImportantDate], entries: list[dict[str, Any]]) -> list[ImportantDate]:
-    """For each entry the stored date that it is, or a new one."""
+def _rows_for(
+    person: Person, present: dict[UUID, ImportantDate], entries: list[dict[str, Any]], *, is_new: bool
+) -> list[ImportantDate]:
+    """For each entry the stored date that it is, or a new one; of a new person, with the id that the entry brings."""
     left = dict(present)
     for row in left.values():
         row.person = person  # with its owner: not to be read for each
     found: list[ImportantDate | None] = [None] * len(entries)
     for index, entry in enumerate(entries):
-        if (key := entry.get("id")) is not None:
+        if (key := entry.get("id")) is not None and is_new:
+            found[index] = ImportantDate(id=key, owner_id=person.owner_id, person=person)
+        elif key is not None:
             if key not in left:
                 raise FieldError(f"importantDates.{index}.id", "There is no such record.")
             found[index] = left.pop(key)

@@ -6,7 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import User
+from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
+from contacts_project.kernel.ownership.client_ids import claim_ids
 from people import field_table
 from people.dates import schedule
 from people.entries import identify_entries
@@ -31,12 +33,15 @@ _TOGETHER = 50
 
 
 def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Insert a person with all that its data names. Raises PlanLimitError, FieldError.
+    """Insert a person with all that its data names. Raises PlanLimitError, FieldError, IdTakenError.
 
-    `data` is as PersonWriter.put takes it.
+    `data` is as PersonWriter.put takes it. `id`, its own and of its dates: what the client has made.
     """
-    person = Person(owner=owner, created_at=now)
+    dates = data.get("important_dates", ())
+    claimed = [entry["id"] for entry in (data, *dates) if entry.get("id")]
     with account_write(owner) as write:
+        claim_ids(claimed)
+        person = Person(id=data.get("id") or new_id(), owner=owner, created_at=now)
         PersonWriter(owner, write, now).put(person, data)
     return person
 

@@ -4,7 +4,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from contacts_project.kernel.api.fields import ColorField, OwnedField, StrictBooleanField, StrictCharField
+from contacts_project.kernel.api.fields import (
+    ClientIdField,
+    ColorField,
+    OwnedField,
+    StrictBooleanField,
+    StrictCharField,
+)
 from relationships.services.type_names import NAME_LENGTH, type_name
 
 
@@ -16,6 +22,7 @@ class RelationshipUpdateSerializer(serializers.Serializer[Any]):
 
 
 class RelationshipCreateSerializer(RelationshipUpdateSerializer):
+    id = ClientIdField(required=False, source="relationship_id", help_text="Of the row of personId.")
     personId = OwnedField("people.Person", source="person")
     relatedPersonId = OwnedField("people.Person", source="related_person")
 
@@ -31,7 +38,7 @@ class TypeName(StrictCharField):
 
 
 class RelationshipTypeSerializer(serializers.Serializer[Any]):
-    """The create body, and with `partial` the update body."""
+    """What a new type and, with `partial`, a change of one say."""
 
     name = TypeName(max_length=NAME_LENGTH)
     label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
@@ -39,3 +46,9 @@ class RelationshipTypeSerializer(serializers.Serializer[Any]):
     inverseId = OwnedField("people.RelationshipType", source="inverse", required=False, allow_null=True)
     inverseLabel = StrictCharField(max_length=NAME_LENGTH, required=False, allow_null=True, source="inverse_label")
     symmetric = StrictBooleanField(required=False)
+
+
+class NewRelationshipTypeSerializer(RelationshipTypeSerializer):
+    """The create body."""
+
+    id = ClientIdField(required=False)

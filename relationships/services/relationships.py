@@ -12,6 +12,7 @@ from contacts_project.kernel.api.ids import IdKey, new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.client_ids import claim_ids
 from people.models import Person, RelationshipType
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.types import revive_types
@@ -34,8 +35,12 @@ def create_relationship(
     relationship_type: RelationshipType | None,
     notes: str | None,
     now: dt.datetime,
+    relationship_id: UUID | None = None,
 ) -> Relationship:
-    """`person` becomes `relationship_type` of `related_person`, and the way back. Raises FieldError."""
+    """`person` becomes `relationship_type` of `related_person`, and the way back. Raises FieldError, IdTakenError.
+
+    `relationship_id`: what the client has made for the row of `person`.
+    """
     if person.pk == related_person.pk:
         raise FieldError("relatedPersonId", "A person has no relationship with itself.")
     with account_write(owner) as write:
@@ -43,6 +48,9 @@ def create_relationship(
             _check_current(owner, person, related_person)
         inverse_type_id = _inverse_of(owner, relationship_type, now)
         row, inverse = new_pair(owner.pk, person.pk, related_person.pk, now=now)
+        if relationship_id:
+            claim_ids([relationship_id])
+            row.pk = inverse.inverse_id = relationship_id
         row.relationship_type, inverse.relationship_type_id = relationship_type, inverse_type_id
         row.notes = inverse.notes = notes
         _check_once(row)

@@ -8,6 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.client_ids import claimed_id
 from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship
@@ -22,10 +23,13 @@ class TypeInUseError(DomainError):
 
 
 def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
-    """Insert a type with its inverse: itself, an existing one, or one made for it. Raises FieldError."""
+    """Insert a type with its inverse: itself, an existing one, or one made for it.
+
+    Raises FieldError, IdTakenError.
+    """
     with account_write(owner):
         check_name_free(data["name"], taken_names(owner.pk))
-        row = RelationshipType(owner=owner, name=data["name"], label=data["label"], created_at=now)
+        row = RelationshipType(id=claimed_id(data), owner=owner, created_at=now, name=data["name"], label=data["label"])
         row.color = data.get("color") or pick_color(row.name)
         row.save(force_insert=True)
         set_inverse(row, data, now, is_new=True)

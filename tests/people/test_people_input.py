@@ -172,7 +172,6 @@ def test_a_media_type_that_is_not_json(api: Client) -> None:
 def test_unknown_and_read_only_fields_are_ignored(api: Client) -> None:
     body = {
         "name": "Ada",
-        "id": "x",
         "displayName": "Eve",
         "photo": "../../etc/passwd",
         "uid": "urn:1",

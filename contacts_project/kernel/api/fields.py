@@ -4,12 +4,13 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.ids import is_client_id, parse_id
 from contacts_project.kernel.api.json import timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 
@@ -184,6 +185,18 @@ class StrictChoiceField(serializers.ChoiceField):
         if not isinstance(word, str) or word not in self.choices:
             raise serializers.ValidationError(f"This must be one of {', '.join(self.choices)}.")
         return word
+
+
+class ClientIdField(serializers.UUIDField):
+    """The id that a client has made for a new record; whether it is free is seen as the record is written."""
+
+    default_error_messages = {"invalid": "This must be a UUID of version 4 or 7, in its usual form."}
+
+    def to_internal_value(self, data: Any) -> UUID:
+        key = parse_id(data)
+        if key is None or str(key) != data.lower() or not is_client_id(key):
+            self.fail("invalid")
+        return key
 
 
 class ColorField(serializers.Field[str, Any, str, Any]):

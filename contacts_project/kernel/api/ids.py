@@ -27,6 +27,11 @@ def parse_id(text: object) -> UUID | None:
         return None
 
 
+def is_client_id(key: UUID) -> bool:
+    """Whether clients may make such an id: random, or random with the time before it (RFC 9562, 5.4 and 5.7)."""
+    return key.version in {4, 7}
+
+
 class IdConverter:
     """`<id:person_id>` in a path. What spells no id is the nil id (RFC 9562, section 5.9), which no row has: so it is
     404 like an unknown one, and like that only for who may know."""

@@ -18,6 +18,7 @@ from contacts_project.kernel.api.json import streamed
 from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
@@ -52,6 +53,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         return StreamingHttpResponse(pieces, content_type="application/json")
 
     @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: ONE})
+    @raises(IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""

@@ -14,9 +14,10 @@ from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import RelationshipType
 from relationships.api.answers import RelationshipTypeAnswer
-from relationships.api.serializers import RelationshipTypeSerializer
+from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
 from relationships.projection import type_answers, whole_type
 from relationships.services import types as services
 
@@ -42,11 +43,12 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         rows = self.get_queryset().select_related("inverse").order_by("label", "id")
         return Response({"relationshipTypes": type_answers(rows)})
 
-    @extend_schema(operation_id="createRelationshipType", request=RelationshipTypeSerializer, responses={200: ONE})
+    @extend_schema(operation_id="createRelationshipType", request=NewRelationshipTypeSerializer, responses={200: ONE})
+    @raises(IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
         """Define a type: symmetric, or with the inverse that inverseId names or inverseLabel makes."""
-        data = self.read_body(RelationshipTypeSerializer)
+        data = self.read_body(NewRelationshipTypeSerializer)
         return self.answer_record(services.create_type(owner=self.owner, data=data, now=timezone.now()).pk)
 
     @extend_schema(operation_id="getRelationshipType", responses=ONE)

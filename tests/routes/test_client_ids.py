@@ -1,0 +1,110 @@
+"""Ids that clients make for what they create."""
+
+import datetime as dt
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid1, uuid4
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.api.ids import new_id
+from tests.builders import make_person, make_user
+from tests.client import Client, client_of
+from tests.concurrency import at_once
+
+PATHS = [
+    "/api/people",
+    "/api/groups",
+    "/api/custom-field-templates",
+    "/api/relationship-types",
+    "/api/relationships",
+    "/api/people/{}/important-dates",
+]
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+def create(owner: User, path: str, key: Any) -> Any:
+    """POST a new record of this kind under the id."""
+    first, second = (str(make_person(owner).pk) for _ in range(2))
+    bodies: dict[str, dict[str, Any]] = {
+        "/api/people": {"name": "Grace"},
+        "/api/groups": {"name": str(uuid4())},
+        "/api/custom-field-templates": {"name": "Size", "type": "TEXT"},
+        "/api/relationship-types": {"name": str(uuid4()), "label": "New", "symmetric": True},
+        "/api/relationships": {"personId": first, "relatedPersonId": second},
+        "/api/people/{}/important-dates": {"title": "Met", "date": "2020-05-04"},
+    }
+    return client_of(owner).call("POST", path.format(first), {**bodies[path], "id": key})
+
+
+def made(answer: Any) -> dict[str, Any]:
+    assert answer.status_code in {200, 201}, answer.content
+    [record] = [value for value in answer.json().values() if isinstance(value, dict)]
+    return record
+
+
+@every_path
+@pytest.mark.parametrize("make", [uuid4, new_id])
+def test_a_record_has_the_id_that_its_client_made(alice: User, path: str, make: Any) -> None:
+    key = str(make())
+    assert made(create(alice, path, key))["id"] == key
+
+
+@every_path
+@pytest.mark.parametrize("key", [None, "", "x", 7, str(uuid1()), uuid4().hex, str(UUID(int=0)), f"{{{uuid4()}"])
+def test_what_is_no_such_id_is_refused(alice: User, path: str, key: Any) -> None:
+    answer = create(alice, path, key)
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "id")
+
+
+@every_path
+def test_an_id_that_anything_has_is_taken(alice: User, mallory: User, path: str) -> None:
+    for taken in (make_person(alice).pk, make_person(mallory).pk, alice.pk, mallory.pk):
+        answer = create(alice, path, str(taken))
+        assert (answer.status_code, answer.json()["code"]) == (409, "id_taken")
+    key = str(uuid4())
+    made(create(alice, path, key))
+    for owner in (alice, mallory):
+        for other in PATHS:
+            assert create(owner, other, key).status_code == 409
+
+
+def test_an_id_stays_taken_for_as_long_as_its_removal_is_told(api: Client, alice: User) -> None:
+    key = str(uuid4())
+    made(create(alice, "/api/groups", key))
+    api.ok("DELETE", f"/api/groups/{key}")
+    api.ok("DELETE", f"/api/groups/{key}/permanent")
+    now = timezone.now()
+    for days, status in ((0, 409), (119, 409), (121, 201)):
+        with time_machine.travel(now + dt.timedelta(days=days), tick=False):
+            assert create(alice, "/api/people", key).status_code == status
+
+
+def test_the_dates_of_a_new_person_have_theirs(api: Client) -> None:
+    key, date = str(uuid4()), str(uuid4())
+    body: dict[str, Any] = {
+        "name": "Ada",
+        "id": key,
+        "importantDates": [{"title": "Met", "date": "2020-05-04", "id": date}],
+    }
+    person = api.ok("POST", "/api/people", body, status=201)["person"]
+    assert (person["id"], [entry["id"] for entry in person["importantDates"]]) == (key, [date])
+    for again in ({"id": str(uuid4())}, {"id": date, "importantDates": []}):
+        assert api.call("POST", "/api/people", {**body, **again}).json()["code"] == "id_taken"
+    twice = str(uuid4())
+    body = {"name": "Eve", "id": twice, "importantDates": [{**body["importantDates"][0], "id": twice}]}
+    assert api.call("POST", "/api/people", body).json()["code"] == "id_taken"
+    body["importantDates"][0]["id"] = str(uuid1())
+    assert api.call("POST", "/api/people", body).json()["details"][0]["field"] == "importantDates.0.id"
+
+
+def test_one_id_in_two_tables_of_two_accounts_at_once_is_made_once(transactional_db: None) -> None:
+    owners = [make_user("alice@example.org"), make_user("mallory@example.org")]
+    for _ in range(5):
+        key = str(uuid4())
+        calls = [partial(create, owner, path, key) for owner in owners for path in ("/api/people", "/api/groups")]
+        statuses = [answer.status_code for answer in at_once(*calls)]
+        assert sorted(statuses) == [201, 409, 409, 409]
