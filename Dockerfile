@@ -4,7 +4,9 @@ ARG PYTHON=python:3.13.7-slim-bookworm@sha256:adafcc17694d715c905b4c7bebd96907a1
 
 FROM ${PYTHON} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-COPY requirements/run.txt /requirements.txt
+# `--build-arg REQUIREMENTS=tracing`: with what traces need (docs/monitoring.md).
+ARG REQUIREMENTS=run
+COPY requirements/$REQUIREMENTS.txt /requirements.txt
 # What would have to be compiled fails here; http-ece is Python alone, and has no wheel.
 RUN python -m venv --without-pip /packages && \
     python -m pip --python /packages/bin/python install --only-binary :all: --no-binary http-ece --require-hashes -r /requirements.txt

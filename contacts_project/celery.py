@@ -4,12 +4,13 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_after_setup, setup_logging
+from celery.signals import beat_init, celeryd_after_setup, setup_logging
 from django.conf import settings
 from django.utils.log import configure_logging
 
 import contacts_project.kernel.broker  # noqa: F401 - makes kombu know the scheme `embedded`
 from contacts_project.kernel.outbound.hosts import HOST_CALLS
+from contacts_project.tracing import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
 
@@ -26,6 +27,13 @@ def keep_log_lines(**options: Any) -> None:
 
 
 @celeryd_after_setup.connect
-def leave_threads_to_every_host(*, instance: Any, **options: Any) -> None:
+def set_up_worker(*, instance: Any, **options: Any) -> None:
     """One host gets a share of a worker's threads."""
     HOST_CALLS.threads = instance.concurrency
+    start_tracing("worker")
+
+
+@beat_init.connect
+def set_up_scheduler(**options: Any) -> None:
+    """Beat in a process of its own; as a thread of a worker it is traced with that."""
+    start_tracing("beat")

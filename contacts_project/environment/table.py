@@ -118,6 +118,13 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "INFO",
             "of the JSON lines on standard error",
         ),
+        Setting(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            kinds.WEB_ADDRESS,
+            "",
+            "a collector of OpenTelemetry traces: see [monitoring](monitoring.md#traces)",
+            unset="none: no traces",
+        ),
         Setting("DEBUG", BOOLEAN, "false", "Django's debug pages; never where strangers come"),
     ),
     "Secrets": (

@@ -13,6 +13,7 @@ from django.urls import get_resolver
 from contacts_project.server.application import MOST_HEAD_BYTES, Application
 from contacts_project.server.connection import Connection
 from contacts_project.server.listener import bind
+from contacts_project.tracing import stop_tracing
 from contacts_project.wsgi import application as wsgi
 
 # A connection is a file: with the usual 1,024 a thousand slow clients would be all that there can be.
@@ -36,6 +37,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.application.stop()
         await super().shutdown(sockets)
+        stop_tracing()
 
 
 def allow_many_files() -> int:

@@ -1,0 +1,75 @@
+"""Traces of web and worker reach a collector, hang together and tell nothing that is somebody's."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import requests
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.contacts_project.test_serve import migrated_folder, serving
+from tests.loopback import Recorder, recording_server
+from tests.workers import ROOT
+
+PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
+
+
+def spans_of(collector: Recorder) -> dict[bytes, tuple[str, Any]]:
+    """What the collector got: service and span, by the span's id."""
+    found = {}
+    for request in collector.received:
+        assert request.path == "/v1/traces"
+        for of_process in ExportTraceServiceRequest.FromString(request.body).resource_spans:
+            resource = {pair.key: pair.value.string_value for pair in of_process.resource.attributes}
+            for scope in of_process.scope_spans:
+                found.update({span.span_id: (resource["service.name"], span) for span in scope.spans})
+    return found
+
+
+def attributes(span: Any) -> dict[str, str]:
+    return {pair.key: pair.value.string_value or str(pair.value.int_value) for pair in span.attributes}
+
+
+def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_somebodys(
+    tmp_path: Path, django_db_setup: None
+) -> None:
+    with recording_server() as collector:
+        with serving(migrated_folder(tmp_path), OTEL_EXPORTER_OTLP_ENDPOINT=collector.url) as instance:
+            account = {"email": "quibble@example.org", "password": "Correct-Horse-9", "name": "Quibblethorpe"}
+            headers = {"X-Request-ID": "of-the-registration"}
+            address = f"{instance.base}/api/auth/register"
+            assert requests.post(address, json=account, headers=headers, timeout=60).status_code == 201
+            token = {"Authorization": "Bearer cnt_planted"}
+            address = f"{instance.base}/api/people?search=Quibblethorpe"
+            assert requests.get(address, headers=token, timeout=60).status_code == 401
+        spans = spans_of(collector)
+    registration = next(span for _, span in spans.values() if span.name == "POST /api/auth/register")
+    assert attributes(registration) == {
+        "contacts.request_id": "of-the-registration",
+        "http.request.method": "POST",
+        "http.route": "/api/auth/register",
+        "http.response.status_code": "201",
+    }
+    tasks = [span for service, span in spans.values() if service == "contacts-worker" and span.name.startswith("run/")]
+    [mail] = [span for span in tasks if span.trace_id == registration.trace_id]
+    told = attributes(mail)
+    assert told["contacts.request_id"] == "of-the-registration"
+    assert told["celery.task_name"] == mail.name.removeprefix("run/")
+    assert len(told["messaging.message.id"]) == 36
+    service, published = spans[mail.parent_span_id]
+    assert (service, published.parent_span_id) == ("contacts-web", registration.span_id)
+    assert any(span.name == "GET /api/people" for _, span in spans.values())
+    everything = "".join(request.body.decode("utf-8", "replace") for request in collector.received)
+    assert "of-the-registration" in everything
+    assert not [planted for planted in PLANTED if planted in everything]
+
+
+def test_without_a_collector_nothing_of_it_is_imported() -> None:
+    script = "import sys, contacts_project.wsgi, contacts_project.celery; print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = answer.stdout.split()
+    assert "contacts_project.tracing" in names
+    # redis imports the SDK's metrics by itself where they are installed.
+    not_wanted = ("contacts_project.tracing.spans", "opentelemetry.instrumentation", "opentelemetry.sdk.trace")
+    assert not [name for name in names if name.startswith(not_wanted)]
