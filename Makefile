@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
 
-.PHONY: run test lint bench soak clients lock setup
+.PHONY: run test lint bench soak audit clients lock setup
 
 run: setup-run
 	@$(BIN)/python manage.py serve
@@ -18,6 +18,7 @@ lint: setup
 	@$(BIN)/lint-imports
 	@$(BIN)/mypy
 	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/python -m tests.audit --if-reachable
 
 bench: setup
 	@$(BIN)/python -m tests.bench
@@ -25,6 +26,10 @@ bench: setup
 # Ten minutes of load on each database while processes, servers and the disk fail.
 soak: setup
 	@$(BIN)/python -m tests.soak
+
+# Whether advisories are known for the pinned packages.
+audit: setup
+	@$(BIN)/python -m tests.audit
 
 # Clients from the API description, in tests/clients/typescript and tests/clients/python.
 clients: setup

@@ -1,0 +1,79 @@
+"""The audit of the pinned packages: it fails on an advisory, and says so where it could not ask."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests import audit
+
+HASH = "--hash=sha256:" + "0" * 64
+
+
+@contextmanager
+def advisories(*packages: str) -> Iterator[list[str]]:
+    """A source that knows an advisory of each of these packages; yields the arguments that have it asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            affected = {"package": {"name": asked["package"]["name"], "ecosystem": "PyPI"}, "ranges": []}
+            known = [{"id": "PYSEC-1", "summary": "Bad.", "affected": [affected], "published": "2026-01-01T00:00:00Z"}]
+            body = orjson.dumps({"vulns": known} if asked["package"]["name"] in packages else {})
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield ["--source", "osv", "--osv-url", f"http://127.0.0.1:{server.server_port}/v1/query"]
+        server.shutdown()
+
+
+@pytest.fixture
+def pinned(tmp_path: Path) -> list[str]:
+    path = tmp_path / "pinned.txt"
+    path.write_text(f"requests==2.0.0 {HASH}\ncelery==5.0.0 {HASH}\n")
+    return ["--pinned", str(path)]
+
+
+@pytest.mark.parametrize("mode", [[], ["--if-reachable"]])
+def test_a_known_advisory_fails(mode: list[str], pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with advisories("django", "celery") as source:
+        assert audit.main([*source, *pinned, *mode]) == audit.FOUND
+    assert "celery 5.0.0: PYSEC-1" in capsys.readouterr().out
+
+
+def test_what_is_asked_for_by_itself_is_what_an_instance_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with advisories("django") as source:
+        assert audit.main(source) == audit.FOUND
+    assert "django 5.2" in capsys.readouterr().out
+
+
+def test_none_is_known(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with advisories("django") as source:
+        assert audit.main([*source, *pinned]) == audit.CLEAN
+    assert "for 2 packages" in capsys.readouterr().out
+
+
+def test_a_source_that_knows_of_nothing_is_none(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """As a mirror of a registry without advisories: its silence is no proof."""
+    with advisories() as source:
+        assert audit.main([*source, *pinned]) == audit.UNREACHABLE
+        assert audit.main([*source, *pinned, "--if-reachable"]) == 0
+    assert capsys.readouterr().out.count("Not audited") == 2
+
+
+def test_without_a_network_lint_goes_on(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    nobody = ["--source", "osv", "--osv-url", "http://127.0.0.1:9/v1/query"]
+    assert audit.main([*nobody, *pinned]) == audit.UNREACHABLE
+    assert audit.main([*nobody, *pinned, "--if-reachable"]) == 0
+    assert capsys.readouterr().out.count("Not audited") == 2
