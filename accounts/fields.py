@@ -48,7 +48,7 @@ class Secret(StrictCharField):
     """A password or code, taken as typed: its spaces count, and it is never answered."""
 
     def __init__(self, *, max_length: int = 1000, **kwargs: Any) -> None:
-        super().__init__(max_length=max_length, write_only=True, **kwargs)
+        super().__init__(max_length=max_length, write_only=True, allow_blank=False, **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):

@@ -64,6 +64,9 @@ _PAGE = envelope(
     people=PersonListedSerializer(many=True),
     pagination=PaginationSerializer(),
 )
+_SEARCHED = OpenApiParameter(
+    "q", {"type": "string", "pattern": r"\S"}, required=True, description="At least one character that is no space."
+)
 _FOUND = envelope("PeopleFoundAnswer", people=PersonFoundSerializer(many=True))
 _INDEX = envelope("SearchIndexAnswer", people=SearchRecordSerializer(many=True))
 _MESSAGE = envelope("PersonDeletedAnswer", message=serializers.CharField())
@@ -166,7 +169,7 @@ class PersonViewSet(TrashViewSet[Person]):
 
     @extend_schema(
         operation_id="searchPeople",
-        parameters=[OpenApiParameter("q", OpenApiTypes.STR, required=True, description="At least one character.")],
+        parameters=[_SEARCHED],
         responses=_FOUND,
     )
     @action(detail=False)

@@ -23,7 +23,7 @@ class EntryIdSchema(OpenApiSerializerFieldExtension):
     target_class = "people.api.person_entries.EntryId"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        return {"type": "string"}
+        return {"type": ["string", "null"] if direction == "request" else "string"}
 
 
 class CustomFieldValuesSchema(OpenApiSerializerFieldExtension):

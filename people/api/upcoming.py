@@ -3,19 +3,19 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
-from contacts_project.kernel.api.queries import read_integer
+from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope
 from people.dates import schedule
 from people.dates.upcoming import CONTACT, IMPORTANT_DATE, upcoming_events
 
 MAX_DAYS = 366
-DAYS = OpenApiParameter("days", int, description=f"How far to look ahead, 1-{MAX_DAYS}.", default=30)
+DAYS = integer_parameter("days", low=1, high=MAX_DAYS, description="How far to look ahead.", default=30)
 
 
 class UpcomingEventSerializer(serializers.Serializer[object]):

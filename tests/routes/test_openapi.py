@@ -65,6 +65,23 @@ def examples(described: Any) -> Iterator[tuple[Schema, Any]]:
         yield from examples(inner)
 
 
+def test_what_a_query_takes_is_bounded_as_it_is_read() -> None:
+    found = {
+        (operation["operationId"], parameter["name"]): parameter["schema"]
+        for operation in operations().values()
+        for parameter in operation.get("parameters", ())
+        if parameter["schema"].get("type") == "integer" or parameter["name"] == "q"
+    }
+    assert all("minimum" in schema for (_, name), schema in found.items() if name != "q")
+    assert found["listUpcoming", "days"] == {"type": "integer", "minimum": 1, "maximum": 366, "default": 30}
+    assert found["searchPeople", "q"]["pattern"] == r"\S"
+
+
+def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
+    assert schemas()["PhoneNumberRequest"]["properties"]["id"]["type"] == ["string", "null"]
+    assert schemas()["LoginRequest"]["properties"]["code"]["minLength"] == 1
+
+
 def test_a_deletion_with_a_body_describes_it() -> None:
     for path in ("/api/people/{}", "/api/user/delete"):
         assert "requestBody" in operations()["DELETE", path]

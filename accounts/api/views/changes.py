@@ -17,7 +17,7 @@ from accounts.feed.cursor import CursorExpiredError
 from accounts.feed.kinds import feed_types
 from accounts.feed.stream import revisions_of
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.queries import read_integer
+from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
 
@@ -44,7 +44,7 @@ class ChangeViewSet(ApiViewSet[Any]):
         operation_id="listChanges",
         parameters=[
             OpenApiParameter("cursor", OpenApiTypes.STR, description="Of the answer before; nothing: from nothing."),
-            OpenApiParameter("limit", OpenApiTypes.INT, description="1 to 1000, 500 unless said."),
+            integer_parameter("limit", low=1, high=_MOST, description=f"{_DEFAULT} unless said."),
             OpenApiParameter("types", OpenApiTypes.STR, description="Kinds of records with commas between."),
         ],
         responses=envelope(

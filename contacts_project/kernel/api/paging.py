@@ -6,7 +6,7 @@ from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from contacts_project.kernel.api.queries import read_integer
+from contacts_project.kernel.api.queries import integer_parameter, read_integer
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500
 _MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
@@ -38,6 +38,6 @@ class PaginationSerializer(serializers.Serializer[Any]):
 def page_parameters(default: str) -> list[OpenApiParameter]:
     """The description of `limit` and `offset`; `default` says what comes without a limit."""
     return [
-        OpenApiParameter("limit", int, description=f"1 and more, default {default}; above {MAX_LIMIT} counts as that."),
-        OpenApiParameter("offset", int, description="Records to skip, default 0."),
+        integer_parameter("limit", low=1, description=f"Default {default}; above {MAX_LIMIT} counts as that."),
+        integer_parameter("offset", low=0, high=_MAX_OFFSET, description="Records to skip, default 0."),
     ]

@@ -1,9 +1,10 @@
 """Query parameters, where everything is text: read strictly, refused by name."""
 
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.http import QueryDict
+from drf_spectacular.utils import OpenApiParameter
 
 from contacts_project.kernel.errors import FieldError
 
@@ -33,3 +34,9 @@ def read_integer(query: QueryDict, name: str, *, default: D, low: int, high: int
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
         raise FieldError(name, f"This must be a whole number, {bounds}.")
     return int(text)
+
+
+def integer_parameter(name: str, *, low: int, high: int | None = None, **more: Any) -> OpenApiParameter:
+    """The description of what `read_integer` reads."""
+    bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
+    return OpenApiParameter(name, {"type": "integer", **bounds}, **more)

@@ -12,7 +12,7 @@ from rest_framework.serializers import IntegerField
 
 from accounts.api.viewsets import ApiViewSet, TrashViewSet
 from contacts_project.kernel.api.ids import parse_id
-from contacts_project.kernel.api.queries import read_integer
+from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope
 from people.counts import PEOPLE, count_of
 from people.dates import schedule
@@ -82,7 +82,7 @@ class DashboardViewSet(ApiViewSet[Any]):
         parameters=[
             OpenApiParameter("includeGroupIds", str, description="Comma-separated: only people in one of these."),
             OpenApiParameter("excludeGroupIds", str, description="Comma-separated: nobody in any of these."),
-            OpenApiParameter("limit", int, description="At most so many people, those nearest to the user first."),
+            integer_parameter("limit", low=1, description="At most so many people, those nearest to the user first."),
         ],
         responses=GRAPH,
     )
