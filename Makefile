@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
 
-.PHONY: run test lint bench soak audit clients lock setup
+.PHONY: run test lint bench fuzz soak audit clients lock setup
 
 run: setup-run
 	@$(BIN)/python manage.py serve
@@ -26,6 +26,10 @@ bench: setup
 # Ten minutes of load on each database while processes, servers and the disk fail.
 soak: setup
 	@$(BIN)/python -m tests.soak
+
+# Requests out of the API description, on both databases: make fuzz FUZZ="--db sqlite --seed 1". No part of make test.
+fuzz: setup
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Whether advisories are known for the pinned packages.
 audit: setup

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -64,13 +64,14 @@ class Client:
 
 
 @contextmanager
-def served(database: str) -> Iterator[Instance]:
-    """An empty instance with two web processes and an account, on SQLite or a new database of TEST_DATABASE_URL."""
+def served(database: str, **more: str) -> Iterator[Instance]:
+    """An empty instance with two web processes and an account, on SQLite or a new database of TEST_DATABASE_URL; `more`
+    goes into its environment."""
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         port = free_port()
-        environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1"}
+        environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1", **more}
         if database == "postgresql":
             environment["DATABASE_URL"] = new_database(os.environ["TEST_DATABASE_URL"])
         log = Path(folder) / "log"
@@ -108,16 +109,23 @@ def fill(instance: Instance, size: int = PEOPLE) -> None:
 
 def sign_up(instance: Instance, email: str = "bench@example.org") -> None:
     """Make an account, whose token the next clients have."""
-    instance.bearer = ""
-    client = instance.client()
-    account = {"email": email, "password": "Analytical-1843", "name": "Bench"}
-    _, headers = client.ask("POST", "/api/auth/register", account)
+    instance.bearer = make_token(instance, register(instance, email))
+
+
+def register(instance: Instance, email: str, password: str = "Analytical-1843") -> dict[str, str]:
+    """Make an account; returns the headers of its browser: cookies, CSRF token and origin."""
+    account = {"email": email, "password": password, "name": "Bench"}
+    _, headers = Client(replace(instance, bearer="")).ask("POST", "/api/auth/register", account)
     cookies = [cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie")]
     csrf = next(cookie.partition("=")[2] for cookie in cookies if cookie.startswith("csrftoken="))
-    origin = f"http://127.0.0.1:{instance.port}"
-    more = {"Cookie": "; ".join(cookies), "X-CSRFToken": csrf, "Origin": origin}
-    content, _ = client.ask("POST", "/api/user/api-tokens", {"name": "bench"}, **more)
-    instance.bearer = orjson.loads(content)["apiToken"]["token"]
+    return {"Cookie": "; ".join(cookies), "X-CSRFToken": csrf, "Origin": f"http://127.0.0.1:{instance.port}"}
+
+
+def make_token(instance: Instance, browser: dict[str, str], scope: str = "READ_WRITE") -> str:
+    """A bearer token, made in that browser."""
+    body = {"name": "bench", "scope": scope}
+    content, _ = Client(replace(instance, bearer="")).ask("POST", "/api/user/api-tokens", body, **browser)
+    return str(orjson.loads(content)["apiToken"]["token"])
 
 
 def _id(kind: int, number: int) -> str:

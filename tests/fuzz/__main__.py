@@ -1,0 +1,123 @@
+"""`make fuzz`: sends what the API description allows, and what it forbids, to a served instance on each database.
+
+    python -m tests.fuzz [--db sqlite|postgresql] [--seed N] [--examples N] [--only "PUT /api/groups/{groupId}"]
+
+Finds answers of 5xx, answers that the description does not have, bad input that is taken and good input that is
+refused. The same seed sends the same requests to the same state.
+"""
+
+import argparse
+import os
+import random
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import requests
+
+from tests.bench.instance import Instance, fill, make_token, register, served
+from tests.contacts_project.test_serve import ROOT
+from tests.run import postgresql
+
+SCHEMATHESIS = str(Path(sys.executable).parent / "schemathesis")
+PEOPLE = 40
+# Never the password of the examples, with which the account could be deleted.
+PASSWORD = f"Fuzz-{secrets.token_hex(8)}"
+# Tokens get 403 from what is for sessions alone, so a browser is sent there; not to what ends its session.
+NARROWED = {"browser": ["--include-path-regex", "/api/user/(mfa|api-tokens)"]}
+ENDS = [
+    ("POST", "/api/auth/logout", None),
+    ("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--db", choices=["sqlite", "postgresql"])
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--examples", type=int, default=20, help="random cases an operation, beside those of coverage")
+    parser.add_argument("--only", help="one operation: method and path")
+    options = parser.parse_args()
+    print(f"Seed {options.seed}", flush=True)
+    failed = [
+        name
+        for database in ([options.db] if options.db else ["sqlite", "postgresql"])
+        for name, status in fuzz(database, options)
+        if status
+    ]
+    print(f"Found something as: {', '.join(failed)}." if failed else "Found nothing.")
+    print(f"To run it again: make fuzz FUZZ='--seed {options.seed}' on the same commit.")
+    return bool(failed)
+
+
+def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Send requests as each caller; yields who it was, and a status that is not 0 where something was found."""
+    with instance_on(database) as instance:
+        browser = register(instance, "fuzz@example.org", PASSWORD)
+        instance.bearer = make_token(instance, browser)
+        fill(instance, PEOPLE)
+        reader = {"Authorization": f"Bearer {make_token(instance, browser, 'READ')}"}
+        callers = {"owner": {"Authorization": f"Bearer {instance.bearer}"}, "reader": reader, "browser": browser}
+        for name, headers in callers.items():
+            print(f"== {name}, {database} ==", flush=True)
+            yield f"{name} on {database}", schemathesis(instance.port, name, headers, options)
+            yield f"{name} on {database}, afterwards", is_refused(instance.port, headers)
+        yield f"ends of accounts on {database}", end_accounts(instance)
+
+
+@contextmanager
+def instance_on(database: str) -> Iterator[Instance]:
+    more = {"TRUSTED_PROXY_COUNT": "1", "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8", "LOG_LEVEL": "WARNING"}
+    with ExitStack() as stack:
+        if database == "postgresql":
+            os.environ["TEST_DATABASE_URL"] = stack.enter_context(postgresql())
+        yield stack.enter_context(served(database, **more))
+
+
+def schemathesis(port: int, caller: str, headers: dict[str, str], options: argparse.Namespace) -> int:
+    """Run it over the whole document; its exit status."""
+    given = [argument for name, value in headers.items() for argument in ("--header", f"{name}: {value}")]
+    narrowed = NARROWED.get(caller, [])
+    if options.only:
+        narrowed = ["--include-name", options.only]
+    done = subprocess.run(
+        [
+            *(SCHEMATHESIS, "--config-file", "tests/fuzz/schemathesis.toml", "--no-color"),
+            *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *narrowed),
+            *("--seed", str(options.seed), "--max-examples", str(options.examples)),
+        ],
+        env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks", "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        check=False,
+    )
+    return done.returncode
+
+
+def is_refused(port: int, headers: dict[str, str]) -> int:
+    """Whether the caller is no longer who it was: then most of what was sent got no further than to a 401."""
+    return int(
+        requests.get(f"http://127.0.0.1:{port}/api/auth/session", headers=headers, timeout=60).status_code != 200
+    )
+
+
+def end_accounts(instance: Instance) -> int:
+    """What ends a session or an account, done to accounts that were made for it; the number of wrong answers."""
+    wrong = 0
+    for number, (method, path, body) in enumerate(ENDS):
+        headers = register(instance, f"end{number}@example.org", PASSWORD)
+        url = f"http://127.0.0.1:{instance.port}"
+        answers = [
+            requests.request(method, url + path, json=body, headers=headers, timeout=60).status_code,
+            requests.get(f"{url}/api/auth/session", headers=headers, timeout=60).status_code,
+        ]
+        if answers != [200, 401]:
+            print(f"{method} {path}, then GET /api/auth/session: {answers}")
+            wrong += 1
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""What schemathesis does beyond its own: addresses of callers, streams, and which refusals of good input are rules."""
+
+import ipaddress
+import random
+from typing import Any
+
+import orjson
+import schemathesis
+
+_addresses = random.Random(0)
+
+#: What a refusal says where the input is of the described form, and a rule that no JSON Schema can say forbids it.
+RULES = (
+    # It names what is not there, or is not in the state for it.
+    "There is no such record",
+    "There is no such time zone",
+    "This record has not been deleted",
+    "This relationship type is in use",
+    "There is a group of this name already",
+    "There is an account with this address",
+    "Another account has this address",
+    # A secret that is not the right one.
+    "This is not the password",
+    "This link is not valid",
+    "This link was used already",
+    "This sign-in has expired",
+    # One field depends on another.
+    "A SELECT field needs",
+    "Only a SELECT field has options",
+    "A date without a type needs a title",
+    # Text of a form of its own: its format is checked, by more than a pattern.
+    "This is not an e-mail address",
+    "The host",
+    "The URL",
+    "This is not a JPEG",
+    "This is not a HEIC",
+    "A vCard file is needed",
+    "This is no export of this service",
+    "The character U+",  # control characters are in no text
+)
+
+
+@schemathesis.hook
+def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
+    """Each request comes from an address of its own: else the budgets of client addresses would answer."""
+    case.headers["X-Forwarded-For"] = str(ipaddress.IPv4Address(_addresses.getrandbits(32)))
+
+
+@schemathesis.hook
+def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
+    """schemathesis takes the schema of a stream for that of each event, which OpenAPI 3.1 leaves open."""
+    event = {"type": "object", "required": ["event", "data"], "properties": {"event": {"pattern": "^[a-z]+$"}}}
+    for item in raw_schema["paths"].values():
+        for operation in item.values():
+            for response in operation["responses"].values():
+                if stream := response.get("content", {}).get("text/event-stream"):
+                    stream["schema"] = event
+
+
+@schemathesis.check
+def refusals_of_good_input_are_rules(ctx: Any, response: Any, case: Any) -> None:
+    """A 400 for what the description allows is a finding, unless every reason that it gives is in RULES."""
+    if response.status_code != 400 or case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    refusal = orjson.loads(response.content)
+    reasons = [row["message"] for row in refusal.get("details", ())] or [refusal["error"]]
+    unknown = [reason for reason in reasons if not reason.startswith(RULES)]
+    assert not unknown, f"Good input is refused: {unknown}"
