@@ -92,6 +92,7 @@ def _part(name: str, shown: Any) -> Part:
         "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
         "broker": (_("Task queue"), _("takes tasks"), _("does not answer")),
         "disk": (_("Disk"), _("has room"), _("is nearly full")),
+        "photos": (_("Photos"), _("answers"), _("does not answer")),
     }
     label, good, bad = words[name]
     return Part(label, good if state == "ok" else bad, state == "ok")
