@@ -80,6 +80,9 @@ def test_what_a_query_takes_is_bounded_as_it_is_read() -> None:
 def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
     assert schemas()["PhoneNumberRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["LoginRequest"]["properties"]["code"]["minLength"] == 1
+    dismissed = operations()["PUT", "/api/custom-field-templates/reorder"]["requestBody"]["content"]["application/json"]
+    ids = schemas()[dismissed["schema"]["$ref"].rpartition("/")[2]]["properties"]["ids"]
+    assert (ids["minItems"], ids["maxItems"]) == (1, 20_000)
 
 
 def test_a_deletion_with_a_body_describes_it() -> None:

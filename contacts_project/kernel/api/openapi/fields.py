@@ -54,4 +54,8 @@ class OwnedSchema(_FieldSchema):
 
 class OwnedListSchema(_FieldSchema):
     target_class = "contacts_project.kernel.api.fields.OwnedListField"
-    schema = {"type": "array", "items": {"type": "string", "format": "uuid"}}
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        least = {} if self.target.allow_empty else {"minItems": 1}
+        items = {"type": "string", "format": "uuid"}
+        return {"type": "array", "items": items, **least, "maxItems": self.target.max_items}
