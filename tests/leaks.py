@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"\b(?:cnt|whsec)_[\w+/=-]{16,}")
 _URL = re.compile(r"https?://([^/\s\"\\]+)/+[^\s\"\\]")
 _WORDS = re.compile(r"\w{4,}")
 # What tests call people, and lines of the log say of something else.
-_COMMON = {"Contact", "Error", "Friend", "None", "Person", "Request", "Someone", "Test"}
+_COMMON = {"Contact", "Error", "Friend", "None", "Other", "Person", "Request", "Someone", "Test"}
 
 
 class Plants:

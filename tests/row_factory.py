@@ -49,7 +49,10 @@ def fill(
     for field in model._meta.concrete_fields:
         target: Any = field.related_model
         if not target and (
-            field.primary_key or field.generated or field.has_default() or getattr(field, "auto_now", False)
+            isinstance(field, models.AutoField)
+            or field.generated
+            or field.has_default()
+            or getattr(field, "auto_now", False)
         ):
             continue
         if target is User:

@@ -88,7 +88,7 @@ def test_a_refused_request_leaves_nothing_behind(api: Client, alice: User) -> No
 def test_our_own_failures_are_not_kept(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     api.raise_request_exception = False
     with monkeypatch.context() as broken:
-        broken.setattr("people.api.people.person_answers", lambda *_: 1 / 0)
+        broken.setattr("people.api.people.create_person", lambda **_: 1 / 0)
         assert post(api).status_code == 500
     assert not KeptAnswer.unscoped.exists()
     assert not Person.objects.owned_by(alice).exists()  # it was one transaction

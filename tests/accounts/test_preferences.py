@@ -24,7 +24,6 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     ("timezone", {"timezone": "Asia/Kathmandu"}, {"timezone": "Asia/Kathmandu"}),
     ("reminder-hour", {"hour": 23}, {"reminderHour": 23}),
-    ("reminder-hour", {"hour": 7.0}, {"reminderHour": 7}),
     ("leap-day-rule", {"leapDayRule": "MAR1"}, {"leapDayRule": "MAR1"}),
 ]
 
@@ -45,6 +44,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("timezone", {"timezone": "europe/oslo"}, "timezone"),
     ("timezone", {"timezone": ""}, "timezone"),
     ("reminder-hour", {"hour": 24}, "hour"),
+    ("reminder-hour", {"hour": 7.0}, "hour"),
     ("reminder-hour", {"hour": 7.5}, "hour"),
     ("reminder-hour", {"hour": 1e300}, "hour"),
     ("leap-day-rule", {"leapDayRule": "FEB29"}, "leapDayRule"),

@@ -21,6 +21,7 @@ from accounts.services.registration import DEMO_EMAIL
 from carddav.models import JournalEntry, Mapping, Run
 from contacts_project.kernel.invariants import CHUNK, breaches, in_chunks
 from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
 from notifications.models import Delivery, Destination, DigestSchedule
 from people.counts import PEOPLE
 from people.models import AccountCount, ImportantDate, LookupKey, Person, StoredPhoto

@@ -111,7 +111,7 @@ class StrictDateTimeField(serializers.DateTimeField):
 
 
 class StrictIntegerField(serializers.IntegerField):
-    """A JSON integer in a range; no text, no boolean. 5.0 is one, too (JSON Schema validation, 6.1.1)."""
+    """A JSON integer in a range; no text, no float, no boolean: nothing is coerced (open points, section 1)."""
 
     default_error_messages = {"invalid": "This must be a whole number."}
 
@@ -121,8 +121,7 @@ class StrictIntegerField(serializers.IntegerField):
         )
 
     def to_internal_value(self, data: Any) -> int:
-        is_whole = isinstance(data, int) or (isinstance(data, float) and data.is_integer())
-        if isinstance(data, bool) or not is_whole:
+        if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return int(data)
 

@@ -75,7 +75,7 @@ expect(m.NotFoundError, get_person.sync(ada.id, client=api))
 trash = expect(m.DeletedPeople, list_deleted.sync(client=api, type_=m.ListDeletedType.PEOPLE))
 assert [person.id for person in trash.deleted] == [ada.id]
 assert expect(m.PersonAnswer, restore_person.sync(ada.id, client=api)).person.deleted_at is None
-assert expect(m.BadRequestNotDeletedError, restore_person.sync(ada.id, client=api)).code == "not_deleted"
+assert expect(m.BadRequestInvalidNotDeletedError, restore_person.sync(ada.id, client=api)).code == "not_deleted"
 
 anonymous = Client(base_url=os.environ["BASE"])
 expect(m.UnauthorizedError, list_people.sync(client=anonymous))  # type: ignore[arg-type]

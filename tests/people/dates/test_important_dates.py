@@ -87,7 +87,7 @@ def test_a_date_is_answered_whole(api: Client, path: str) -> None:
                 "reminderLeadDays": None,
             },
         ),
-        ({"id": "x", "deletedAt": "2020-01-01", "title": "Met", "unknown": 1}, {"deletedAt": None, "title": "Met"}),
+        ({"deletedAt": "2020-01-01", "title": "Met", "unknown": 1}, {"deletedAt": None, "title": "Met"}),
     ],
 )
 def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: dict[str, Any]) -> None:
