@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.middleware import kept_bytes
-from contacts_project.kernel.api.request_metrics import count_refusal
+from contacts_project.kernel.api.middleware import count_refusal, kept_bytes
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
 from contacts_project.server.answers import Answer

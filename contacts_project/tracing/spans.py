@@ -19,7 +19,7 @@ from opentelemetry.trace import Status
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from contacts_project.kernel.api.logs import request_id
-from contacts_project.kernel.api.request_metrics import method_of, route_of
+from contacts_project.kernel.api.middleware import method_of, route_of
 
 REQUEST_ID, METHOD, ROUTE, STATUS = (
     "contacts.request_id",

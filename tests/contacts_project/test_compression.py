@@ -10,7 +10,8 @@ from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
 from accounts.models import User
-from contacts_project.kernel.api.middleware import MIN_BYTES, CompressionMiddleware, choose
+from contacts_project.kernel.api.compression import MIN_BYTES, choose
+from contacts_project.kernel.api.middleware import CompressionMiddleware
 from tests.builders import make_person
 from tests.client import Client
 
@@ -123,7 +124,7 @@ def test_secrets_are_neither_stored_nor_compressed(
     alice: User, settings: Any, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any, secret: str
 ) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("contacts_project.kernel.api.middleware.MIN_BYTES", 1)
+    monkeypatch.setattr("contacts_project.kernel.api.compression.MIN_BYTES", 1)
     client = Client()
     client.force_login(alice)
     answer = client.call(method, path, body, headers={"Accept-Encoding": "gzip"})

@@ -1,40 +1,53 @@
-"""What surrounds every request: its id, the headers of its answer, how long its body may be, and compression."""
+"""What surrounds every request: its id, its line in the log, its part in the metrics, the headers of its answer, how
+long its body may be, and whether the answer is compressed.
+
+Log and metrics name a route by its template, as the API description spells it (`/api/people/{personId}`): whatever a
+stranger asks for that is no route is one series, and so is every method of his own making.
+"""
 
 import logging
 import re
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, cast
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
-from backports import zstd
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_vary_headers
 
+from contacts_project.kernel.api.compression import compress, name_known_form, plain_tags
 from contacts_project.kernel.api.errors import too_large_response
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.ids import new_id, parse_id
 from contacts_project.kernel.api.logs import request_id
-from contacts_project.kernel.api.request_metrics import count_request, ids_of, method_of, route_of
+from contacts_project.kernel.metrics import Counter, Histogram
 
 log = logging.getLogger(__name__)
 _ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 # A multipart upload may be longer than its file by the room of its envelope.
 ENVELOPE_BYTES = 64 * 1024
-MIN_BYTES = 1024
 # When the web server had all of the request (time.perf_counter); it may wait for a thread after that.
 RECEIVED_AT = "contacts.received_at"
-# Measured on lists of people: more takes twice the time for a tenth of the size.
-_GZIP_LEVEL, _ZSTD_LEVEL = 4, 3
 _CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH")
-_ENDING = re.compile(r'-(?:gzip|zstd)"')
+
+UNKNOWN = "unknown"
+_REFUSED = "refused"
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+_PARAMETER = re.compile(r"<(?:[^>:]+:)?([^>]+)>")
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_REQUESTS = Counter(
+    "contacts_http_requests_total", "Requests by the template of their route.", ("route", "method", "status")
+)
+_LATENCY = Histogram(
+    "contacts_http_request_seconds", "From the request's last byte to its answer's first.", ("route",), _SECONDS
+)
 
 
 class RequestIdMiddleware:
     """X-Request-ID: echoed where it is plain text, made otherwise, and part of each line of the log (open points,
-    section 1)."""
+    section 1). The outermost, so that what it counts and logs is all of a request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -46,12 +59,13 @@ class RequestIdMiddleware:
         start = request.META.get(RECEIVED_AT) or time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - start
-        route = route_of(request)
-        count_request(route, request.method, response.status_code, seconds)
+        route, method = route_of(request), method_of(request.method)
+        _REQUESTS.count(route, method, str(response.status_code))
+        _LATENCY.observe(seconds, route)
         log.info(
             "request",
             extra={
-                "method": method_of(request.method),
+                "method": method,
                 "route": route,
                 "ids": ids_of(request),
                 "status": response.status_code,
@@ -60,6 +74,40 @@ class RequestIdMiddleware:
         )
         response["X-Request-ID"] = known_as
         return response
+
+
+def count_refusal(method: str | None, status: int) -> None:
+    """Count one that the web server answered by itself: too slow, too long, malformed, or no room for it."""
+    _REQUESTS.count(_REFUSED, method_of(method), str(status))
+
+
+def method_of(method: str | None) -> str:
+    return method if method in _METHODS else UNKNOWN
+
+
+def ids_of(request: HttpRequest) -> list[str]:
+    """The ids in the path; what else may stand there is left out: it may be anything."""
+    match = request.resolver_match
+    found = (parse_id(str(value)) for value in match.kwargs.values()) if match else ()
+    return [str(key) for key in found if key]
+
+
+def route_of(request: HttpRequest) -> str:
+    """The template of the route that Django found, `/static/` for files of ours, else `unknown`."""
+    match = request.resolver_match
+    if match is not None:
+        return _template(match.route)
+    return settings.STATIC_URL if request.path.startswith(settings.STATIC_URL) else UNKNOWN
+
+
+@lru_cache(maxsize=2000)
+def _template(route: str) -> str:
+    return "/" + _PARAMETER.sub(lambda found: f"{{{_camel_case(found[1])}}}", route)
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(part.title() for part in others)
 
 
 class AnswerHeadersMiddleware:
@@ -118,18 +166,6 @@ def _envelope(content_type: str) -> int:
     return ENVELOPE_BYTES if content_type.lower().startswith("multipart/form-data") else 0
 
 
-class _Compressor(Protocol):
-    def compress(self, data: bytes, /) -> bytes: ...
-
-    def flush(self) -> bytes: ...
-
-
-_COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
-    "zstd": lambda: zstd.ZstdCompressor(level=_ZSTD_LEVEL),
-    "gzip": lambda: zlib.compressobj(_GZIP_LEVEL, wbits=31),  # 31: with gzip's header
-}
-
-
 class CompressionMiddleware:
     """JSON beyond a kibibyte travels compressed, by what the caller takes (RFC 9110, 8.4 and 12.5.3): zstd, else gzip.
 
@@ -150,86 +186,18 @@ class CompressionMiddleware:
         known = request.META.get("HTTP_IF_NONE_MATCH", "")
         for name in _CONDITIONS:
             if name in request.META:
-                request.META[name] = _ENDING.sub('"', request.META[name])
+                request.META[name] = plain_tags(request.META[name])
                 vars(request).pop("headers", None)  # what Django has made of META so far
         response = self.get_response(request)
         if response.status_code == 304:
             patch_vary_headers(response, ["Accept-Encoding"])
-            _name_what_is_known(response, known)
-        elif _may_be_compressed(response):
+            name_known_form(response, known)
+        elif (
+            response.headers.get("Content-Type", "").startswith("application/json")
+            and not response.has_header("Content-Encoding")
+            and "no-store" not in response.headers.get("Cache-Control", "")
+        ):
             patch_vary_headers(response, ["Accept-Encoding"])
-            if coding := choose(request.META.get("HTTP_ACCEPT_ENCODING", "")):
-                _compress(response, coding)
+            if accepted := request.META.get("HTTP_ACCEPT_ENCODING"):
+                compress(response, accepted)
         return response
-
-
-def choose(accepted: str) -> str | None:
-    """The coding for an Accept-Encoding header: what the caller likes best, of equals zstd; None for none."""
-    weights: dict[str, float] = {}
-    for item in accepted.lower().split(","):
-        coding, _, weight = item.partition(";")
-        try:
-            weights[coding.strip()] = float(weight.partition("=")[2] or 1)
-        except ValueError:
-            return None
-    # `*` alone is no proof that a caller knows zstd.
-    liked = {"zstd": weights.get("zstd", 0), "gzip": weights.get("gzip", weights.get("*", 0))}
-    best = max(liked, key=lambda coding: liked[coding])
-    return best if liked[best] > 0 else None
-
-
-def _may_be_compressed(response: HttpResponseBase) -> bool:
-    return (
-        response.headers.get("Content-Type", "").startswith("application/json")
-        and not response.has_header("Content-Encoding")
-        and "no-store" not in response.headers.get("Cache-Control", "")
-    )
-
-
-def _name_what_is_known(response: HttpResponseBase, known: str) -> None:
-    """A 304 has the tag that the caller holds."""
-    plain = response.headers.get("ETag", "")
-    for coding in _COMPRESSORS:
-        if (tag := _with_ending(plain, coding)) in known:
-            response.headers["ETag"] = tag
-
-
-def _with_ending(tag: str, coding: str) -> str:
-    return f'{tag[:-1]}-{coding}"'
-
-
-def _compress(response: HttpResponseBase, coding: str) -> None:
-    compressor = _COMPRESSORS[coding]()
-    if isinstance(response, StreamingHttpResponse):
-        pieces = iter(response)
-        beginning = _read_until(pieces, MIN_BYTES)
-        if len(beginning) < MIN_BYTES:
-            response.streaming_content = iter([beginning])
-            return
-        response.streaming_content = _compressed(compressor, beginning, pieces)
-        del response.headers["Content-Length"]
-    else:
-        plain = cast("HttpResponse", response)
-        if len(plain.content) < MIN_BYTES:
-            return
-        plain.content = compressor.compress(plain.content) + compressor.flush()
-        plain.headers["Content-Length"] = str(len(plain.content))
-    response.headers["Content-Encoding"] = coding
-    if response.has_header("ETag"):
-        response.headers["ETag"] = _with_ending(response.headers["ETag"], coding)
-
-
-def _read_until(pieces: Iterator[bytes], size: int) -> bytes:
-    read = b""
-    for piece in pieces:
-        read += piece
-        if len(read) >= size:
-            break
-    return read
-
-
-def _compressed(compressor: _Compressor, beginning: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    yield compressor.compress(beginning)
-    for piece in pieces:
-        yield compressor.compress(piece)
-    yield compressor.flush()
