@@ -30,36 +30,40 @@ class RecordView(Protocol):
 
 
 def if_match(handler: H) -> H:
-    """Decorate a handler that writes the record of its path: 412 with what it is now, unless If-Match allows it.
+    """Mark a handler that writes the record of its path: ApiViewSet puts it under the condition of an If-Match."""
+    handler.takes_if_match = True  # type: ignore[attr-defined]
+    return handler
+
+
+def under_if_match(view: RecordView, handler: Callable[..., Any], request: Request) -> Callable[..., Any]:
+    """The handler, or 412 with what the record is now where If-Match does not allow its revision.
 
     The revision is compared before the handler runs, so that what is stale already costs nothing more, and again
     under the lock of the first write that it opens: of two writes with one tag the second finds another revision. It
     is not read again where nobody has written to the account since the caller's row was read.
     """
+    expected = expected_revisions(request)
+    if expected is None:
+        return handler
+    seen = view.owner.revision
+
+    def check(write: AccountWrite | None = None) -> None:
+        if write and write.is_fresh and write.revision == seen + 1:
+            return
+        revision = view.stored_revision()
+        if revision is not None and revision not in expected:
+            raise StaleError
 
     @wraps(handler)
-    def answer(self: RecordView, request: Request, *args: Any, **kwargs: Any) -> Any:
-        expected = expected_revisions(request)
-        if expected is None:
-            return handler(self, request, *args, **kwargs)
-        seen = self.owner.revision
-
-        def check(write: AccountWrite | None = None) -> None:
-            if write and write.is_fresh and write.revision == seen + 1:
-                return
-            revision = self.stored_revision()
-            if revision is not None and revision not in expected:
-                raise StaleError
-
+    def answer(*args: Any, **kwargs: Any) -> Any:
         try:
             check()
-            with checked_write(self.owner.pk, check):
-                return handler(self, request, *args, **kwargs)
+            with checked_write(view.owner.pk, check):
+                return handler(*args, **kwargs)
         except StaleError as error:
-            return _stale(error, self.current())
+            return _stale(error, view.current())
 
-    answer.takes_if_match = True  # type: ignore[attr-defined]
-    return answer  # type: ignore[return-value]
+    return answer
 
 
 def _stale(error: StaleError, current: Shown) -> Response:

@@ -1,7 +1,7 @@
 """What the routes of all apps are built on: DRF's GenericViewSet, from the account behind the request."""
 
 import threading
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from django.contrib.auth import get_user
@@ -14,6 +14,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.api.idempotency import HEADER, REFUSALS, answering_once, takes_key
+from accounts.api.preconditions import RecordView, under_if_match
 from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.models import User
 from accounts.services.profile import stored_profile
@@ -45,12 +46,16 @@ class ApiViewSet(GenericViewSet[M]):
     keeps_answers = True  # for those who send a POST again under its Idempotency-Key
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """As DRF's: who calls, and may they. Then a POST under a key is carried out once."""
+        """As DRF's: who calls, and may they. Then the handler is put under the conditions that headers ask for: that
+        the record is what the caller has seen (If-Match), that it is carried out once (Idempotency-Key)."""
         super().initial(request, *args, **kwargs)
-        if HEADER in request.headers and request.method == "POST":
-            handler = getattr(self, self.action, None)
-            if handler is not None and self.key_refusals("POST", handler):
-                self.post = answering_once(self, handler, request)
+        name = str(request.method).lower()
+        handler: Any = getattr(self, name, None)
+        if "If-Match" in request.headers and getattr(handler, "takes_if_match", False):
+            handler = under_if_match(cast("RecordView", self), handler, request)
+            setattr(self, name, handler)
+        if HEADER in request.headers and handler is not None and self.key_refusals(str(request.method), handler):
+            self.post = answering_once(self, handler, request)
 
     @classmethod
     def key_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:

@@ -75,9 +75,8 @@ class PersonChangeSerializer(PersonSerializer):
         fields["name"].required = False
         return fields
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The ids of dates are looked for among those of the person."""
-        return attrs
+    # The ids of dates are looked for among those of the person.
+    validate = serializers.Serializer.validate
 
 
 class SearchRecordSerializer(serializers.Serializer[Any]):
