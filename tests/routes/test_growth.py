@@ -144,20 +144,35 @@ def grown_routes(small: dict[str, int], large: dict[str, int]) -> list[str]:
 
 
 @pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="SQLite's statistics never change")
-@pytest.mark.skipif(
-    "TEST_OPEN_FAILURES" not in os.environ,
-    reason="known to fail since ETags of records: set TEST_OPEN_FAILURES to see it",
-)
 def test_nor_before_postgresql_has_measured_the_tables(db: None, settings: Any) -> None:
     """As after an import, or an upgrade of PostgreSQL: large tables, of which the planner knows nothing."""
     for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
     note_beat("due_scan", timezone.now())
+    _forget_statistics()
     large = costs(UNKNOWN_LARGE, analyzed=False)
     assert {name: large[name] for name in ONCE_WHILE_UNKNOWN if large[name] > 1.1 * UNKNOWN_LARGE} == {}
     grown = grown_routes(costs(UNKNOWN_SMALL, analyzed=False), large)
     grown = [line for line in grown if line.rpartition(": ")[0] not in ONCE_WHILE_UNKNOWN]
     assert grown == [], "\n".join(grown)
+
+
+def _forget_statistics() -> None:
+    """As if no table had been measured, until this transaction ends.
+
+    An ANALYZE that was rolled back, as that of the test above, leaves its sizes in pg_class all the same; and the
+    server measures by itself what other tests commit.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+        if not cursor.fetchone()[0]:
+            pytest.skip("only a superuser may take back what PostgreSQL has measured")
+        cursor.execute("DELETE FROM pg_statistic WHERE starelid IN (SELECT relid FROM pg_stat_user_tables)")
+        cursor.execute(
+            "UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0"
+            " WHERE oid IN (SELECT relid FROM pg_stat_user_tables)"
+            " OR oid IN (SELECT indexrelid FROM pg_stat_user_indexes)"
+        )
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNT | ROWS | PAGE))
