@@ -3,8 +3,11 @@
 import asyncio
 import gc
 import resource
+import signal
 import socket
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
 
 import uvicorn
 from django.conf import settings
@@ -68,8 +71,16 @@ def make_config(application: Application) -> uvicorn.Config:
     )
 
 
+def end_well(number: int, frame: FrameType | None) -> None:
+    """Handler of the signals that ask to stop: to stop when told to is no failure."""
+    sys.exit(0)
+
+
 def run(fd: int | None) -> None:
-    """Serve until SIGTERM or SIGINT; what is under way then is finished."""
+    """Serve until SIGTERM or SIGINT, then finish what is under way and exit with 0."""
+    # uvicorn handles both while it serves, and sends itself the signal again once it has stopped.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end_well)
     Connection.most = allow_many_files() - SPARE_FILES
     application = Application(wsgi)
     server = Server(make_config(application), application)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -111,12 +112,14 @@ class Composition:
         self.wait_until(lambda: self.is_healthy(service, **more), f"{service} is healthy")
 
     def wait_until(self, is_true: Any, what: str) -> None:
-        """Return once `is_true`; fail with the logs of all after five minutes."""
-        deadline = time.monotonic() + 300
+        """Return once `is_true`; fail with the logs of all once a process has ended by itself, or after two minutes."""
+        deadline = time.monotonic() + 120
         while not is_true():
-            logs = "\n".join(f"{path.name}: {path.read_text()[-1500:]}" for path in self.folder.glob("*.log"))
-            assert time.monotonic() < deadline, f"waited in vain: {what}\n{logs}"
-            time.sleep(0.2)
+            ended = [process.args for process in self.running if process.poll() not in (None, -signal.SIGKILL)]
+            if ended or time.monotonic() > deadline:
+                logs = "\n".join(f"{path.name}: {path.read_text()[-1500:]}" for path in self.folder.glob("*.log"))
+                raise AssertionError(f"waited in vain: {what}; ended by themselves: {ended}\n{logs}")
+            time.sleep(0.1)
 
     def end(self) -> None:
         for process in self.running:
