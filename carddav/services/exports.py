@@ -11,7 +11,7 @@ from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
-from carddav.sync.run import queue_people
+from carddav.sync.run import pull, push_unfound, queue_people, save_listing
 from people.models import Person
 
 _BATCH = 50
@@ -24,23 +24,34 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
     """
     receipt = Receipt()
     with locked_connection(owner) as context:
-        mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
-        there = set(mapped.values_list("person_id", flat=True))
-        synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
-        may = set(synced.values_list("pk", flat=True)) - there
-        sendable = [key for key in person_ids if key in may]
-        receipt.skipped = len(person_ids) - len(sendable)
+        sendable = _sendable(owner, person_ids)
         try:
             with server_access(context.connection), open_book(context):
                 recover(context)
+                # A book that nobody has read yet may hold these people, as may one with new cards of unknown outcome.
+                if context.unfound or context.connection.last_reconcile_at is None:
+                    pull(context)
+                    context.unfound.clear()
+                    sendable = _sendable(owner, person_ids)
                 for start in range(0, len(sendable), _BATCH):
                     batch = sendable[start : start + _BATCH]
                     queue_people(context, batch)
                     queued = Mapping.objects.owned_by(owner).filter(person__in=batch, remote_raw="")
                     push_all(context, list(queued.order_by("id").values_list("pk", flat=True)))
+                    push_unfound(context)
+                save_listing(context)
         except DavError as error:
             receipt.fail(str(error))
+        receipt.skipped = len(person_ids) - len(sendable)
         receipt.done = context.tally.exported
         receipt.errors += context.tally.errors
         receipt.messages += context.tally.messages
     return receipt
+
+
+def _sendable(owner: User, person_ids: Sequence[UUID]) -> list[UUID]:
+    """Who may have a card, and has none."""
+    mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
+    synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
+    may = set(synced.exclude(pk__in=mapped.values("person_id")).values_list("pk", flat=True))
+    return [key for key in person_ids if key in may]

@@ -16,10 +16,16 @@ from people.vcard import VCardError, read_card
 
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
-    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again."""
+    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again.
+
+    A new card that is not at its href may have got another one: it stands in `unfound` until the book was listed.
+    """
     found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
         intent.delete()
+        if intent.op == JournalOp.CREATE and intent.mapping_id is not None:
+            context.unfound[intent.mapping_id] = intent.href
+            return False
         return True
     # It is still the version that the write was to replace.
     if intent.if_match is not None and same_etag(found.etag, intent.if_match):

@@ -28,20 +28,34 @@ def sync_book(context: Context) -> None:
     """Sync the account with the open book. Raises DavError, LockLostError; what was done until then stays done."""
     if not context.dry_run:
         recover(context)
-    pull(context, is_importing=context.connection.import_mode == ImportMode.AUTO)
+    pull(context)
+    context.unfound.clear()  # listed, and linked by UID, or sent again below
     if context.dry_run:
         _count_push(context)
         delete_cards(context)
         return
     queue_people(context, list(new_people(context.connection).values_list("pk", flat=True)))
     push_all(context)
+    push_unfound(context)
     delete_cards(context)
     context.report_progress("finishing")
     # Last of all: a run that is cut off before this asks for the same changes again.
     save_listing(context)
 
 
-def pull(context: Context, *, is_importing: bool) -> None:
+def push_unfound(context: Context) -> None:
+    """New cards whose reply was lost, and which are not where they were put: the server may have given them another
+    name, so that the book is listed before they are sent again."""
+    if not context.unfound:
+        return
+    mapping_ids = list(context.unfound)
+    pull(context)
+    push_all(context, mapping_ids)
+    for _ in context.unfound.values():
+        context.tally.fail("It is not known whether the server took a new contact. The next run looks for it.")
+
+
+def pull(context: Context) -> None:
     """Take what changed on the server; the token is kept for `save_listing`."""
     context.report_progress("listing", "Asking the server what has changed")
     changes = _changes(context)
@@ -59,6 +73,7 @@ def pull(context: Context, *, is_importing: bool) -> None:
     # Nothing moved, but cards that earlier runs did not get are still to be fetched.
     if changes.is_unchanged:
         listing = Listing(dict(index.todo), {}, [])
+    is_importing = context.connection.import_mode == ImportMode.AUTO
     incoming = IncomingCards(context, index, is_importing=is_importing, missing=listing.missing)
     incoming.fetch_and_apply(listing.to_fetch)  # first of all: what is missing may have moved to another href
     for card in apply_remote_deletions(context, index, listing.missing):

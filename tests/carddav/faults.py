@@ -1,5 +1,6 @@
 """What networks and servers do to requests, as faults of tests.carddav.proxy."""
 
+import gzip
 import hashlib
 import re
 from base64 import b64encode
@@ -98,8 +99,8 @@ def change_header(name: str, value: str | None, **rest: Any) -> Fault:
     return Fault(after=after, **rest)
 
 
-def rename_on_create(**rest: Any) -> Fault:
-    """Store a new card under another name and say so in Location."""
+def rename_on_create(*, says_so: bool = True, **rest: Any) -> Fault:
+    """Store a new card under another name and say so in Location, or not at all."""
 
     def renamed(path: str) -> str:
         folder, _, name = path.rpartition("/")
@@ -112,11 +113,38 @@ def rename_on_create(**rest: Any) -> Fault:
         return None
 
     def after(request: Request, reply: Reply) -> Reply:
-        if "x-renamed" in request.headers and reply.status == 201:
+        if says_so and "x-renamed" in request.headers and reply.status == 201:
             return Reply(201, {**reply.headers, "Location": request.path}, reply.body)
         return reply
 
     return Fault(before=before, after=after, **rest)
+
+
+def compress(**rest: Any) -> Fault:
+    """Answer in gzip and in small pieces, whose length nobody says beforehand."""
+
+    def after(request: Request, reply: Reply) -> Reply:
+        if not reply.body or "gzip" not in request.headers.get("accept-encoding", ""):
+            return reply
+        headers = {**reply.headers, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"}
+        if "ETag" in headers:  # as Apache does
+            headers["ETag"] = headers["ETag"].rstrip('"') + '-gzip"'
+        return Reply(reply.status, headers, gzip.compress(reply.body))
+
+    return Fault(after=after, **rest)
+
+
+def respell_hrefs(**rest: Any) -> Fault:
+    """Name each href by the whole URL of a host of the inside, and encode what needs no encoding."""
+
+    def respelled(match: "re.Match[str]") -> str:
+        return f"{match[1]}http://inside.example:81{match[2].replace('.vcf', '%2Evcf').replace('-', '%2d')}<"
+
+    def after(request: Request, reply: Reply) -> Reply:
+        text = re.sub(r"(<(?:\w+:)?href>)(/[^<]*)<", respelled, reply.body.decode())
+        return Reply(reply.status, reply.headers, text.encode()) if reply.status == 207 else reply
+
+    return Fault(after=after, **rest)
 
 
 def digest_only(username: str, password: str, *, algorithm: str = "MD5") -> Fault:

@@ -170,10 +170,14 @@ def fault_proxy(upstream: int = 0) -> Iterator[Proxy]:
             self.send_response(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
-            if reply.status not in {204, 304}:
-                self.send_header("Content-Length", str(len(reply.body)))
+            body = reply.body
+            if reply.headers.get("Transfer-Encoding") == "chunked":
+                pieces = [body[start : start + 100] for start in range(0, len(body), 100)]
+                body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""])
+            elif reply.status not in {204, 304}:
+                self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(reply.body)
+            self.wfile.write(body)
             self.wfile.flush()
 
         do_GET = do_HEAD = do_PUT = do_DELETE = do_OPTIONS = do_POST = answer  # noqa: N815 - http.server's names

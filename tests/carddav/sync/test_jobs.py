@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from io import StringIO
 from typing import Any
 from unittest.mock import patch
@@ -19,6 +20,7 @@ from carddav.client import LoginRefusedError, Outcome
 from carddav.models import Connection, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
 from carddav.services.connection_lock import locked_connection
+from carddav.services.exports import export_people
 from carddav.services.runs import start_run
 from carddav.sync import contacts
 from carddav.sync.fields import photo_token
@@ -430,3 +432,34 @@ def test_import_mode_notify_tells_once_a_sync(alice: User) -> None:
     call_command("deliver_reminders", stdout=StringIO())
     [message] = mail.outbox
     assert message.subject == "3 new contacts on your server"
+
+
+def test_export_to_a_book_that_has_these_people_already(synced: SyncedAccount) -> None:
+    synced.server.edit("ada.vcf", vcard("Ada L", uid="uid-ada"))
+    ada = synced.make_person(name="Ada", surname="L", uid="uid-ada")
+    bob = synced.make_person(name="Bob")
+    with synced.served():
+        answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(ada.pk), str(bob.pk)]})
+    assert (answer["exported"], answer["skipped"], answer["errors"]) == (1, 1, 0)
+    assert len(synced.server.cards) == 2
+    assert counts(synced.sync()) == {}
+
+
+def test_an_export_goes_on_where_a_killed_one_left_it(synced: SyncedAccount) -> None:
+    """The server had given the new card another name."""
+    synced.sync()
+    bob = synced.make_person(name="Bob", uid="uid-bob")
+    body = {"personIds": [str(bob.pk)]}
+    synced.requests()
+    synced.server.faults = {1: "kill_after"}
+    with synced.served():
+        with suppress(Killed):
+            export_people(owner=synced.owner, person_ids=[bob.pk])
+        [href] = synced.server.cards
+        text = synced.server.cards[href].text
+        synced.server.remove(href)
+        synced.server.edit("renamed.vcf", text)
+        answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (answer["exported"], answer["skipped"], answer["errors"]) == (0, 1, 0)
+    assert len(synced.server.cards) == 1
+    assert counts(synced.sync()) == {}
