@@ -7,10 +7,17 @@ from dataclasses import replace
 
 from carddav.client import requests
 from carddav.client.conditional_writes import delete, put
-from carddav.client.errors import BookGoneError, BookMovedError, MalformedAnswerError, NotCardDavError, StatusError
+from carddav.client.errors import (
+    AccessDeniedError,
+    BookGoneError,
+    BookMovedError,
+    MalformedAnswerError,
+    NotCardDavError,
+    StatusError,
+)
 from carddav.client.etags import read_etag
 from carddav.client.hrefs import LONGEST_URL, href_key, member_path
-from carddav.client.multiget import fetch, get_card
+from carddav.client.multiget import NO_REPORT, fetch, get_card
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
 from carddav.client.session import LISTING_SECONDS, READ_SECONDS, DavSession
 from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
@@ -57,15 +64,28 @@ class Book:
         answer with all cards where only changes were asked for: only the caller can tell.
         """
         # Where a server lists no reports, but gave a token with its listing, it is asked.
-        if self.caps.has_sync or (token and not self.caps.reports):
+        if self.caps.has_sync or (token and not self.caps.reports and not self.caps.refused):
             try:
                 return self._sync(token)
-            except (StatusError, MalformedAnswerError):
-                # An old token, however it is said; or a server that lists the report and does not have it.
+            except BookMovedError:
+                raise
+            except (StatusError, MalformedAnswerError, AccessDeniedError, BookGoneError) as error:
+                # An old token, however it is said; or a server that lists the report and does not have it. If the
+                # book itself is gone or closed, the listing says so again.
+                if error.status in NO_REPORT:
+                    self.note_refused("sync-collection")
                 return self.list()
         if ctag and self._ctag() == ctag:
             return Changes(token=token, ctag=ctag, is_unchanged=True)
         return self.list()
+
+    def note_refused(self, report: str) -> None:
+        """The server does not have this report: it is not asked for it again."""
+        self.caps = replace(self.caps, refused=tuple(sorted({*self.caps.refused, report})))
+
+    def ask_again(self) -> None:
+        """A server may have learnt a report that it once refused, or have refused it by mistake."""
+        self.caps = replace(self.caps, refused=())
 
     def list(self) -> Changes:
         """Every card of the book, by a PROPFIND that is whole and well-formed or raises."""

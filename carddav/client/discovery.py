@@ -11,6 +11,7 @@ from carddav.client.errors import (
     DavError,
     LoginRefusedError,
     NotCardDavError,
+    StatusError,
 )
 from carddav.client.hrefs import href_key, origin, server_url_of
 from carddav.client.multistatus import CARD, DAV, Response
@@ -139,23 +140,38 @@ def _probe(session: DavSession, url: str) -> _ProbeResult:
         response, final = _ask(session, probed.principal_url)
         homes = _homes(session, final, response)
     # A server without principals keeps its books below the URL itself.
+    failure: NotCardDavError | AccessDeniedError | None = None
     for home in homes or [final]:
         session.trust(home)
-        probed.books += _books_below(session, home)
+        try:
+            probed.books += _books_below(session, home)
+        except (NotCardDavError, AccessDeniedError) as error:  # another home may have the books
+            failure = error
+    if failure is not None and not probed.books:
+        raise failure
     probed.home_urls = homes
     return probed
 
 
 def _ask(session: DavSession, url: str) -> tuple[Response, str]:
     """What a URL says of itself, and the URL behind its redirects."""
-    with session.multistatus("PROPFIND", url, requests.PROPFIND_ANYTHING, "0") as (final, responses):
-        found = next(iter(responses), None)
+    try:
+        found, final = _first_response(session, url, requests.PROPFIND_ANYTHING)
+    except StatusError as error:
+        if error.status != 500:
+            raise
+        found, final = _first_response(session, url, requests.PROPFIND_BASICS)
     if found is None or (found.status and found.status >= 400):
         raise NotCardDavError
     principal = found.props.get(f"{DAV}current-user-principal")
     if principal is not None and principal.find(f"{DAV}unauthenticated") is not None:
         raise LoginRefusedError
     return found, final
+
+
+def _first_response(session: DavSession, url: str, body: str) -> tuple[Response | None, str]:
+    with session.multistatus("PROPFIND", url, body, "0") as (final, responses):
+        return next(iter(responses), None), final
 
 
 def _principal(session: DavSession, base_url: str, response: Response) -> str:
@@ -171,7 +187,16 @@ def _homes(session: DavSession, base_url: str, response: Response) -> list[str]:
 
 
 def _books_below(session: DavSession, home: str) -> list[FoundBook]:
-    with session.multistatus("PROPFIND", home, requests.PROPFIND_BOOK, "1") as (final, responses):
+    try:
+        return _listed_books(session, home, requests.PROPFIND_BOOK)
+    except StatusError as error:
+        if error.status != 500:
+            raise
+        return _listed_books(session, home, requests.PROPFIND_BASICS)
+
+
+def _listed_books(session: DavSession, home: str, body: str) -> list[FoundBook]:
+    with session.multistatus("PROPFIND", home, body, "1") as (final, responses):
         found = [
             requests.found_book(session, final, response)
             for response in responses

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from contacts_project.kernel.outbound import Code, OutboundError
+from contacts_project.kernel.outbound import Code, OutboundError, TooLongError
 
 LONGEST_WAIT_SECONDS = 3600
 
@@ -64,6 +64,12 @@ class MalformedAnswerError(NotCardDavError):
     """XML that is none, or that stops in the middle."""
 
     message = "The server answers with XML that cannot be read."
+
+
+class AnswerTooLongError(MalformedAnswerError):
+    """More than may be read of one answer: fewer cards are to be asked for at once."""
+
+    message = "The server answers with more than can be read at once."
 
 
 class ServerTimeoutError(DavError):
@@ -146,5 +152,5 @@ _OF_CODE: dict[Code, type[DavError]] = {
 
 def from_outbound(error: OutboundError) -> DavError:
     """What stands for a failure below HTTP. The policy says itself what it refuses."""
-    kind = _OF_CODE.get(error.code, ConnectionBrokenError)
+    kind = AnswerTooLongError if isinstance(error, TooLongError) else _OF_CODE.get(error.code, ConnectionBrokenError)
     return kind(str(error) if kind is PolicyError else "", has_sent=error.has_sent)

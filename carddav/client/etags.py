@@ -19,9 +19,10 @@ def same_etag(one: str | None, other: str | None) -> bool:
 
 
 def if_match_forms(etag: str) -> list[str]:
-    """What to send in If-Match: the strong, quoted form; then, for a server that wants it back so, as it was."""
-    strong = f'"{etag.strip().removeprefix("W/").strip(chr(34))}"'
-    return [strong] if etag.strip() == strong else [strong, etag.strip()]
+    """What to send in If-Match: the strong, quoted form; then, for a server that wants it back so, as it was; then
+    without the name of the compression under which a GET gave it."""
+    strong, bare = (f'"{text}"' for text in (etag.strip().removeprefix("W/").strip('"'), _bare(etag)))
+    return list(dict.fromkeys([strong, etag.strip(), bare]))
 
 
 def _bare(etag: str) -> str:

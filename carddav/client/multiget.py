@@ -3,19 +3,26 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from carddav.client import requests
-from carddav.client.errors import MalformedAnswerError, NotCardDavError, StatusError
+from carddav.client.errors import (
+    AccessDeniedError,
+    AnswerTooLongError,
+    MalformedAnswerError,
+    NotCardDavError,
+    StatusError,
+)
 from carddav.client.etags import read_etag
 from carddav.client.hrefs import member_path, member_url
 from carddav.client.multistatus import CARD, DAV, Response
 from carddav.client.session import MAX_BODY_BYTES, charset_of, is_html
 from carddav.client.shapes import Card, Fetched, Missing, Unreadable
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound import TooLongError
+from people.vcard.charsets import decode_card
 
 if TYPE_CHECKING:  # Book is what calls this
     from carddav.client.book import Book
@@ -26,7 +33,8 @@ IN_FLIGHT = 2
 _GONE = {404, 410}
 # What servers say to a whole multiget because of one href, or of its length: asked again by halves.
 _HALVED = {400, 403, 404, 409, 410, 413, 414, 500}
-_NO_MULTIGET = {405, 415, 501}
+#: What a server says that does not have a report.
+NO_REPORT = {405, 415, 501}
 
 
 def fetch(book: "Book", hrefs: Iterable[str]) -> Iterator[Fetched]:
@@ -62,15 +70,18 @@ class _Fetcher:
             return [get_card(self.book, href) for href in batch.values()]
         try:
             found = self._multiget(batch)
+        except AnswerTooLongError:
+            self.size = max(1, len(batch) // 2)
+            return self._halves(batch)
         except MalformedAnswerError:
             return self._halves(batch)
-        except StatusError as error:
-            if error.status in _NO_MULTIGET:
-                self._forget_multiget()
+        except (StatusError, AccessDeniedError) as error:
+            if error.status in NO_REPORT:
+                self.book.note_refused("addressbook-multiget")
                 return self.fetch(batch)
             if error.status not in _HALVED:
                 raise
-            self._check_book(error)
+            self._check_book(error.status)
             return self._halves(batch)
         # Not a word of some: a server's way to say that they are gone, or that it did not find them.
         silent = {key: href for key, href in batch.items() if key not in found}
@@ -100,18 +111,14 @@ class _Fetcher:
         middle = len(items) // 2
         return [*self.fetch(dict(items[:middle])), *self.fetch(dict(items[middle:]))]
 
-    def _check_book(self, error: StatusError) -> None:
-        """A 404 for everything may be said of the book itself: look once, before each card is taken for gone."""
-        if error.status not in _GONE:
+    def _check_book(self, status: int | None) -> None:
+        """A 404 or 403 for everything may be said of the book itself: look once, before each card is taken for gone."""
+        if status not in _GONE | {403}:
             return
         with self._lock:
             has_looked, self._has_looked = self._has_looked, True
         if not has_looked:
             self.book.look()
-
-    def _forget_multiget(self) -> None:
-        reports = set(self.book.caps.reports) - {"addressbook-multiget"} or {"none"}
-        self.book.caps = replace(self.book.caps, reports=tuple(sorted(reports)))
 
 
 def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
@@ -125,12 +132,11 @@ def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
         if is_html(answer):
             raise NotCardDavError("The server answers with a page for a browser, not with a card.")
         etag, charset = read_etag(answer.headers.get("ETag")), charset_of(answer)
-        body = answer.read(MAX_BODY_BYTES)
-    try:
-        text = body.decode(charset or "utf-8")
-    except UnicodeDecodeError:
-        text = body.decode("utf-8", "replace")
-    return Card(href, key, etag, text.replace("\0", ""))
+        try:
+            body = answer.read(MAX_BODY_BYTES)
+        except TooLongError as error:
+            return Unreadable(href, key, answer.status, str(error))
+    return Card(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
 
 
 def _result(response: Response, href: str, key: str) -> Fetched | None:

@@ -91,7 +91,7 @@ class Multistatus:
         done, target.done = target.done, []
         for node in done:
             if node.tag == f"{DAV}response":
-                yield _response(node)
+                yield from _responses(node)
             elif node.tag == f"{DAV}sync-token":
                 self.sync_token = node.text.strip()
 
@@ -157,7 +157,8 @@ def error_conditions(body: bytes) -> frozenset[str]:
     return _conditions(target.done) if target.root == f"{DAV}error" else frozenset()
 
 
-def _response(node: Node) -> Response:
+def _responses(node: Node) -> Iterator[Response]:
+    """One for each href: a status may be said of several at once (RFC 4918, section 14.24)."""
     props: dict[str, Node] = {}
     for propstat in node.all(f"{DAV}propstat"):
         holder = propstat.find(f"{DAV}prop")
@@ -166,7 +167,9 @@ def _response(node: Node) -> Response:
             props.update((child.tag, child) for child in holder.children)
     error = node.find(f"{DAV}error")
     conditions = _conditions(error.children) if error else frozenset()
-    return Response(node.text_of(f"{DAV}href"), _status(node), props, conditions)
+    status = _status(node)
+    for href in node.all(f"{DAV}href") or [Node(f"{DAV}href")]:
+        yield Response(href.text.strip(), status, props, conditions)
 
 
 def _conditions(nodes: Iterable[Node]) -> frozenset[str]:

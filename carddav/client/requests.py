@@ -19,6 +19,11 @@ PROPFIND_ANYTHING = (
     f"{_HEAD}<propfind {_SPACES}><prop><current-user-principal/><C:addressbook-home-set/>{_BOOK_PROPS}</prop>"
     "</propfind>"
 )
+# For servers that answer 500 for a property that they do not have.
+PROPFIND_BASICS = (
+    f"{_HEAD}<propfind {_SPACES}><prop><current-user-principal/><C:addressbook-home-set/><resourcetype/><displayname/>"
+    "</prop></propfind>"
+)
 PROPFIND_CTAG = f"{_HEAD}<propfind {_SPACES}><prop><resourcetype/><CS:getctag/></prop></propfind>"
 PROPFIND_LISTING = (
     f"{_HEAD}<propfind {_SPACES}><prop><resourcetype/><getcontenttype/><getetag/><CS:getctag/><sync-token/></prop>"

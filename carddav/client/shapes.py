@@ -11,25 +11,23 @@ UNKNOWN = "unknown"
 class Capabilities:
     """What a book can do. `reports` and `versions` are empty where the server does not say.
 
-    `max_resource_size` in bytes. `put_etag_faithful` (yes, no, unknown): whether the card after a PUT is the one that
-    was sent; `multiget_404_style` (entry, silent, whole, unknown): how a missing href is reported.
+    `max_resource_size` in bytes. `refused` are the reports that the server does not have, as it said when it was asked.
     """
 
     reports: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     max_resource_size: int | None = None
     writable: bool = True
-    put_etag_faithful: str = UNKNOWN
-    multiget_404_style: str = UNKNOWN
+    refused: tuple[str, ...] = ()
 
     @property
     def has_sync(self) -> bool:
-        return "sync-collection" in self.reports
+        return "sync-collection" in self.reports and "sync-collection" not in self.refused
 
     @property
     def has_multiget(self) -> bool:
-        """Where a server lists no reports it is asked, and believed."""
-        return not self.reports or "addressbook-multiget" in self.reports
+        """Asked also where a server does not list it: RFC 6352 demands it (section 8), and lists are incomplete."""
+        return "addressbook-multiget" not in self.refused
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,8 +35,7 @@ class Capabilities:
             "versions": list(self.versions),
             "maxResourceSize": self.max_resource_size,
             "writable": self.writable,
-            "putEtagFaithful": self.put_etag_faithful,
-            "multiget404Style": self.multiget_404_style,
+            "refused": list(self.refused),
         }
 
     @classmethod
@@ -49,8 +46,7 @@ class Capabilities:
             tuple(data.get("versions", ())),
             data.get("maxResourceSize"),
             data.get("writable", True),
-            data.get("putEtagFaithful", UNKNOWN),
-            data.get("multiget404Style", UNKNOWN),
+            tuple(data.get("refused", ())),
         )
 
 

@@ -3,15 +3,17 @@
 Cards hold control characters and halves of surrogate pairs, written as they are or as references. What cannot be in XML
 is taken out, two references that are one character become it, and carriage returns, which a parser would drop, become
 references, so that a card arrives byte for byte. Sections of CDATA become escaped text first: what looks like a tag or
-a reference in them is neither.
+a reference in them is neither. Bytes that are no UTF-8 are a character that was folded in its middle, or Windows-1252:
+what became a question mark here would be written over the card with its next edit.
 """
 
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from xml.sax.saxutils import escape
 
-from people.vcard.charsets import allowed_charset
+from people.vcard.charsets import allowed_charset, decode_value
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REFERENCES = re.compile(r"(?:&#(?:x[0-9A-Fa-f]{1,8}|[0-9]{1,10});)+")
@@ -19,6 +21,9 @@ _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 _TEXT_WITH_CR = re.compile(r">([^<]*[^<\s][^<]*)")
 _DECLARED = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']""")
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
+# A character that a fold divides, whose line break may be a reference.
+_DIVIDED = re.compile(rb"([\xc2-\xf4][\x80-\xbf]{0,2})((?:\r|&#13;|&#x0*[dD];)?\n[ \t])([\x80-\xbf]{1,3})")
+_REPAIR = "carddav-repair"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -40,12 +45,25 @@ def _decoded(chunks: Iterable[bytes], charset: str | None) -> Iterator[str]:
     for chunk in chunks:
         if decoder is None:
             name, skipped = _encoding(chunk, charset)
-            decoder = codecs.getincrementaldecoder(name)("replace")
+            decoder = codecs.getincrementaldecoder(name)(_REPAIR if name == "utf-8" else "replace")
             yield decoder.decode(chunk[skipped:])
         else:
             yield decoder.decode(chunk)
     if decoder is not None:
         yield decoder.decode(b"", final=True)
+
+
+def _repaired(error: UnicodeError) -> tuple[str, int]:
+    """For a codec: what stands for bytes that are no UTF-8, and where to go on."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    if divided := _DIVIDED.match(error.object, error.start):
+        with suppress(UnicodeDecodeError):
+            return (divided[1] + divided[3]).decode() + divided[2].decode(), divided.end()
+    return decode_value(error.object[error.start : error.end], None), error.end
+
+
+codecs.register_error(_REPAIR, _repaired)
 
 
 def _without_cdata(texts: Iterable[str]) -> Iterator[str]:

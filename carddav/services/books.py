@@ -54,8 +54,11 @@ def open_book(context: Context, *, moved_to: str = "") -> Iterator[None]:
     with open_session(login, named=filter(None, [connection.book_url, *connection.home_urls])) as session:
         if moved_to or not connection.is_resolved:
             _find_book(context, session, moved_to)
-        context.book_or_none = Book(session, connection.book_url, Capabilities.from_json(connection.caps))
-        yield
+        context.book_or_none = book = Book(session, connection.book_url, Capabilities.from_json(connection.caps))
+        try:
+            yield
+        finally:
+            _keep_caps(connection, book)
 
 
 def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
@@ -68,6 +71,13 @@ def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     columns = ("principal_url", "home_urls", "book_url", "book_name", "caps")
     rows.update(**{column: getattr(connection, column) for column in columns})
+
+
+def _keep_caps(connection: Connection, book: Book) -> None:
+    """What the server has said that it does not have needs not be asked for by the next run."""
+    if book.caps != Capabilities.from_json(connection.caps):
+        rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk, book_url=connection.book_url)
+        rows.update(caps=book.caps.to_json())
 
 
 def _note_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:

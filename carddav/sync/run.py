@@ -101,6 +101,7 @@ def _changes(context: Context) -> Changes:
     connection = context.connection
     last = connection.last_reconcile_at
     if last is None or timezone.now() - last >= _RECONCILE:
+        context.book.ask_again()
         return context.book.changes("", "")  # some servers never say that a token has expired
     return context.book.changes(connection.sync_token, connection.ctag)
 

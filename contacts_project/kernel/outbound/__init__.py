@@ -1,7 +1,13 @@
 """The one way to the network: outbound sessions. See docs/notifications.md for the policy it keeps."""
 
 from contacts_project.kernel.outbound.answers import Answer
-from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status, parse_retry_after
+from contacts_project.kernel.outbound.failures import (
+    Code,
+    OutboundError,
+    TooLongError,
+    check_status,
+    parse_retry_after,
+)
 from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
 from contacts_project.kernel.outbound.session import OutboundSession, Rules, configured_rules, guard, outbound_session
 
@@ -16,6 +22,7 @@ __all__ = [
     "Rules",
     "Schemes",
     "Target",
+    "TooLongError",
     "check_status",
     "check_url",
     "configured_rules",

@@ -10,7 +10,7 @@ import requests
 import urllib3
 
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
+from contacts_project.kernel.outbound.failures import OutboundError, TooLongError, classify
 from contacts_project.kernel.outbound.sockets import CURRENT_CALL, Call
 
 CHUNK_BYTES = 64 * 1024
@@ -34,7 +34,7 @@ class Answer:
         self._is_decoding = False
 
     def chunks(self, max_bytes: int) -> Iterator[bytes]:
-        """The body, decompressed; raises OutboundError `unexpected_response` once it is longer than `max_bytes`."""
+        """The body, decompressed; raises TooLongError once it is longer than `max_bytes`."""
         size, self._is_decoding = 0, True
         pieces = self._raw.stream(CHUNK_BYTES, decode_content=True)
         while True:
@@ -49,7 +49,7 @@ class Answer:
                 return
             size += len(piece)
             if size > max_bytes:
-                raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is too long.", has_sent=True)
+                raise TooLongError
             yield piece
 
     def read(self, max_bytes: int) -> bytes:

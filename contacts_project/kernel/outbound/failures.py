@@ -58,6 +58,13 @@ class OutboundError(Exception):
         self.has_sent = has_sent
 
 
+class TooLongError(OutboundError):
+    """An answer with a body beyond what its reader takes; the request was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(Code.UNEXPECTED_RESPONSE, "The answer is too long.", has_sent=True)
+
+
 def check_status(response: requests.Response, now: datetime | None = None) -> None:
     """2xx passes; anything else raises with the code of its class and the Retry-After it carries."""
     status = response.status_code

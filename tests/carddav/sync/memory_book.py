@@ -97,6 +97,9 @@ class MemoryBook:
         if fault == "lose_after":
             raise ConnectionBrokenError
 
+    def ask_again(self) -> None:
+        """It has what it has."""
+
     def look(self) -> FoundBook:
         self._request("look")
         return FoundBook(self.url, "Book", self.caps)

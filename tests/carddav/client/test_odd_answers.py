@@ -1,0 +1,174 @@
+"""Answers that are within the standards, or nearly so, and that few servers give."""
+
+from typing import Any
+
+import pytest
+
+from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Card, Missing, Outcome, Unreadable
+from carddav.client.multiget import MOST_HREFS
+from tests.carddav.client.test_discovery import BOOK, BOOK_TYPE, PRINCIPAL, dav, find, multistatus
+from tests.carddav.conftest import FakeBook, card
+from tests.carddav.faults import at, compress, fail, method, reports
+from tests.carddav.proxy import Fault, Reply, Request
+
+SYNC = Capabilities(reports=("sync-collection",))
+LISTING = (
+    '<multistatus xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><response><href>/ada/book/</href><propstat>'
+    "<prop><CS:getctag>c1</CS:getctag></prop></propstat></response><response><href>/ada/book/1.vcf</href><propstat>"
+    '<prop><getetag>"1"</getetag></prop></propstat></response></multistatus>'
+)
+CARDDAV = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"'
+
+
+def found(href: str, data: str) -> str:
+    return (
+        f'<response><href>{href}</href><propstat><prop><getetag>"1"</getetag><C:address-data>{data}</C:address-data>'
+        "</prop></propstat></response>"
+    )
+
+
+def hrefs_asked_for(request: Request) -> list[str]:
+    return [part.partition("</href>")[0] for part in request.body.decode().split("<href>")[1:]]
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 412, 500])
+def test_an_old_token_that_is_refused_without_a_reason(fake: FakeBook, status: int) -> None:
+    fake.book.caps = SYNC
+    fake.proxy.add(fail(status, when=reports("sync-collection")))
+    fake.proxy.add(fail(207, LISTING, when=method("PROPFIND")))
+    changes = fake.book.changes("old", "")
+    assert ([entry.key for entry in changes.changed], changes.is_full) == (["/ada/book/1.vcf"], True)
+    assert fake.book.caps.has_sync
+
+
+@pytest.mark.parametrize(("status", "error"), [(403, AccessDeniedError), (404, BookGoneError)])
+def test_a_book_that_is_closed_or_gone_says_so_of_its_listing_too(
+    fake: FakeBook, status: int, error: type[Exception]
+) -> None:
+    fake.book.caps = SYNC
+    fake.proxy.add(fail(status))
+    with pytest.raises(error):
+        fake.book.changes("old", "")
+
+
+@pytest.mark.parametrize("status", [405, 415, 501])
+def test_a_report_that_is_listed_and_not_there_is_asked_for_once(fake: FakeBook, status: int) -> None:
+    fake.book.caps = SYNC
+    fake.proxy.add(fail(status, when=method("REPORT")))
+    fake.proxy.add(fail(207, LISTING, when=method("PROPFIND")))
+    first = fake.book.changes("", "")
+    fake.proxy.forget()
+    assert fake.book.changes(first.token, first.ctag).is_unchanged
+    assert fake.proxy.log() == ["PROPFIND /ada/book/"]
+
+
+def test_a_multiget_that_no_list_names_is_asked_for(fake: FakeBook) -> None:
+    fake.book.caps = Capabilities(reports=("expand-property",))
+    fake.proxy.add(fail(207, f"<multistatus {CARDDAV}>{found('1.vcf', card())}</multistatus>"))
+    assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [Card]
+    assert fake.proxy.log() == ["REPORT /ada/book/"]
+
+
+def test_one_card_that_is_forbidden_stops_no_other(fake: FakeBook) -> None:
+    def answer(request: Request) -> Reply:
+        asked = hrefs_asked_for(request) or [request.path]
+        if any(href.endswith("/2.vcf") for href in asked):
+            return Reply(403)
+        return Reply(
+            207, {}, f"<multistatus {CARDDAV}>{''.join(found(h, card()) for h in asked)}</multistatus>".encode()
+        )
+
+    fake.proxy.add(fail(207, multistatus(("/ada/book/", BOOK_TYPE)), when=method("PROPFIND")))
+    fake.proxy.add(Fault(before=answer))
+    results = {result.href: type(result) for result in fake.book.fetch([f"{number}.vcf" for number in range(4)])}
+    assert results == {"0.vcf": Card, "1.vcf": Card, "2.vcf": Unreadable, "3.vcf": Card}
+
+
+def test_cards_that_are_too_long_for_one_answer_come_in_several(
+    fake: FakeBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: Request) -> Reply:
+        cards = [found(href, card("1", "A" * 1000)) for href in hrefs_asked_for(request)]
+        return Reply(207, {}, f"<multistatus {CARDDAV}>{''.join(cards)}</multistatus>".encode())
+
+    monkeypatch.setattr("carddav.client.session.MAX_BODY_BYTES", 20_000)
+    fake.proxy.add(Fault(before=answer, when=method("REPORT")))
+    hrefs = [f"{number}.vcf" for number in range(2 * MOST_HREFS)]
+    assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, Card)} == set(hrefs)
+    assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # by halves, until they fit
+
+
+def test_a_card_that_is_too_long_by_itself_stops_no_other(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carddav.client.multiget.MAX_BODY_BYTES", 100)
+    fake.proxy.add(fail(501, when=method("REPORT")))
+    fake.proxy.add(fail(200, card("1", "A" * 1000), when=at("/ada/book/1.vcf")))
+    fake.proxy.add(fail(200, card("2", "B"), when=at("/ada/book/2.vcf")))
+    assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, Card]
+
+
+def test_a_status_may_be_said_of_several_hrefs(fake: FakeBook) -> None:
+    gone = "".join(f"<href>/ada/book/{number}.vcf</href>" for number in range(3))
+    body = f"<multistatus {CARDDAV}><response>{gone}<status>HTTP/1.1 404 Not Found</status></response></multistatus>"
+    fake.proxy.add(fail(207, body))
+    fake.book.caps = SYNC
+    assert len(fake.book.changes("t", "").removed) == 3
+    assert [type(result) for result in fake.book.fetch(["0.vcf", "1.vcf", "2.vcf"])] == [Missing] * 3
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"M\xfcller", "Müller"),
+        (b"Caf\xc3\r\n \xa9 Ole", "Café Ole"),
+        (b"Caf\xc3&#13;\n \xa9 Ole", "Café Ole"),
+        (b"\xe2\x82\r\n \xac 5", "€ 5"),
+    ],
+)
+def test_bytes_that_are_no_utf_8_are_not_lost(fake: FakeBook, data: bytes, name: str) -> None:
+    text = card("1", "NAME").encode().replace(b"FN:NAME", b"FN:" + data)
+    entry = found("1.vcf", "CARD").encode().replace(b"CARD", text)
+    fake.proxy.add(
+        Fault(
+            before=lambda request: Reply(207, {}, f"<multistatus {CARDDAV}>".encode() + entry + b"</multistatus>"),
+            when=method("REPORT"),
+        )
+    )
+    in_get = text.replace(b"&#13;", b"\r")
+    fake.proxy.add(Fault(before=lambda request: Reply(200, {}, b"\xef\xbb\xbf" + in_get), when=method("GET")))
+    for result in (*fake.book.fetch(["1.vcf"]), fake.book.get("1.vcf")):
+        assert isinstance(result, Card)
+        lines = result.text.replace("\r\n ", "").replace("\n ", "").splitlines()
+        assert lines[0] == "BEGIN:VCARD"
+        assert f"FN:{name}" in lines
+
+
+def test_an_etag_of_a_compressed_answer_matches(fake: FakeBook) -> None:
+    def put(request: Request) -> Reply:
+        return Reply(204 if request.headers["if-match"] == '"1"' else 412)
+
+    fake.proxy.add(compress())
+    fake.proxy.add(fail(200, card(), headers={"ETag": '"1"'}, when=method("GET")))
+    fake.proxy.add(Fault(before=put, when=method("PUT")))
+    result = fake.book.get("1.vcf")
+    assert isinstance(result, Card)
+    assert fake.book.put("1.vcf", card(), result.etag or "").outcome is Outcome.DONE
+
+
+def test_a_home_that_is_closed_hides_no_other(fake: FakeBook) -> None:
+    homes = "<C:addressbook-home-set><href>/h/closed/</href><href>/h/ada/</href></C:addressbook-home-set>"
+    fake.proxy.add(dav("/dav/", ("/dav/", PRINCIPAL)))
+    fake.proxy.add(dav("/p/ada/", ("/p/ada/", homes)))
+    fake.proxy.add(fail(403, when=at("/h/closed/")))
+    fake.proxy.add(dav("/h/ada/", BOOK))
+    assert find(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")
+
+
+def test_a_server_that_fails_over_a_property_is_asked_for_less(fake: FakeBook) -> None:
+    def fails(request: Request) -> bool:
+        return b"supported-report-set" in request.body
+
+    homes: Any = "<C:addressbook-home-set><href>/h/ada/</href></C:addressbook-home-set>"
+    fake.proxy.add(fail(500, when=fails))
+    fake.proxy.add(dav("/dav/", ("/dav/", homes)))
+    fake.proxy.add(dav("/h/ada/", BOOK))
+    assert find(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")
