@@ -40,3 +40,10 @@ class LeapDayRule(TextChoices):
 class TokenScope(TextChoices):
     READ = "READ"
     READ_WRITE = "READ_WRITE"
+
+
+class TokenKind(TextChoices):
+    """How a token came to be: made in a session for a script, or by signing in with an app."""
+
+    TOKEN = "token"  # noqa: S105 - a word
+    DEVICE = "device"

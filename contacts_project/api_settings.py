@@ -38,6 +38,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
+        "TokenKindEnum": ["token", "device"],
         "ReminderKindEnum": "notifications.api.reminders.KINDS",
     },
     "COMPONENT_SPLIT_REQUEST": True,

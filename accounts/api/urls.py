@@ -8,6 +8,7 @@ from accounts.api.views.access import SignedInViewSet, SignInViewSet
 from accounts.api.views.api_tokens import ApiTokenViewSet
 from accounts.api.views.changes import ChangeViewSet
 from accounts.api.views.deletion import DeletionViewSet
+from accounts.api.views.device_tokens import DeviceTokenViewSet
 from accounts.api.views.oidc import OidcViewSet
 from accounts.api.views.profile import ProfileViewSet
 from accounts.api.views.second_factor import SecondFactorViewSet
@@ -21,6 +22,7 @@ register_failures(FAILURES)
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("auth", SignInViewSet, basename="sign-in")
 router.register("auth", SignedInViewSet, basename="signed-in")
+router.register("auth", DeviceTokenViewSet, basename="device-token")
 router.register("auth", VerificationViewSet, basename="verification")
 router.register("auth", OidcViewSet, basename="oidc")
 router.register("user", ProfileViewSet, basename="profile")

@@ -7,7 +7,7 @@ import zlib
 
 from django.db import models
 
-from accounts.vocabularies import TokenScope
+from accounts.vocabularies import TokenKind, TokenScope
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
@@ -21,6 +21,7 @@ class ApiToken(OwnedModel):
     prefix = models.CharField(max_length=12)
     digest = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=10, choices=TokenScope.choices, default=TokenScope.READ_WRITE)
+    kind = models.CharField(max_length=6, choices=TokenKind.choices, default=TokenKind.TOKEN)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -30,6 +31,7 @@ class ApiToken(OwnedModel):
     class Meta:
         constraints = [
             one_of(TokenScope, "scope", name="api_token_scope_known"),
+            one_of(TokenKind, "kind", name="api_token_kind_known"),
         ]
         indexes = [models.Index(fields=["owner", "created_at"], name="api_token_owner")]
 

@@ -1,9 +1,12 @@
 """API tokens: made, shown once."""
 
 import datetime as dt
+from typing import Any
 
 from accounts.models import AccountSession, ApiToken, User
 from accounts.models.api_token import new_token, token_digest
+from accounts.services.credentials import InvalidCredentialsError
+from accounts.vocabularies import TokenKind
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
 
@@ -23,16 +26,25 @@ def create_api_token(
 
     Raises SessionEndedError: a reset ends all sessions and tokens there are, and none may come after it.
     """
-    text = new_token()
     with account_write(owner):
         if not AccountSession.objects.owned_by(owner).filter(session_key=session_key).exists():
             raise SessionEndedError
-        row = ApiToken.objects.create(
-            owner=owner,
-            name=name,
-            scope=scope,
-            expires_at=expires_at,
-            prefix=text[:PREFIX_LENGTH],
-            digest=token_digest(text),
-        )
-    return row, text
+        return _create(owner, TokenKind.TOKEN, name=name, scope=scope, expires_at=expires_at)
+
+
+def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken, str]:
+    """The same for an app, by whose means the owner has just proven to be `owner` (read before the proof).
+
+    Raises InvalidCredentialsError where the password has changed since, or the account was switched off: what ends all
+    tokens leaves none that was asked for before it. AccountGoneError.
+    """
+    with account_write(owner):
+        if not User.objects.filter(pk=owner.pk, password=owner.password, is_active=True).exists():
+            raise InvalidCredentialsError
+        return _create(owner, TokenKind.DEVICE, name=name, scope=scope)
+
+
+def _create(owner: User, kind: TokenKind, **fields: Any) -> tuple[ApiToken, str]:
+    text = new_token()
+    prefix = text[:PREFIX_LENGTH]
+    return ApiToken.objects.create(owner=owner, kind=kind, prefix=prefix, digest=token_digest(text), **fields), text

@@ -161,6 +161,18 @@ def test_registering_and_changing_to_an_address_at_once(settings: Any, verificat
     assert User.objects.with_email("new@example.org").count() == expected
 
 
+def test_a_reset_leaves_no_device_that_signed_in_before_it() -> None:
+    owner = prove(make_user("ada@example.org"))
+    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    device = {"email": "ada@example.org", "password": PASSWORD, "name": "phone"}
+    statuses = at_once(
+        lambda: Client().call("POST", "/api/auth/token", device).status_code,
+        lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
+    )
+    assert statuses in ([201, 200], [401, 200])
+    assert not ApiToken.unscoped.exists()
+
+
 def test_a_reset_leaves_no_token_that_was_asked_for_before_it() -> None:
     owner = prove(make_user("ada@example.org"))
     browser = Client()

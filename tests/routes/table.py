@@ -64,6 +64,8 @@ ROUTES: list[Route] = [
     Route("GET", "/api/auth/csrf", is_open=True),
     Route("POST", "/api/auth/register", REGISTRATION, owner=201, is_open=True),
     Route("POST", "/api/auth/login", LOGIN, is_open=True),
+    Route("POST", "/api/auth/token", {**LOGIN, "name": "phone"}, owner=201, is_open=True),
+    Route("DELETE", "/api/auth/token"),
     Route("POST", "/api/auth/logout", session_only=True),
     Route("GET", "/api/auth/session"),
     Route("POST", "/api/auth/verify-email", {"token": "{verify_token}"}, is_open=True),

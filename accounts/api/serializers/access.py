@@ -4,8 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from accounts.api.serializers.api_token import SCOPES
 from accounts.fields import AccountEmail, Secret, TimeZone
 from accounts.languages import CODES
+from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 
 
@@ -23,3 +25,14 @@ class LoginSerializer(serializers.Serializer[Any]):
     email = StrictCharField(max_length=254)
     password = Secret()
     code = Secret(max_length=100, required=False, allow_null=True)
+
+
+class DeviceSerializer(serializers.Serializer[Any]):
+    """What a device is called among the tokens of the account, and what it may do."""
+
+    name = StrictCharField(max_length=100)
+    scope = StrictChoiceField(SCOPES, required=False, default=TokenScope.READ_WRITE.value)
+
+
+class DeviceSignInSerializer(DeviceSerializer, LoginSerializer):
+    pass

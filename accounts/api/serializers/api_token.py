@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models import ApiToken
-from accounts.vocabularies import TokenScope
+from accounts.vocabularies import TokenKind, TokenScope
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
 
 SCOPES = list(TokenScope.values)
@@ -19,6 +19,7 @@ class ApiTokenSerializer(serializers.Serializer[ApiToken]):
     name = StrictCharField(max_length=100)
     prefix = StrictCharField(max_length=12)
     scope = StrictChoiceField(SCOPES)
+    kind = StrictChoiceField(TokenKind.values)
     lastUsedAt = StrictDateTimeField(source="last_used_at", allow_null=True)
     expiresAt = StrictDateTimeField(source="expires_at", allow_null=True)
     createdAt = StrictDateTimeField(source="created_at")

@@ -19,6 +19,13 @@ from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
 
+NEW_TOKEN_ANSWER = envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())
+
+
+def new_token_answer(row: ApiToken, text: str) -> Response:
+    """The token with its text, which is shown this once."""
+    return SecretResponse({"apiToken": {**ApiTokenSerializer(row).data, "token": text}}, status=status.HTTP_201_CREATED)
+
 
 class ApiTokenViewSet(OwnedViewSet[ApiToken]):
     """API tokens; tokens do not reach them."""
@@ -39,7 +46,7 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
     @extend_schema(
         operation_id="createApiToken",
         request=ApiTokenBodySerializer,
-        responses={201: envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())},
+        responses={201: NEW_TOKEN_ANSWER},
     )
     @ignores_idempotency_key
     def create(self, request: Request) -> Response:
@@ -47,8 +54,7 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
         data = self.read_body(ApiTokenBodySerializer)
         key = request._request.session.session_key
         row, text = create_api_token(owner=self.owner, session_key=key, **data)
-        answer = {"apiToken": {**ApiTokenSerializer(row).data, "token": text}}
-        return SecretResponse(answer, status=status.HTTP_201_CREATED)
+        return new_token_answer(row, text)
 
     @extend_schema(operation_id="deleteApiToken", responses={200: SUCCESS_ANSWER})
     def destroy(self, request: Request, token_id: UUID) -> Response:

@@ -78,6 +78,7 @@ BY_SCHEMA: dict[str, dict[str, Any]] = {
     "CreateDestination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
     "UpdateDestination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
     "CodeRequest": {"code": "123456"},
+    "DeviceSignIn": {"name": "my phone"},
     "DestinationTest": {"code": "timeout"},
     "Group": {"name": "Family"},
     "InverseType": {"name": "STUDENT", "label": "Student"},

@@ -1,0 +1,61 @@
+"""How an app on a device signs in and out: by a token of its own, without session, cookie or CSRF token."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.authentication import BearerAuthentication, OwnData
+from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.serializers.access import DeviceSignInSerializer
+from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
+from accounts.api.viewsets import ApiViewSet
+from accounts.models import ApiToken
+from accounts.services.api_tokens import create_device_token
+from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError, check_credentials
+from accounts.services.second_factor import MfaRequiredError
+from contacts_project.kernel.api.schema import raises
+from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
+
+
+class DeviceTokenViewSet(ApiViewSet[ApiToken]):
+    """POST is open, so that a stale credential is no obstacle; DELETE is for the token that it is sent with."""
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        return [] if self._is_sign_in else [BearerAuthentication()]
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [AllowAny()] if self._is_sign_in else [OwnData()]
+
+    @property
+    def _is_sign_in(self) -> bool:
+        return getattr(self.request, "method", None) == "POST"  # the API description has a moment without a request
+
+    @extend_schema(operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_ANSWER})
+    @action(detail=False, methods=["post"])
+    @raises(RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
+    @ignores_idempotency_key
+    def token(self, request: Request) -> Response:
+        """Sign an app in, as `login` does a browser. The text of its token is in this answer and never again."""
+        data = self.read_body(DeviceSignInSerializer)
+        user = check_credentials(
+            request=request._request,
+            email=data["email"],
+            password=data["password"],
+            code=data.get("code"),
+            now=timezone.now(),
+        )
+        row, text = create_device_token(owner=user, name=data["name"], scope=data["scope"])
+        return new_token_answer(row, text)
+
+    @extend_schema(operation_id="deleteDeviceToken", request=None, responses={200: SUCCESS_ANSWER})
+    @token.mapping.delete
+    def delete_token(self, request: Request) -> Response:
+        """End the API token that this is sent with."""
+        ApiToken.objects.owned_by(self.owner).with_id(request.auth.pk).delete()
+        return Response({"success": True})

@@ -1,0 +1,138 @@
+"""An app signs in for a token of its device: by the rules and budgets of login, without session or CSRF token."""
+
+from typing import Any
+
+import pyotp
+import pytest
+from django.utils import timezone
+
+from accounts.link_tokens import Purpose, make_token
+from accounts.models import AccountSession, ApiToken, TotpDevice, User
+from contacts_project.kernel.ownership.account_lock import account_write
+from tests.accounts.steps import NEW
+from tests.builders import PASSWORD, make_user, prove
+from tests.builders import make_token as make_api_token
+from tests.client import Client
+
+pytestmark = pytest.mark.django_db
+TOKEN = "/api/auth/token"
+
+
+def sign_in(user: User, *, client: Client | None = None, status: int = 201, **body: Any) -> Any:
+    body = {"email": user.email, "password": PASSWORD, "name": "phone", **body}
+    return (client or Client()).ok("POST", TOKEN, body, status=status)
+
+
+def device_of(user: User, **body: Any) -> Client:
+    client = Client()
+    client.bearer = sign_in(user, **body)["apiToken"]["token"]
+    return client
+
+
+def test_an_app_signs_in_and_out(alice: User, browser: Client) -> None:
+    made = sign_in(alice, client=browser)["apiToken"]
+    assert (made["name"], made["kind"], made["scope"], made["expiresAt"]) == ("phone", "device", "READ_WRITE", None)
+    assert not browser.cookies
+    assert not AccountSession.unscoped.exists()
+    device, other = Client(), device_of(alice, name="tablet")
+    device.bearer = made["token"]
+    device.ok("POST", "/api/groups", {"name": "Friends"}, status=201)
+    assert device.ok("DELETE", TOKEN) == {"success": True}
+    device.ok("GET", "/api/auth/session", status=401)
+    other.ok("GET", "/api/auth/session")
+
+
+def test_devices_are_listed_beside_other_tokens_and_end_there_too(alice: User, signed_in: Client) -> None:
+    device = device_of(alice)
+    signed_in.ok("POST", "/api/user/api-tokens", {"name": "script"}, status=201)
+    listed = signed_in.ok("GET", "/api/user/api-tokens")["tokens"]
+    assert [(token["name"], token["kind"]) for token in listed] == [("script", "token"), ("phone", "device")]
+    signed_in.ok("DELETE", f"/api/user/api-tokens/{listed[1]['id']}")
+    device.ok("GET", "/api/auth/session", status=401)
+
+
+def test_it_asks_for_a_code_where_login_does(alice: User) -> None:
+    device = TotpDevice.objects.create(owner=alice, secret=pyotp.random_base32(), confirmed_at=timezone.now())
+    assert sign_in(alice, status=401)["code"] == "mfa_required"
+    code = pyotp.TOTP(device.secret).at(timezone.now())
+    sign_in(alice, code=code)
+    assert sign_in(alice, code=code, status=401)["code"] == "invalid_credentials"
+
+
+@pytest.mark.parametrize("change", [{}, {"email": "nobody@example.org"}, {"password": "Wrong-Horse-7"}, {"code": 5}])
+def test_it_refuses_as_login_does(change: dict[str, Any], alice: User, settings: Any) -> None:
+    if not change:
+        settings.EMAIL_VERIFICATION = "mandatory"
+    body = {"email": alice.email, "password": PASSWORD, "name": "phone", **change}
+    answers = [Client().call("POST", path, body) for path in (TOKEN, "/api/auth/login")]
+    assert answers[0].status_code in {400, 401, 403}
+    assert answers[0].content == answers[1].content
+    assert [answers[0].status_code, answers[0].headers.get("WWW-Authenticate")] == [
+        answers[1].status_code,
+        answers[1].headers.get("WWW-Authenticate"),
+    ]
+
+
+def test_guesses_count_together_with_those_at_login(alice: User) -> None:
+    wrong = {"email": alice.email, "password": "Wrong-Horse-7", "name": "phone"}
+    paths = [TOKEN, "/api/auth/login"] * 6
+    statuses = [Client().call("POST", path, wrong).status_code for path in paths]
+    assert statuses == [401] * 10 + [429] * 2
+    assert ApiToken.unscoped.count() == 0
+
+
+def test_signing_in_often_is_no_guessing(alice: User) -> None:
+    assert len({sign_in(alice)["apiToken"]["token"] for _ in range(12)}) == 12
+
+
+def test_a_body_that_does_not_fit_makes_no_attempt(alice: User) -> None:
+    for wrong in ({"name": None}, {"name": "x" * 101}, {"scope": "ADMIN"}, {"password": None}):
+        assert sign_in(alice, status=400, **wrong)["details"][0]["field"] == next(iter(wrong))
+
+
+def test_no_answer_is_kept_for_a_key(alice: User) -> None:
+    client = Client(HTTP_IDEMPOTENCY_KEY="once")
+    assert len({sign_in(alice, client=client)["apiToken"]["token"] for _ in range(2)}) == 2
+
+
+def test_a_bad_bearer_is_no_obstacle_to_signing_in(alice: User) -> None:
+    client = Client()
+    client.bearer = "cnt_nonsense"
+    sign_in(alice, client=client)
+
+
+def test_only_a_token_signs_out_here(alice: User, signed_in: Client) -> None:
+    answer = signed_in.call("DELETE", TOKEN)
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+    reading = device_of(alice, scope="READ")
+    assert reading.ok("DELETE", TOKEN, status=403)["code"] == "read_only_token"
+    script = Client()
+    script.bearer = make_api_token(alice)
+    script.ok("DELETE", TOKEN)
+    script.ok("GET", "/api/people", status=401)
+    reading.ok("GET", "/api/people")
+
+
+def test_it_ends_when_tokens_do() -> None:
+    """A reset ends it, a change of the password does not."""
+    ada = prove(make_user("ada@example.org"))
+    device = device_of(ada)
+    device.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    device.ok("GET", "/api/auth/session")
+    ada.refresh_from_db()
+    Client().ok("POST", "/api/auth/reset-password", {"token": make_token(ada, Purpose.RESET), "password": PASSWORD})
+    device.ok("GET", "/api/auth/session", status=401)
+
+
+def test_what_was_proven_by_a_password_that_has_changed_opens_nothing(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change_first(owner: Any) -> Any:
+        other = User.objects.get(pk=alice.pk)
+        other.set_password(NEW)
+        other.save()
+        return account_write(owner)
+
+    monkeypatch.setattr("accounts.services.api_tokens.account_write", change_first)
+    assert sign_in(alice, status=401)["code"] == "invalid_credentials"
+    assert not ApiToken.unscoped.exists()
