@@ -36,6 +36,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "CustomFieldTypeEnum": "people.fields.custom_values.TYPES",
         "HealthStatusEnum": ["ok", "unfit"],
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
+        "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
         "TokenKindEnum": ["token", "device"],

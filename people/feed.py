@@ -9,11 +9,12 @@ import orjson
 from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
 from contacts_project.kernel.api.records import Shown
-from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Person
+from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 from people.projection import whole_people
 from people.projection.custom_templates import whole_template
 from people.projection.groups import whole_groups
 from people.projection.important_dates import whole_date
+from people.projection.interactions import some_interactions
 
 # What the answer of a person repeats of other records: the feed tells of those by themselves.
 _OF_OTHERS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
@@ -26,6 +27,7 @@ def register_feed() -> None:
         FeedKind(Group, 30, whole_groups, _bare_group),
         FeedKind(Person, 40, whole_people, _bare_person),
         FeedKind(ImportantDate, 50, _dates),
+        FeedKind(Interaction, 65, some_interactions),
         FeedKind(DuplicateDismissal, 70, _dismissals),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import User
@@ -16,7 +16,8 @@ from people import lookup
 from people.counts import wrong_counts
 from people.dates import schedule
 from people.dates.checks import has_right_contact, has_right_reminder
-from people.models import ImportantDate, LookupKey, Person, StoredPhoto
+from people.dates.recurrence import local_day
+from people.models import ImportantDate, Interaction, LookupKey, Participation, Person, StoredPhoto
 from people.names import COLUMNS, NameParts, search_key, sort_key
 from people.photos.files import faulty_files
 
@@ -55,6 +56,38 @@ def _with_wrong_keys(people: list[Person]) -> Iterator[Person]:
         columns = {column: getattr(person, column) for column in lookup.KEY_COLUMNS}
         if sorted(stored[person.pk]) != sorted(lookup.keys_of(columns)):
             yield person
+
+
+@invariant("people's last contact is not the later one of what was typed and of their interactions")
+def find_wrong_last_contacts() -> Iterator[object]:
+    rows = Person.unscoped.rows().filter(owner__reminders_stale=False)
+    return _broken_rows(rows.only("owner_id", "last_contact", "contact_before", "interacted_on"), _with_wrong_contact)
+
+
+def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
+    owners = User.objects.filter(pk__in={person.owner_id for person in people})
+    clocks = {pk: schedule.calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.COLUMNS)}
+    latest = Participation.unscoped.rows().filter(
+        person=OuterRef("pk"), interaction__deleted_at=None, interaction__counts_at=None
+    )
+    found = Person.unscoped.rows().filter(pk__in=[person.pk for person in people])
+    latest_at = dict(
+        found.annotate(latest=Subquery(latest.order_by("-at").values("at")[:1])).values_list("pk", "latest")
+    )
+    for person in people:
+        if person.owner_id not in clocks:
+            continue
+        at = latest_at.get(person.pk)
+        day = local_day(at, clocks[person.owner_id].zone) if at else None
+        shown = max((day for day in (person.contact_before, day) if day), default=None)
+        if (person.interacted_on, person.last_contact) != (day, shown):
+            yield person
+
+
+@invariant("interactions are of nobody, or stand at another instant with their people")
+def find_wrong_participations() -> Iterator[object]:
+    yield from ids_of(Interaction.unscoped.rows().filter(participations=None))
+    yield from ids_of(Participation.unscoped.rows().exclude(at=F("interaction__at")))
 
 
 @invariant("look-up keys are of another account than their person")

@@ -47,3 +47,15 @@ class GeocodeState(TextChoices):
     SKIPPED = "skipped"
     DONE = "done"
     FAILED = "failed"
+
+
+class InteractionKind(TextChoices):
+    """How one was in touch."""
+
+    CALL = "CALL"
+    MESSAGE = "MESSAGE"
+    EMAIL = "EMAIL"
+    MEETING = "MEETING"
+    GIFT = "GIFT"
+    NOTE = "NOTE"
+    OTHER = "OTHER"

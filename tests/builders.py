@@ -41,7 +41,7 @@ def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
 
 def make_person(owner: User, **fields: Any) -> Person:
     """A person as a row, with the keys of its name; nothing else hangs on it."""
-    person = Person(owner=owner, **{"name": "Ada", **fields})
+    person = Person(owner=owner, **{"name": "Ada", "contact_before": fields.get("last_contact"), **fields})
     parts = NameParts(*(getattr(person, column) for column in COLUMNS))
     person.sort_key, person.search_key = sort_key(parts), search_key(parts)
     person.save()

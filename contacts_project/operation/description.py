@@ -13,6 +13,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Birthdays and other dates of a person, with reminders.",
         ("people/{personId}/important-dates",),
     ),
+    "Interactions": ("What passed between the user and people.", ("interactions", "people/{personId}/interactions")),
     "Photos": ("Pictures of people and of the account.", ("photos", "people/{personId}/photo", "user/photo")),
     "Groups": ("Groups of people.", ("groups",)),
     "Custom fields": ("Typed fields that the account defines.", ("custom-field-templates",)),

@@ -20,6 +20,7 @@ from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.parked import PARKED
 from notifications.services.planner import plan_due
 from notifications.services.sender import Attempt, send_delivery
+from people.services.last_contact import count_arrived
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
@@ -31,12 +32,17 @@ _PARKED_SECONDS = 10
 def scan(*, now: dt.datetime) -> int:
     """Plan everything that is due; returns how many deliveries were made."""
     replan_stale(now=now)
+    # What becomes somebody's last contact today moves the reminder that is due today.
+    count_arrived(now=now)
     return plan_due(now=now) + plan_digests(now=now)
 
 
 def plan_reminders(*, now: dt.datetime) -> int:
     """Plan the reminders due at any moment, past or to come; returns how many deliveries were made."""
-    return plan_reminders_at(now) if is_other_time(now) else plan_due(now=now)
+    if is_other_time(now):
+        return plan_reminders_at(now)
+    count_arrived(now=now)
+    return plan_due(now=now)
 
 
 def plan_all_digests(*, now: dt.datetime) -> int:

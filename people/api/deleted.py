@@ -18,7 +18,15 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.trash.registry import trash_kinds
 
-KINDS = ["people", "groups", "relationships", "relationshipTypes", "importantDates", "customFieldTemplates"]
+KINDS = [
+    "people",
+    "groups",
+    "relationships",
+    "relationshipTypes",
+    "importantDates",
+    "customFieldTemplates",
+    "interactions",
+]
 
 
 class DeletedAnswer(serializers.Serializer[Any]):

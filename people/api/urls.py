@@ -9,6 +9,7 @@ from people.api.duplicates import DuplicateViewSet
 from people.api.errors import FAILURES
 from people.api.groups import GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
+from people.api.interactions import InteractionViewSet, PersonInteractionViewSet
 from people.api.map import MapViewSet
 from people.api.merging import MergeViewSet
 from people.api.people import PersonViewSet
@@ -25,6 +26,8 @@ router.register("people", DuplicateViewSet, basename="duplicate")
 router.register("people", PersonViewSet, basename="person")
 router.register("people", PersonPhotoViewSet, basename="person-photo")
 router.register("people/<id:person_id>/important-dates", ImportantDateViewSet, basename="important-date")
+router.register("people/<id:person_id>/interactions", PersonInteractionViewSet, basename="person-interaction")
+router.register("interactions", InteractionViewSet, basename="interaction")
 router.register("groups", GroupViewSet, basename="group")
 router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")
 router.register("deleted", DeletedViewSet, basename="deleted")

@@ -15,7 +15,7 @@ from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, 
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.extensions import EXTENSIONS, PersonExtension
-from people.merging import card_lines, entries, related_rows, scalars
+from people.merging import card_lines, entries, interactions, related_rows, scalars
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
 from people.services.people import mark_related_changed
@@ -64,6 +64,7 @@ def merge_people(
             "groups": related_rows.move_groups(primary, secondary),
             "dates": related_rows.move_dates(primary, secondary),
             "values": related_rows.move_values(primary, secondary),
+            "interactions": interactions.move_interactions(writer, primary, secondary),
             "dismissals": related_rows.copy_dismissals(primary, secondary),
             "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": timestamp(now),
@@ -157,6 +158,7 @@ def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: d
     related_rows.return_groups(primary, secondary, image["groups"])
     related_rows.return_dates(primary, secondary, image["dates"])
     related_rows.return_values(primary, secondary, image["values"])
+    interactions.return_interactions(writer, primary, secondary, image.get("interactions", ()))
     related_rows.remove_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
     writer.flush()

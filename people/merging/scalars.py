@@ -12,7 +12,11 @@ from people.models import Person
 OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in field_table.SCALARS if not field.read_only}
 """What fieldOverrides may name, and its column."""
 
-_FILLED = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.FILL)
+# What was typed is merged; the day of the latest interaction follows the interactions.
+_TYPED = {"last_contact": "contact_before"}
+_FILLED = tuple(
+    _TYPED.get(field.attribute, field.attribute) for field in field_table.SCALARS if field.merge is Merge.FILL
+)
 _REMINDER = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.REMINDER)
 
 Change = tuple[Any, Any]
@@ -64,7 +68,7 @@ def from_json(stored: Mapping[str, list[Any]]) -> dict[str, Change]:
 
 
 def _attribute(column: str) -> str:
-    field: Any = Person._meta.get_field(column)
+    field: Any = Person._meta.get_field(_TYPED.get(column, column))
     return str(field.attname)
 
 

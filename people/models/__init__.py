@@ -6,6 +6,7 @@ from people.models.dismissal import DuplicateDismissal
 from people.models.geocoding import GeocodedAddress, GeocoderPace
 from people.models.group import Group, Membership
 from people.models.important_date import ImportantDate
+from people.models.interaction import Interaction, Participation
 from people.models.lookup import LookupKey
 from people.models.merge_record import MergeRecord
 from people.models.person import Person
@@ -21,9 +22,11 @@ __all__ = [
     "GeocoderPace",
     "Group",
     "ImportantDate",
+    "Interaction",
     "LookupKey",
     "Membership",
     "MergeRecord",
+    "Participation",
     "Person",
     "RelationshipType",
     "StoredPhoto",

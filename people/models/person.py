@@ -52,6 +52,9 @@ class Person(TrashModel):
     e-mails, phones and name keys stand in LookupKey. `contact_due_at` is the instant of the next contact reminder, that
     of the day `contact_due_on` (null: none; people.dates.schedule).
 
+    `last_contact` is the later one of `contact_before`, what the user has typed, and `interacted_on`, the day of the
+    latest interaction that counts; PersonWriter keeps it so.
+
     `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
     the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
     shows them; people.fields.cards makes cards of them.
@@ -71,6 +74,8 @@ class Person(TrashModel):
     display_name_override = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     anniversary = models.DateField(null=True, blank=True)
     last_contact = models.DateField(null=True, blank=True)
+    contact_before = models.DateField(null=True, blank=True, editable=False)
+    interacted_on = models.DateField(null=True, blank=True, editable=False)
     notes = models.TextField(max_length=10_000, null=True, blank=True)  # noqa: DJ001
 
     phone_numbers = _documents()
@@ -101,7 +106,17 @@ class Person(TrashModel):
     DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
 
     FEED_TYPE = "person"
-    QUIET_COLUMNS = frozenset({"contact_due_at", "contact_due_on", "sort_key", "search_key", "card_lines"})
+    QUIET_COLUMNS = frozenset(
+        {
+            "contact_due_at",
+            "contact_due_on",
+            "contact_before",
+            "interacted_on",
+            "sort_key",
+            "search_key",
+            "card_lines",
+        }
+    )
 
     unscoped = UnscopedManager["Person", PersonQuerySet](PersonQuerySet)
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)

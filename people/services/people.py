@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from accounts.models import User
 from contacts_project.kernel.errors import NotDeletedError
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.extensions import EXTENSIONS
-from people.models import ImportantDate, Person
+from people.models import ImportantDate, Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
 from people.signals import announce_deletion
@@ -67,16 +69,29 @@ def remove_people(*, owner: User, person_ids: Collection[UUID]) -> list[str]:
 
 
 def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[str]:
-    """The same for the purge, inside the caller's transaction."""
+    """The same for the purge, inside the caller's write."""
+    with account_write(owner_id) as write:
+        return _remove(owner_id, person_ids, write)
+
+
+def _remove(owner_id: UUID, person_ids: Collection[UUID], write: AccountWrite) -> list[str]:
     rows = Person.objects.owned_by(owner_id).deleted().filter(pk__in=person_ids)
     files = [photo for photo in rows.values_list("photo", flat=True) if photo]
-    rows.delete()
+    interactions = Interaction.objects.owned_by(owner_id)
+    # Their personIds lose somebody; what nobody is left of goes, too. The revision of this write finds them again.
+    if interactions.of_people(rows.values("pk")).mark_changed():
+        rows.delete()
+        marked = interactions.filter(revision=write.revision)
+        marked.exclude(Exists(Participation.unscoped.rows().filter(interaction=OuterRef("pk")))).delete()
+    else:
+        rows.delete()
     return files
 
 
 def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
     """People went to the trash or came back, and so did, for clients, what hangs on them; inside the caller's write."""
     ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
+    Interaction.objects.owned_by(owner_id).active().of_people(person_ids).mark_changed()
     for extension in EXTENSIONS:
         extension.mark_related_changed(owner_id, person_ids)
 

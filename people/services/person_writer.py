@@ -26,6 +26,7 @@ from people.signals import announce_change
 # The photo is a file as well and has a service of its own.
 _SCALARS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
 _PLANS_CONTACT = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_MAKE_LAST_CONTACT = frozenset({"last_contact", "contact_before", "interacted_on"})
 _ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
 # More rows are written together, each column as one CASE; few cost less one by one.
 _FEW = 2
@@ -174,6 +175,12 @@ class PersonWriter:
         if not columns.isdisjoint(NAME_COLUMNS):
             set_name_keys(person)
             columns |= {"sort_key", "search_key"}
+        if "last_contact" in columns:  # typed, or out of a card
+            person.contact_before = person.last_contact
+        if not columns.isdisjoint(_MAKE_LAST_CONTACT):
+            days = (person.contact_before, person.interacted_on)
+            person.last_contact = max((day for day in days if day), default=None)
+            columns |= {"last_contact", "contact_before"}
         if columns & {*_PLANS_CONTACT, "deleted_at"}:
             schedule.complete_contact(person)
             if person.contact_reminder_enabled and not person.is_deleted:

@@ -8,6 +8,7 @@ from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
+from people.services.last_contact import recount_account
 
 
 def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
@@ -16,6 +17,7 @@ def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
     Rows without a next reminder have none under any clock, and rows that wait to be sent are sent first.
     """
     with account_lock(owner_id):
+        recount_account(owner_id=owner_id, now=now)
         clock = schedule.calendar_of(owner_id)
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:

@@ -4,6 +4,7 @@ from accounts.transfer.sections import leave_out, register_section
 from people.transfer.account import AccountSection
 from people.transfer.dismissals import DismissalSection
 from people.transfer.groups import GroupSection
+from people.transfer.interactions import InteractionSection
 from people.transfer.people import PeopleSection
 from people.transfer.places import PlaceSection
 from people.transfer.templates import TemplateSection
@@ -11,7 +12,15 @@ from people.transfer.templates import TemplateSection
 
 def register_transfer() -> None:
     """Register what people carry; once, from AppConfig.ready()."""
-    for section in (AccountSection, GroupSection, TemplateSection, PlaceSection, PeopleSection, DismissalSection):
+    for section in (
+        AccountSection,
+        GroupSection,
+        TemplateSection,
+        PlaceSection,
+        PeopleSection,
+        InteractionSection,
+        DismissalSection,
+    ):
         register_section(section())
     leave_out("people.MergeRecord", "Undoing a merge takes the records as they were here; what it made is exported.")
     leave_out("people.LookupKey", "An index, made anew from the people.")

@@ -154,6 +154,8 @@ class _Batch:
     def _person(self, item: Item) -> Person:
         data, run = item.data, self.run
         columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.DOCUMENTS}
+        if "contact_before" in columns:  # the rest of lastContact comes with the interactions
+            columns["last_contact"] = columns["contact_before"]
         columns |= times_of(data, run.now)
         person = Person(pk=self.ids.free[item.source_id], owner=run.owner, **columns)
         for field in Person.DOCUMENTS:

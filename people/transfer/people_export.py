@@ -18,6 +18,7 @@ _TOLD = [
 ]
 _COLUMNS = {
     **{field.name: field.column for field in _TOLD},
+    "lastContactTyped": "contact_before",
     "cardLines": "card_lines",
     **{field.name: field.column for field in field_table.LISTS},
     "createdAt": "created_at",

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.transfer.times import Times
-from contacts_project.kernel.api.fields import StrictCharField, check_text
+from contacts_project.kernel.api.fields import StrictCharField, StrictDateField, check_text
 from people.api.person_entries import ImportantDateSerializer
 from people.api.person_fields import person_fields
 from people.api.person_serializer import PersonSerializer
@@ -71,6 +71,7 @@ class PersonShape(PersonSerializer):
             "customFieldValues": _list_of(ValueShape(), 1_000),
             "importantDates": _list_of(DateShape(), 1_000),
             "uid": StrictCharField(max_length=255, required=False, allow_null=True),
+            "lastContactTyped": StrictDateField(required=False, allow_null=True, source="contact_before"),
             "cardLines": CardLines(required=False, source="card_lines"),
             "photo": Picture(),
             **Times().get_fields(),

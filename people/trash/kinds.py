@@ -1,16 +1,18 @@
 """What people put into the trash, and what else the daily purge removes."""
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from people.merging.merge import owners_of_old_merges, remove_old_merges
-from people.models import CustomFieldTemplate, Group, ImportantDate, Person
+from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction, Participation, Person
 from people.projection import deleted_people
 from people.projection.custom_templates import deleted_templates
 from people.projection.groups import deleted_groups
 from people.projection.important_dates import deleted_dates
+from people.projection.interactions import interaction_answers
 from people.services.custom_templates import remove_templates
 from people.services.group_lifecycle import remove_groups
 from people.services.important_dates import remove_dates
+from people.services.interactions import remove_interactions
 from people.services.people import remove_deleted_people
 from people.trash.registry import Expiry, TrashKind, register_expiry, register_trash_kind
 
@@ -28,6 +30,11 @@ def register_kinds() -> None:
     record = f"{_API}.person_entries.DeletedDateSerializer"
     register_trash_kind(
         TrashKind("importantDates", ImportantDate, record, deleted_dates, remove_dates, of_active_people)
+    )
+    with_somebody = Q(Exists(Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)))
+    record = f"{_API}.interactions.InteractionSerializer"
+    register_trash_kind(
+        TrashKind("interactions", Interaction, record, interaction_answers, remove_interactions, with_somebody)
     )
     register_trash_kind(TrashKind("groups", Group, f"{_API}.groups.GroupSerializer", deleted_groups, remove_groups))
     record = f"{_API}.custom_templates.TemplateSerializer"

@@ -39,6 +39,7 @@ def make_route_data(owner: User) -> RouteData:
     _accounts(route_data)
     _merges(route_data)
     _important_dates(route_data)
+    _interactions(route_data)
     _relationships(route_data)
     _notifications(route_data)
     _groups(route_data)
@@ -62,6 +63,14 @@ def _important_dates(route_data: RouteData) -> None:
         body = {"title": name, "date": "2020-05-04"}
         route_data.ids[name] = route_data.client.ok("post", path, body)["importantDate"]["id"]
     route_data.client.ok("delete", f"{path}/{route_data.ids['deleted_date']}")
+
+
+def _interactions(route_data: RouteData) -> None:
+    for name in ("interaction", "deleted_interaction"):
+        body = {"personIds": [route_data.ids["person"]], "kind": "CALL", "at": "2026-02-01T12:00:00Z", "title": name}
+        made = route_data.client.ok("post", "/api/interactions", body, status=201)["interaction"]
+        route_data.ids[name] = made["id"]
+    route_data.client.ok("delete", f"/api/interactions/{route_data.ids['deleted_interaction']}")
 
 
 def _accounts(route_data: RouteData) -> None:

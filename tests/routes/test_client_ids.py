@@ -22,6 +22,7 @@ PATHS = [
     "/api/relationship-types",
     "/api/relationships",
     "/api/people/{}/important-dates",
+    "/api/interactions",
 ]
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -35,6 +36,7 @@ def create(owner: User, path: str, key: Any) -> Any:
         "/api/custom-field-templates": {"name": "Size", "type": "TEXT"},
         "/api/relationship-types": {"name": str(uuid4()), "label": "New", "symmetric": True},
         "/api/relationships": {"personId": first, "relatedPersonId": second},
+        "/api/interactions": {"personIds": [first], "kind": "CALL", "at": "2026-02-03T12:00:00Z"},
         "/api/people/{}/important-dates": {"title": "Met", "date": "2020-05-04"},
     }
     return client_of(owner).call("POST", path.format(first), {**bodies[path], "id": key})

@@ -124,7 +124,7 @@ def test_no_type_is_left_open() -> None:
     assert open_answers == ["exportAccount"]
     relationships = schemas()["Person"]["properties"]["relationships"]
     assert relationships["items"] == {"$ref": "#/components/schemas/Relationship"}
-    assert len(schemas()["DeletedAnswer"]["anyOf"]) == 6
+    assert len(schemas()["DeletedAnswer"]["anyOf"]) == 7
     assert schemas()["FieldOverridesRequest"]["properties"]["nickname"]["type"] == ["string", "null"]
 
 

@@ -50,6 +50,7 @@ KINDS = [
         {"name": "One"},
         {"name": "Two"},
     ),
+    Kind("interaction", "interaction", "/api/interactions/{interaction}", {"title": "One"}, {"title": "Two"}),
     Kind("relationship", "relationship", "/api/relationships/{relationship}", {"notes": "One"}, {"notes": "Two"}),
     Kind("relationshipType", "relationshipType", "/api/relationship-types/{type}", {"label": "One"}, {"label": "Two"}),
     Kind("destination", "endpoint", "/api/notifications/endpoints/{destination}", {"label": "One"}, {"label": "Two"}),
@@ -275,6 +276,7 @@ CREATES = [
     in {
         *("/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"),
         *("/api/relationships", "/api/notifications/endpoints", "/api/people/{person}/important-dates"),
+        "/api/interactions",
     }
 ]
 

@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.services.second_factor import has_second_factor
 from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
-from people.models import CustomFieldValue, ImportantDate, Membership, Person, RelationshipType
+from people.models import CustomFieldValue, ImportantDate, Interaction, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from tests.client import client_of
 from tests.routes.route_data import RouteData
@@ -57,6 +57,10 @@ def elsewhere(row: Any) -> Iterator[Any]:
         yield {value.template_id: value.value for value in values}
     elif isinstance(row, ImportantDate):
         yield row.deleted_at is row.person.deleted_at is None
+    elif isinstance(row, Interaction):
+        people = row.participations.order_by("position")
+        if row.deleted_at is None:
+            yield [(one.person_id, one.person.deleted_at is None) for one in people]
     elif isinstance(row, Relationship):
         yield row.deleted_at is row.person.deleted_at is row.related_person.deleted_at is None
     elif isinstance(row, RelationshipType) and (inverse := row.active_inverse):

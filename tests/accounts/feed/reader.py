@@ -11,6 +11,7 @@ OF_OTHERS = {
     "group": ("memberCount",),
     "relationship": ("person", "relatedPerson", "relationshipType"),
     "relationshipType": ("inverse",),
+    "interaction": ("people",),
 }
 
 
@@ -64,6 +65,7 @@ def held(client: Client) -> dict[tuple[str, str], Any]:
         "person": _by_id(people),
         "importantDate": dates,
         "relationship": _by_id(client.ok("GET", "/api/relationships")["relationships"]),
+        "interaction": _by_id(client.ok("GET", "/api/interactions?limit=500")["interactions"]),
         "relationshipType": _by_id(client.ok("GET", "/api/relationship-types")["relationshipTypes"]),
         "group": _by_id(client.ok("GET", "/api/groups")["groups"]),
         "customFieldTemplate": _by_id(client.ok("GET", "/api/custom-field-templates")["customFieldTemplates"]),

@@ -73,6 +73,7 @@ EXAMPLES: dict[str, Any] = {
 BY_SCHEMA: dict[str, dict[str, Any]] = {
     "ApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
     "NewApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
+    "Interaction": {"kind": "CALL", "title": "Her birthday", "personIds": [EXAMPLES["id"]]},
     "BulkRequest": {"personIds": [EXAMPLES["id"]]},
     "Destination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},
     "CreateDestination": {"label": "My phone", "url": "https://ntfy.example.org/ada", "token": "tk_..."},

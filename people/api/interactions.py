@@ -1,0 +1,231 @@
+"""The routes of interactions."""
+
+import datetime as dt
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.viewsets import OwnedViewSet, TrashViewSet
+from accounts.models import User
+from contacts_project.kernel.api.fields import (
+    ClientIdField,
+    OwnedIdsField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateField,
+    StrictDateTimeField,
+)
+from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
+from contacts_project.kernel.api.queries import integer_parameter, read_integer
+from contacts_project.kernel.api.records import Shown, conditional_record
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.ownership.client_ids import IdTakenError
+from people.interactions.pages import read_page_of
+from people.models import Interaction, Person
+from people.models.interaction import InteractionQuerySet
+from people.models.person import PersonQuerySet
+from people.projection.interactions import listed_interactions, whole_interaction
+from people.services import interactions as service
+from people.vocabularies import InteractionKind
+
+MAX_PEOPLE = 50
+_FIRST, _LAST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
+
+
+class MomentField(StrictDateTimeField):
+    """A timestamp that is a day of the calendar in every zone."""
+
+    def to_internal_value(self, data: Any) -> dt.datetime:
+        moment = super().to_internal_value(data)
+        if not _FIRST <= moment < _LAST:
+            raise serializers.ValidationError("This must be in a year from 1000 to 9999.")
+        return moment
+
+
+class PresentPeopleField(OwnedIdsField):
+    """Ids of own people, in the trash or not: whether one may be there is for the service, which knows who is."""
+
+    def rows(self) -> QuerySet[Any]:
+        return Person.objects.owned_by(self.context["request"].user)
+
+
+class InteractionChangeSerializer(serializers.Serializer[Any]):
+    """What a change of an interaction may say; what it leaves out stays."""
+
+    personIds: OwnedIdsField = PresentPeopleField(
+        "people.Person", max_items=MAX_PEOPLE, allow_empty=False, source="person_ids"
+    )
+    kind = StrictChoiceField(InteractionKind.values)
+    at = MomentField()
+    title = StrictCharField(max_length=200, required=False, allow_null=True)
+    notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
+
+
+class InteractionCreateSerializer(InteractionChangeSerializer):
+    """The body of a new one."""
+
+    personIds = OwnedIdsField("people.Person", max_items=MAX_PEOPLE, allow_empty=False, source="person_ids")
+    id = ClientIdField(required=False)
+
+
+class TookPartSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+class InteractionSerializer(serializers.Serializer[Any]):
+    """An interaction in an answer."""
+
+    id = serializers.UUIDField()
+    personIds = serializers.ListField(child=serializers.UUIDField())
+    kind = serializers.ChoiceField(InteractionKind.values)
+    at = serializers.DateTimeField()
+    title = serializers.CharField(allow_null=True)
+    notes = serializers.CharField(allow_null=True)
+    people = TookPartSerializer(many=True, help_text="Those of personIds who are not in the trash.")
+    deletedAt = serializers.DateTimeField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+_ONE = envelope("InteractionAnswer", interaction=InteractionSerializer())
+_PAGE = envelope(
+    "InteractionsAnswer",
+    interactions=InteractionSerializer(many=True),
+    cursor=serializers.CharField(allow_null=True, help_text="Where the next page begins; null where there is none."),
+    hasMore=serializers.BooleanField(),
+)
+_MESSAGE = envelope("InteractionDeleted", message=serializers.CharField())
+_SUCCESS = envelope("InteractionRemoved", success=serializers.BooleanField())
+_DAYS = [
+    OpenApiParameter("from", {"type": "string", "format": "date"}, description="The first day, in the account's zone."),
+    OpenApiParameter("to", {"type": "string", "format": "date"}, description="The last day, included."),
+    integer_parameter("limit", low=1, description=f"Default {DEFAULT_LIMIT}; above {MAX_LIMIT} counts as that."),
+    OpenApiParameter("cursor", str, description="Of the page before."),
+]
+_PERSON = OpenApiParameter("personId", {"type": "string", "format": "uuid"}, description="Of one person only.")
+
+
+def _day(query: QueryDict, name: str) -> dt.date | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        return StrictDateField().to_internal_value(text)
+    except serializers.ValidationError as error:
+        raise FieldError(name, str(error.detail[0])) from None  # type: ignore[index]  # of one message
+
+
+def _page(owner: User, query: QueryDict, person: Person | None) -> Response:
+    limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
+    first, last = _day(query, "from"), _day(query, "to")
+    page = read_page_of(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
+    answers = listed_interactions(owner, page.ids)
+    return Response({"interactions": answers, "cursor": page.cursor, "hasMore": page.cursor is not None})
+
+
+class InteractionViewSet(TrashViewSet[Interaction]):
+    """The caller's interactions."""
+
+    model = Interaction
+    lookup_url_kwarg = "interaction_id"
+    record_name, record_serializer = "interaction", InteractionSerializer
+
+    def get_queryset(self) -> InteractionQuerySet:
+        """Not those whose people are all in the trash."""
+        rows: Any = super().get_queryset()
+        found: InteractionQuerySet = rows.with_somebody()
+        return found
+
+    def shown(self, row_id: UUID) -> Shown:
+        return whole_interaction(self.owner, row_id)
+
+    @extend_schema(operation_id="listInteractions", parameters=[_PERSON, *_DAYS], responses=_PAGE)
+    @raises(FieldError)
+    def list(self, request: Request) -> Response:
+        """Interactions, newest first, of one person or of all."""
+        person, key = None, request.query_params.get("personId")
+        if key is not None:
+            try:
+                person = Person.objects.find_active(self.owner, key)
+            except MissingError:
+                raise FieldError("personId", UNKNOWN_ID) from None
+        return _page(self.owner, request.query_params, person)
+
+    @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _ONE})
+    @raises(IdTakenError)
+    @sends_etag
+    def create(self, request: Request) -> Response:
+        """Note what passed between the user and people; their lastContact follows."""
+        data = self.read_body(InteractionCreateSerializer)
+        row = service.create_interaction(owner=self.owner, data=data, now=timezone.now())
+        return self.answer_record(row.pk, 201)
+
+    @extend_schema(operation_id="getInteraction", responses=_ONE)
+    @conditional_record
+    def retrieve(self, request: Request, interaction_id: UUID) -> Response:
+        """One interaction."""
+        return self.answer_record(self.get_object().pk)
+
+    @extend_schema(operation_id="updateInteraction", request=InteractionChangeSerializer, responses={200: _ONE})
+    @sends_etag
+    @if_match
+    def update(self, request: Request, interaction_id: UUID) -> Response:
+        """Change an interaction; what the body leaves out stays."""
+        key = self.get_object().pk
+        data = self.read_body(InteractionChangeSerializer, partial=True)
+        service.update_interaction(owner=self.owner, interaction_id=key, data=data, now=timezone.now())
+        return self.answer_record(key)
+
+    @extend_schema(operation_id="deleteInteraction", responses={200: _MESSAGE})
+    @if_match
+    def destroy(self, request: Request, interaction_id: UUID) -> Response:
+        """Move an interaction to the trash; lastContact goes back to what it was before."""
+        service.delete_interaction(owner=self.owner, interaction_id=self.get_object().pk, now=timezone.now())
+        return Response({"message": "The interaction was deleted."})
+
+    @extend_schema(operation_id="restoreInteraction", request=None, responses={200: _ONE})
+    @action(detail=True, methods=["post"])
+    @raises(NotDeletedError)
+    @sends_etag
+    @if_match
+    def restore(self, request: Request, interaction_id: UUID) -> Response:
+        """Take an interaction out of the trash."""
+        key = self.get_object().pk
+        service.restore_interaction(owner=self.owner, interaction_id=key, now=timezone.now())
+        return self.answer_record(key)
+
+    @extend_schema(operation_id="removeInteraction", responses={200: _SUCCESS})
+    @action(detail=True, methods=["delete"])
+    @raises(NotDeletedError)
+    @if_match
+    def permanent(self, request: Request, interaction_id: UUID) -> Response:
+        """Remove a deleted interaction for good."""
+        service.remove_interaction(owner=self.owner, interaction_id=self.get_object().pk)
+        return Response({"success": True})
+
+
+class PersonInteractionViewSet(OwnedViewSet[Person]):
+    """Interactions of one own, active person."""
+
+    model = Person
+    lookup_url_kwarg = "person_id"
+
+    def get_queryset(self) -> PersonQuerySet:
+        return Person.objects.owned_by(self.owner).active()
+
+    @extend_schema(operation_id="listInteractionsOfPerson", parameters=_DAYS, responses=_PAGE)
+    @raises(FieldError, MissingError)
+    def list(self, request: Request, person_id: UUID) -> Response:
+        """The person's interactions, newest first."""
+        return _page(self.owner, request.query_params, self.get_object())

@@ -1,0 +1,85 @@
+"""A page of interactions, newest first, and the cursor that says where the next one begins.
+
+A cursor is the place of the last one told, as text: its instant and its id. What is added in front of it moves nothing.
+"""
+
+import datetime as dt
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.models import Q
+
+from accounts.models import User
+from contacts_project.kernel.errors import FieldError
+from people.dates.recurrence import end_of_day, fire_at
+from people.dates.schedule import calendar_in
+from people.models import Interaction, Participation, Person
+
+NO_CURSOR = "This is no cursor that was given out here: begin anew, without one."
+
+
+@dataclass(frozen=True)
+class Page:
+    """The interactions' ids in order, and the cursor of the next page; None where there is none."""
+
+    ids: list[UUID]
+    cursor: str | None
+
+
+def read_page_of(
+    owner: User,
+    *,
+    person: Person | None,
+    first: dt.date | None,
+    last: dt.date | None,
+    cursor: str | None,
+    limit: int,
+) -> Page:
+    """The next `limit` interactions, of one person or of all, between two days of the account's zone, both included.
+
+    Raises FieldError. One statement, which reads no more of its index than the page holds.
+    """
+    rows: Any
+    if person is not None:
+        of_one = Participation.objects.owned_by(owner).filter(person=person, interaction__deleted_at=None)
+        rows, key = of_one, "interaction"
+    else:
+        rows, key = Interaction.objects.owned_by(owner).active().with_somebody(), "pk"
+    rows = _between(owner, rows, first, last)
+    if cursor is not None:
+        at, interaction_id = _parsed(cursor)
+        rows = rows.filter(at__lte=at).exclude(Q(at=at) & Q(**{f"{key}__gte": interaction_id}))
+    found = list(rows.order_by("-at", f"-{key}").values_list("at", key)[: limit + 1])
+    ids = [interaction_id for _, interaction_id in found[:limit]]
+    return Page(ids, _written(*found[limit - 1]) if len(found) > limit else None)
+
+
+def _between(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
+    zone = calendar_in(owner).zone
+    try:
+        if first is not None:
+            rows = rows.filter(at__gte=fire_at(first, zone, 0))
+        if last is not None:
+            rows = rows.filter(at__lt=end_of_day(last, zone))
+    except OverflowError:  # at the ends of the calendar there is nothing to leave out
+        pass
+    return rows
+
+
+def _written(at: dt.datetime, interaction_id: UUID) -> str:
+    microseconds = (at - _EPOCH) // dt.timedelta(microseconds=1)
+    return urlsafe_b64encode(orjson.dumps([microseconds, interaction_id.hex])).decode().rstrip("=")
+
+
+def _parsed(text: str) -> tuple[dt.datetime, UUID]:
+    try:
+        microseconds, interaction_id = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        return _EPOCH + dt.timedelta(microseconds=int(microseconds)), UUID(interaction_id)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise FieldError("cursor", NO_CURSOR) from None
+
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

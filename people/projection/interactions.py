@@ -1,0 +1,80 @@
+"""Interactions as answers show them: two statements, however many."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.errors import MissingError
+from people.models import Interaction, Participation
+from people.names import COLUMNS, display_name
+
+
+def interaction_answers(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
+    """The rows in their order; `people` are those who are not in the trash, `personIds` all."""
+    listed = list(rows)
+    people = _people(owner, [row.pk for row in listed])
+    return [_answer(row, *people[row.pk]) for row in listed]
+
+
+def listed_interactions(owner: User, ids: Collection[UUID]) -> list[dict[str, Any]]:
+    """Those with these ids, in this order."""
+    found = Interaction.objects.owned_by(owner).active().in_bulk(ids)
+    return interaction_answers(owner, [found[key] for key in ids if key in found])
+
+
+def some_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
+    """Those that are active and of an active person, by id."""
+    rows = list(Interaction.objects.owned_by(owner).active().with_somebody().filter(pk__in=ids))
+    return {row.pk: Shown(row.revision, body) for row, body in zip(rows, interaction_answers(owner, rows), strict=True)}
+
+
+def whole_interaction(owner: User, interaction_id: UUID) -> Shown:
+    """One, in or out of the trash. Raises MissingError."""
+    row = Interaction.objects.owned_by(owner).filter(pk=interaction_id).first()
+    if row is None:
+        raise MissingError
+    return Shown(row.revision, interaction_answers(owner, [row])[0])
+
+
+def people_of(owner: User) -> dict[UUID, list[str]]:
+    """The ids of the people of every interaction, by its id."""
+    rows = Participation.objects.owned_by(owner).order_by("position", "person_id")
+    found: dict[UUID, list[str]] = defaultdict(list)
+    for interaction_id, person_id in rows.values_list("interaction_id", "person_id").iterator():
+        found[interaction_id].append(str(person_id))
+    return found
+
+
+def _people(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
+    """By interaction, the ids of its people and the names of the active ones."""
+    rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
+    names = (f"person__{column}" for column in COLUMNS)
+    found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))
+    order, form = owner.name_order, owner.name_display_format
+    for interaction_id, person_id, deleted_at, *parts in rows.values_list(
+        "interaction_id", "person_id", "person__deleted_at", *names
+    ):
+        person_ids, people = found[interaction_id]
+        person_ids.append(str(person_id))
+        if deleted_at is None:
+            people.append({"id": str(person_id), "name": display_name(parts, order=order, form=form)})
+    return found
+
+
+def _answer(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "personIds": person_ids,
+        "kind": row.kind,
+        "at": timestamp(row.at),
+        "title": row.title,
+        "notes": row.notes,
+        "people": people,
+        "deletedAt": timestamp(row.deleted_at),
+        "createdAt": timestamp(row.created_at),
+        "updatedAt": timestamp(row.updated_at),
+    }

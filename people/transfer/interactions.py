@@ -1,0 +1,85 @@
+"""Interactions in the document of an account."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import User
+from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.sections import Section
+from accounts.transfer.times import Times, times_of
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
+from contacts_project.kernel.ownership.account_lock import account_write
+from people.api.interactions import MAX_PEOPLE, MomentField
+from people.dates import schedule
+from people.interactions.days import plan_count
+from people.models import Interaction, Participation
+from people.projection.interactions import people_of
+from people.services.last_contact import follow_interactions
+from people.services.person_writer import PersonWriter
+from people.vocabularies import InteractionKind
+
+
+class InteractionShape(Times):
+    personIds = serializers.ListField(child=StrictCharField(max_length=36), min_length=1, max_length=MAX_PEOPLE)
+    kind = StrictChoiceField(InteractionKind.values)
+    at = MomentField()
+    title = StrictCharField(max_length=200, required=False, allow_null=True)
+    notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
+
+
+class InteractionSection(Section):
+    """Found again by id. Its people come before it; of those it is made who came in."""
+
+    name, order, models = "interactions", 65, (Interaction, Participation)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        rows = Interaction.objects.owned_by(owner).order_by("pk")
+        people = people_of(owner)
+        for row in rows.iterator():
+            yield {
+                "id": str(row.pk),
+                "personIds": people[row.pk],
+                "kind": row.kind,
+                "at": row.at,
+                "title": row.title,
+                "notes": row.notes,
+                "createdAt": row.created_at,
+                "deletedAt": row.deleted_at,
+            }
+
+    def shape(self) -> InteractionShape:
+        return InteractionShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(Interaction, items)
+        clock = schedule.calendar_of(run.owner)
+        rows: list[Interaction] = []
+        people: list[Participation] = []
+        for item in items:
+            found = [run.find("people", key) for key in item.data["personIds"]]
+            came = list(dict.fromkeys(key for key in found if key))
+            if known := ids.found.get(item.source_id):
+                run.skipped(item, known)
+            elif not came:
+                run.failed(item, "It names nobody who came in.")
+            else:
+                row = _row(run, item, ids.free[item.source_id])
+                plan_count(row, clock, run.now)
+                rows.append(row)
+                people += [
+                    Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)
+                    for place, key in enumerate(came)
+                ]
+                run.imported(item, row.pk, run.lost(personIds=("people", item.data["personIds"])))
+        run.insert(Interaction, rows)
+        run.insert(Participation, people)
+        if rows and not run.dry:
+            with account_write(run.owner) as write:
+                follow_interactions(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})
+
+
+def _row(run: ImportRun, item: Item, key: Any) -> Interaction:
+    values = {column: item.data.get(column) for column in ("kind", "at", "title", "notes")}
+    return Interaction(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))

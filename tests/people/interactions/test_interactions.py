@@ -1,0 +1,218 @@
+"""Interactions as records: bodies, pages, people who go, the trash."""
+
+import datetime as dt
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from people.models import Interaction, Person
+from people.trash.purge import purge_deleted
+from tests.accounts.feed.reader import Copy
+from tests.builders import make_person
+from tests.client import Client
+from tests.people.interactions.steps import note
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bob(alice: User) -> Person:
+    return make_person(alice, name="Bob")
+
+
+def ids(answer: Any) -> list[str]:
+    return [row["id"] for row in answer["interactions"]]
+
+
+def test_it_is_answered_as_it_was_sent(api: Client, ada: Person, bob: Person) -> None:
+    at = "2026-02-20T13:30:00+01:00"
+    made = note(api, bob, ada, at=at, kind="MEETING", title=" Lunch ", notes="Pasta\nand wine")
+    assert made["personIds"] == [str(bob.pk), str(ada.pk)]
+    assert made["people"] == [{"id": str(bob.pk), "name": "Bob"}, {"id": str(ada.pk), "name": "Ada"}]
+    assert (made["kind"], made["at"], made["title"]) == ("MEETING", "2026-02-20T12:30:00.000Z", "Lunch")
+    assert (made["notes"], made["deletedAt"]) == ("Pasta\nand wine", None)
+    assert api.ok("GET", f"/api/interactions/{made['id']}")["interaction"] == made
+
+
+GOOD: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": None}, "kind"),
+        ({"kind": "call"}, "kind"),
+        ({"at": None}, "at"),
+        ({"at": "yesterday"}, "at"),
+        ({"at": "0999-01-01T00:00:00Z"}, "at"),
+        ({"personIds": []}, "personIds"),
+        ({"personIds": ["x"]}, "personIds.0"),
+        ({"personIds": [str(uuid4())]}, "personIds.0"),
+        ({"personIds": [str(uuid4())] * 51}, "personIds"),
+        ({"title": "x" * 201}, "title"),
+        ({"notes": "x" * 10_001}, "notes"),
+        ({"title": 5}, "title"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(api: Client, ada: Person, change: Any, field: str) -> None:
+    body = {"personIds": [str(ada.pk)], **GOOD, **change}
+    answer = api.ok("POST", "/api/interactions", body, status=400)
+    assert answer["details"][0]["field"] == field
+    for needed in ("kind", "at", "personIds"):
+        left = {key: value for key, value in {"personIds": [str(ada.pk)], **GOOD}.items() if key != needed}
+        assert api.ok("POST", "/api/interactions", left, status=400)["details"][0]["field"] == needed
+
+
+def test_others_people_are_as_unknown(api: Client, ada: Person, mallory: User, stranger: Client) -> None:
+    theirs = make_person(mallory, name="Theirs")
+    body = {"personIds": [str(ada.pk), str(theirs.pk)], **GOOD}
+    assert api.ok("POST", "/api/interactions", body, status=400)["details"][0]["field"] == "personIds.1"
+    mine = note(api, ada)
+    assert stranger.ok("GET", "/api/interactions")["interactions"] == []
+    for method, path in [("GET", ""), ("PUT", ""), ("DELETE", ""), ("POST", "/restore"), ("DELETE", "/permanent")]:
+        assert stranger.call(method, f"/api/interactions/{mine['id']}{path}", {}).status_code == 404
+    assert stranger.call("GET", f"/api/interactions?personId={ada.pk}").status_code == 400
+    assert stranger.call("GET", f"/api/people/{ada.pk}/interactions").status_code == 404
+
+
+def test_a_change_leaves_what_it_does_not_name(api: Client, ada: Person, bob: Person) -> None:
+    made = note(api, ada, title="One", notes="Two")
+    path = f"/api/interactions/{made['id']}"
+    changed = api.ok("PUT", path, {"notes": None, "personIds": [str(bob.pk), str(ada.pk)]})["interaction"]
+    assert (changed["title"], changed["notes"], changed["kind"]) == ("One", None, "CALL")
+    assert [one["name"] for one in changed["people"]] == ["Bob", "Ada"]
+    assert api.ok("PUT", path, changed)["interaction"]["personIds"] == changed["personIds"]
+
+
+def test_pages_newest_first_of_all_and_of_one(api: Client, ada: Person, bob: Person) -> None:
+    made = [note(api, ada, *([bob] if day % 2 else []), at=f"2026-02-{day:02}T12:00:00Z") for day in range(1, 8)]
+    newest = [row["id"] for row in reversed(made)]
+    for path, expected in [
+        ("/api/interactions?", newest),
+        (f"/api/interactions?personId={bob.pk}&", newest[::2]),
+        (f"/api/people/{bob.pk}/interactions?", newest[::2]),
+    ]:
+        found: list[str] = []
+        cursor, pages = "", 0
+        while True:
+            page = api.ok("GET", f"{path}limit=2{cursor}")
+            found, pages = found + ids(page), pages + 1
+            assert page["hasMore"] is (page["cursor"] is not None)
+            if not page["hasMore"]:
+                break
+            cursor = f"&cursor={page['cursor']}"
+            # What is newer moves nothing.
+            note(api, ada, bob, at=f"2026-03-0{pages}T12:00:00Z")
+        assert (found, pages) == (expected, -(-len(expected) // 2))
+        Interaction.unscoped.filter(at__gte=dt.datetime(2026, 3, 1, tzinfo=dt.UTC)).delete()
+
+
+def test_those_of_one_instant_have_an_order(api: Client, ada: Person) -> None:
+    made = {note(api, ada)["id"] for _ in range(5)}
+    found: list[str] = []
+    cursor = ""
+    for _ in range(3):
+        page = api.ok("GET", f"/api/interactions?limit=2{cursor}")
+        found, cursor = found + ids(page), f"&cursor={page['cursor']}"
+    assert (len(found), set(found)) == (5, made)
+
+
+def test_days_are_those_of_the_accounts_zone(api: Client, ada: Person) -> None:
+    api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
+    late = note(api, ada, at="2026-02-20T15:00:00Z")  # midnight in Tokyo
+    early = note(api, ada, at="2026-02-20T14:59:59.999Z")
+    assert ids(api.ok("GET", "/api/interactions?from=2026-02-21&to=2026-02-21")) == [late["id"]]
+    assert ids(api.ok("GET", "/api/interactions?from=2026-02-20&to=2026-02-20")) == [early["id"]]
+    assert ids(api.ok("GET", "/api/interactions?from=0001-01-01&to=9999-12-31")) == [late["id"], early["id"]]
+
+
+@pytest.mark.parametrize(
+    "query", ["from=x", "to=2026-02-30", "limit=0", "cursor=x", "cursor=WzEsMl0", "personId=x", "cursor=%C3%A9"]
+)
+def test_a_query_that_is_none_is_refused(api: Client, query: str) -> None:
+    field = query.partition("=")[0]
+    assert api.ok("GET", f"/api/interactions?{query}", status=400)["details"][0]["field"] == field
+
+
+def test_a_deleted_person_leaves_people_and_stays_in_ids(api: Client, ada: Person, bob: Person) -> None:
+    made = note(api, ada, bob)
+    path = f"/api/interactions/{made['id']}"
+    api.ok("DELETE", f"/api/people/{bob.pk}")
+    left = api.ok("GET", path)["interaction"]
+    assert left["personIds"] == made["personIds"]
+    assert [one["name"] for one in left["people"]] == ["Ada"]
+    assert api.ok("PUT", path, {**left, "title": "New"})["interaction"]["personIds"] == made["personIds"]
+    other = note(api, ada)
+    body = {"personIds": made["personIds"]}
+    assert api.ok("PUT", f"/api/interactions/{other['id']}", body, status=400)["details"][0]["field"] == "personIds.1"
+    assert api.call("PUT", path, {"personIds": [str(bob.pk)]}).status_code == 400
+    api.ok("DELETE", f"/api/people/{bob.pk}/permanent")
+    assert api.ok("GET", path)["interaction"]["personIds"] == [str(ada.pk)]
+
+
+def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) -> None:
+    made, copy = note(api, ada), Copy(api)
+    path = f"/api/interactions/{made['id']}"
+    copy.catch_up()
+    api.ok("DELETE", f"/api/people/{ada.pk}")
+    assert made["id"] in {change["id"] for change in copy.catch_up() if change["deleted"]}
+    assert api.ok("GET", "/api/interactions")["interactions"] == []
+    assert api.call("GET", path).status_code == 404
+    api.ok("POST", f"/api/people/{ada.pk}/restore")
+    copy.catch_up()
+    assert copy.of("interaction") == {made["id"]: api.ok("GET", path)["interaction"]}
+    api.ok("DELETE", f"/api/people/{ada.pk}")
+    api.ok("DELETE", f"/api/people/{ada.pk}/permanent")
+    assert made["id"] in {change["id"] for change in copy.catch_up() if change["deleted"]}
+    assert not Interaction.unscoped.exists()
+
+
+def test_the_trash_knows_it(api: Client, ada: Person) -> None:
+    made = note(api, ada, title="Lost")
+    path = f"/api/interactions/{made['id']}"
+    assert api.call("POST", f"{path}/restore").json()["code"] == "not_deleted"
+    assert api.call("DELETE", f"{path}/permanent").json()["code"] == "not_deleted"
+    api.ok("DELETE", path)
+    assert api.call("GET", path).status_code == 404
+    [row] = api.ok("GET", "/api/deleted?type=interactions")["deleted"]
+    assert (row["id"], row["title"]) == (made["id"], "Lost")
+    assert row["deletedAt"]
+    assert api.ok("POST", f"{path}/restore")["interaction"]["people"] == made["people"]
+    api.ok("DELETE", path)
+    api.ok("DELETE", f"{path}/permanent")
+    assert not Interaction.unscoped.exists()
+
+
+def test_the_purge_removes_what_is_beyond_the_retention(api: Client, ada: Person) -> None:
+    with time_machine.travel("2026-03-01T12:00:00Z"):
+        made = note(api, ada)
+        api.ok("DELETE", f"/api/interactions/{made['id']}")
+        kept = note(api, ada)
+    removed = purge_deleted(now=dt.datetime(2026, 4, 5, tzinfo=dt.UTC))
+    assert removed["interactions"] == 1
+    assert [str(row.pk) for row in Interaction.unscoped.all()] == [kept["id"]]
+
+
+def test_a_list_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, ada: Person) -> None:
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            api.ok("GET", path)
+        return len(captured)
+
+    paths = ["/api/interactions", f"/api/people/{ada.pk}/interactions"]
+    note(api, ada)
+    few = [queries(path) for path in paths]
+    for number in range(50):
+        note(api, ada, make_person(alice, name=f"P{number}"))
+    assert [queries(path) for path in paths] == few
+
+
+def test_writing_one_takes_few_statements(api: Client, ada: Person) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        note(api, ada)
+    assert len(captured) <= 15, "\n".join(query["sql"][:150] for query in captured)

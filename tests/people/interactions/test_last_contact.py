@@ -1,0 +1,216 @@
+"""lastContact follows the interactions, and goes back to what was typed."""
+
+import datetime as dt
+from functools import partial
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.invariants import breaches
+from notifications.tasks import due_scan, replan
+from people.models import Interaction, Person
+from people.services.last_contact import count_arrived
+from tests.accounts.test_transfer import exported, plain
+from tests.builders import make_person, make_user
+from tests.client import Client, client_of
+from tests.concurrency import at_once
+from tests.people.interactions.steps import last_contact, note
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
+
+
+def typed(api: Client, person: Person, day: str | None) -> str | None:
+    body = {"lastContact": day}
+    shown: str | None = api.ok("PUT", f"/api/people/{person.pk}", body)["person"]["lastContact"]
+    return shown
+
+
+def delete(api: Client, row: dict[str, Any]) -> None:
+    api.ok("DELETE", f"/api/interactions/{row['id']}")
+
+
+def test_it_becomes_later_and_goes_back(api: Client, ada: Person) -> None:
+    assert typed(api, ada, "2026-01-10") == "2026-01-10"
+    note(api, ada, at="2026-01-05T12:00:00Z")
+    assert last_contact(api, ada) == "2026-01-10"
+    one = note(api, ada, at="2026-01-15T12:00:00Z")
+    two = note(api, ada, at="2026-01-20T12:00:00Z")
+    assert last_contact(api, ada) == "2026-01-20"
+    delete(api, two)
+    assert last_contact(api, ada) == "2026-01-15"
+    delete(api, one)
+    assert last_contact(api, ada) == "2026-01-10"
+    api.ok("POST", f"/api/interactions/{two['id']}/restore")
+    assert last_contact(api, ada) == "2026-01-20"
+    api.ok("PUT", f"/api/interactions/{two['id']}", {"at": "2026-01-12T12:00:00Z"})
+    assert last_contact(api, ada) == "2026-01-12"
+
+
+def test_what_is_typed_counts_as_before(api: Client, ada: Person) -> None:
+    row = note(api, ada, at="2026-01-15T12:00:00Z")
+    assert typed(api, ada, "2026-01-20") == "2026-01-20"
+    assert typed(api, ada, "2026-01-02") == "2026-01-15"
+    # Whoever puts back what was read types nothing.
+    assert typed(api, ada, "2026-01-15") == "2026-01-15"
+    delete(api, row)
+    assert last_contact(api, ada) == "2026-01-02"
+    assert typed(api, ada, None) is None
+
+
+def test_who_leaves_and_who_comes_is_followed(api: Client, alice: User, ada: Person) -> None:
+    bob, cy = make_person(alice, name="Bob"), make_person(alice, name="Cy")
+    row = note(api, ada, bob)
+    api.ok("PUT", f"/api/interactions/{row['id']}", {"personIds": [str(bob.pk), str(cy.pk)]})
+    assert [last_contact(api, one) for one in (ada, bob, cy)] == [None, "2026-02-20", "2026-02-20"]
+
+
+def test_a_person_who_shows_the_same_has_not_changed(api: Client, ada: Person) -> None:
+    typed(api, ada, "2026-02-25")
+    before = api.ok("GET", f"/api/people/{ada.pk}")["person"]
+    note(api, ada, at="2026-02-20T12:00:00Z")
+    assert api.ok("GET", f"/api/people/{ada.pk}")["person"] == before
+
+
+def test_the_day_is_that_of_the_accounts_zone(api: Client, alice: User, ada: Person) -> None:
+    note(api, ada, at="2026-02-20T20:00:00Z")
+    assert last_contact(api, ada) == "2026-02-20"
+    api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
+    replan(str(alice.pk))
+    assert last_contact(api, ada) == "2026-02-21"
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+
+
+def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person) -> None:
+    api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
+    typed(api, ada, "2026-02-01")
+    later_today = note(api, ada, at="2026-03-01T23:00:00Z")
+    assert last_contact(api, ada) == "2026-03-01"
+    delete(api, later_today)
+    note(api, ada, at="2026-03-04T02:00:00Z")  # in the evening of the 3rd
+    assert last_contact(api, ada) == "2026-02-01"
+    for now, shown in [("2026-03-03T04:59:59Z", "2026-02-01"), ("2026-03-03T05:00:00Z", "2026-03-03")]:
+        with time_machine.travel(now, tick=False):
+            due_scan()
+            due_scan()
+            assert last_contact(api, ada) == shown
+            assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert count_arrived(now=timezone.now()) == 0
+
+
+def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: Person) -> None:
+    note(api, ada, at="2026-03-02T01:00:00Z")
+    assert last_contact(api, ada) is None
+    api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
+    replan(str(alice.pk))
+    assert last_contact(api, ada) == "2026-03-01"
+    api.ok("PUT", "/api/user/timezone", {"timezone": "UTC"})
+    replan(str(alice.pk))
+    assert last_contact(api, ada) is None
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+
+
+def test_the_scan_killed_half_way_is_made_up_for(
+    api: Client, alice: User, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(api, ada, at="2026-03-02T12:00:00Z")
+    tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
+    with time_machine.travel(tomorrow, tick=False):
+        with monkeypatch.context() as patch:
+            patch.setattr("people.models.interaction.InteractionQuerySet.update_quietly", _killed)
+            with pytest.raises(KeyboardInterrupt):
+                count_arrived(now=tomorrow)
+        assert last_contact(api, ada) is None
+        assert [count_arrived(now=tomorrow) for _ in range(2)] == [1, 0]
+        assert last_contact(api, ada) == "2026-03-02"
+
+
+def _killed(*args: Any, **kwargs: Any) -> int:
+    raise KeyboardInterrupt
+
+
+def test_the_contact_reminder_counts_from_it(api: Client, ada: Person) -> None:
+    body = {"contactReminderEnabled": True, "contactReminderInterval": 1, "contactReminderIntervalUnit": "MONTHS"}
+    api.ok("PUT", f"/api/people/{ada.pk}", {**body, "lastContact": "2026-02-10"})
+    row = note(api, ada, at="2026-02-20T12:00:00Z")
+    [event] = api.ok("GET", "/api/upcoming?days=60")["events"]
+    assert event["date"] == "2026-03-20"
+    delete(api, row)
+    [event] = api.ok("GET", "/api/upcoming?days=60")["events"]
+    assert event["date"] == "2026-03-10"
+
+
+def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, ada: Person) -> None:
+    bob = make_person(alice, name="Bob")
+    typed(api, ada, "2026-01-01")
+    mine, theirs, both = note(api, ada, at="2026-01-05T12:00:00Z"), note(api, bob), note(api, ada, bob)
+    before = {one.pk: api.ok("GET", f"/api/people/{one.pk}")["person"]["lastContact"] for one in (ada, bob)}
+    rows = api.ok("GET", "/api/interactions")["interactions"]
+    merged = api.ok("POST", "/api/people/merge", {"primaryId": str(ada.pk), "secondaryId": str(bob.pk)})
+    assert merged["person"]["lastContact"] == "2026-02-20"
+    of_ada = api.ok("GET", f"/api/people/{ada.pk}/interactions")["interactions"]
+    assert {row["id"] for row in of_ada} == {mine["id"], theirs["id"], both["id"]}
+    assert all([one["name"] for one in row["people"]] == ["Ada"] for row in of_ada)
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    # What is noted since keeps nobody from undoing.
+    note(api, ada, at="2026-02-25T12:00:00Z")
+    api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
+    assert last_contact(api, ada) == "2026-02-25"
+    assert last_contact(api, bob) == before[bob.pk]
+    again = [row for row in api.ok("GET", "/api/interactions")["interactions"] if row["at"] < "2026-02-25"]
+    assert [(row["id"], row["people"]) for row in again] == [(row["id"], row["people"]) for row in rows]
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+
+
+def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Person) -> None:
+    bob = make_person(alice, name="Bob", deleted_at=timezone.now())
+    typed(api, ada, "2026-01-01")
+    gone = note(api, ada, title="Gone")
+    note(api, ada, at="2026-02-10T12:00:00Z", notes="Said hello")
+    note(api, ada, at="2026-03-10T12:00:00Z")
+    delete(api, gone)
+    document = exported(api)
+    other = client_of(make_user("other@example.org"))
+    receipt = other.ok("POST", "/api/user/import", document)
+    assert receipt["errors"] == 0
+    assert plain(exported(other)) == plain(document)
+    [copy] = other.ok("GET", "/api/people")["people"]
+    assert copy["lastContact"] == "2026-02-10"
+    assert other.ok("POST", "/api/user/import", document)["imported"] == 0
+    for row in other.ok("GET", "/api/interactions")["interactions"]:
+        delete(other, row)
+    assert last_contact(other, copy["id"]) == "2026-01-01"
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert bob.is_deleted
+
+
+def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
+    note(api, ada)
+    document = {**exported(api), "people": []}
+    other = client_of(make_user("other@example.org"))
+    receipt = other.ok("POST", "/api/user/import", document)
+    [wrong] = [row for row in receipt["results"] if row["status"] == "error"]
+    assert wrong["section"] == "interactions"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writers_at_once_leave_the_latest(alice: User) -> None:
+    ada = make_person(alice)
+    days = [f"2026-02-{day:02}T12:00:00Z" for day in range(10, 18)]
+    rows = at_once(*(partial(_note_and_delete, alice, ada, day) for day in days))
+    left = max(row["at"] for row in rows if row)
+    assert last_contact(client_of(alice), ada) == left[:10]
+    assert Interaction.objects.owned_by(alice).active().count() == sum(bool(row) for row in rows)
+    assert list(breaches("contact")) == list(breaches("interactions")) == []
+
+
+def _note_and_delete(owner: User, person: Person, at: str) -> dict[str, Any] | None:
+    """Every other one is taken back."""
+    api = client_of(owner)
+    row = note(api, person, at=at)
+    if int(at[8:10]) % 2:
+        delete(api, row)
+        return None
+    return row
