@@ -297,6 +297,7 @@ LOGGING = {
         "django.request": {"level": "ERROR"},  # each request has a line of its own already
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # whoever asked is told; strangers try hosts all day
         "celery": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},  # says of each request that it begins and ends
         "uvicorn": {"level": "WARNING"},
         "urllib3": {"level": "ERROR"},  # warns with whole URLs, which may be secrets, and with what destinations said
     },

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from contacts_project.mcp.views import McpViewSet
 from contacts_project.operation.metrics import metrics
 from contacts_project.pages.home import home_page
 from contacts_project.pages.person import person_page
@@ -21,6 +22,7 @@ urlpatterns = [
     path("api/", include("carddav.api.urls")),
     path("api/", include("people.api.urls")),
     path("api/", include("contacts_project.operation.urls")),
+    path("mcp", McpViewSet.as_view({"post": "create"})),
     path("metrics", metrics),
     path("account/", include("accounts.pages.urls")),
     path("admin/", admin.site.urls),

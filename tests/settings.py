@@ -22,4 +22,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them for each test's client
 _handlers: Any = LOGGING["handlers"]
 _handlers["stderr"]["level"] = "WARNING"  # tests.leaks looks at what is below it, too
+_loggers: Any = LOGGING["loggers"]
+for _client in ("httpx", "httpx2"):  # of the tests alone; they log whole URLs, which the service never does
+    _loggers[_client] = {"level": "WARNING"}
 TEST_REDIS_URL = os.environ.get("TEST_REDIS_URL", "")

@@ -60,13 +60,17 @@ class OpenAPIViewSet(OpenViewSet):
 
     @extend_schema(exclude=True)
     def list(self, request: Request) -> HttpResponse:
-        with _describing:
-            description = _description()
-        return HttpResponse(description, content_type="application/json")
+        return HttpResponse(description(), content_type="application/json")
 
 
 # Threads that look up drf-spectacular's extensions at once trip over each other: AttributeError.
 _describing = Lock()
+
+
+def description() -> bytes:
+    """The API description as JSON."""
+    with _describing:
+        return _description()
 
 
 @cache

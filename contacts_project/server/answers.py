@@ -7,6 +7,7 @@ from typing import Any
 from django.http.response import HttpResponseBase
 
 from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.loop_answers import LoopAnswer
 from contacts_project.server.refusals import Headers
 from contacts_project.server.spool import Spool
 
@@ -15,12 +16,13 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 @dataclass
 class Answer:
-    """What one request is answered: a body in `spool`, or `events`."""
+    """What one request is answered: a body in `spool`, `events`, or what goes `on_loop`."""
 
     spool: Spool = field(default_factory=Spool)
     status: int = 500
     headers: Headers = field(default_factory=list)
     events: EventStream | None = None
+    on_loop: LoopAnswer | None = None
 
     def ask(self, application: Application, environ: dict[str, Any]) -> None:
         """Call the application and make the whole body, also of an answer that Django streams."""
@@ -28,6 +30,9 @@ class Answer:
         try:
             if isinstance(response, EventStream):
                 self.events = response
+                return
+            if isinstance(response, LoopAnswer):
+                self.on_loop = response
                 return
             for piece in response:
                 self.spool.write(piece)

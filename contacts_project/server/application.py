@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.loop_answers import InnerAnswer, InnerRequest
 from contacts_project.kernel.api.middleware import count_refusal, kept_bytes
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server import answers
@@ -16,7 +17,7 @@ from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
 from contacts_project.server.memory import Release
-from contacts_project.server.refusals import RefusedError, refusal
+from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
 from contacts_project.server.stalled import make_room
 from contacts_project.server.thread_queues import Kind, ThreadQueue
@@ -76,12 +77,15 @@ class Application:
                 # Before another answer has to be kept.
                 make_room()
                 await queue.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
-                if answer.events is None:
+                if answer.events is None and answer.on_loop is None:
                     await deliver(send, body, answer, gone)
             finally:
                 queue.leave(kind)
             if answer.events is not None:
                 await self._stream(send, answer, answer.events, gone)
+            elif answer.on_loop is not None:
+                asked = partial(self._ask_again, scope, answer.headers, gone)
+                await answer.on_loop.serve(scope, replayed(body, gone), with_headers(send, answer.headers), asked)
         finally:
             gone.cancel()
 
@@ -98,6 +102,29 @@ class Application:
             log.exception("An answer could not be made")
             raise RefusedError(503 if is_unavailable(error) else 500) from error
 
+    async def _ask_again(
+        self, outer: Scope, headers: Headers, gone: "asyncio.Future[Any]", request: InnerRequest
+    ) -> InnerAnswer:
+        """Answer one more request of the caller of `outer`, whose answer has these headers."""
+        scope = inner_scope(outer, headers, request)
+        body, answer = Body(Spool(), len(request.body)), Answer()
+        try:
+            body.spool.write(request.body)
+            kind, received_at = kind_of(scope), time.perf_counter()
+            await self.requests.enter(kind)
+            try:
+                make_room()
+                await self.requests.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
+            finally:
+                self.requests.leave(kind)
+            return InnerAnswer(answer.status, b"".join(answer.spool.pieces()))
+        except RefusedError as refused:
+            return InnerAnswer(refused.status, refusal(refused.status)[1])
+        finally:
+            self.release.note(answer.spool.size)
+            body.spool.close()
+            answer.spool.close()
+
     async def _stream(self, send: Send, answer: Answer, events: EventStream, gone: "asyncio.Future[Any]") -> None:
         """Send events as they come, a comment where none comes, until they end, the client is gone or we stop."""
         stopping = asyncio.ensure_future(self.stopping.wait())
@@ -109,6 +136,57 @@ class Application:
         finally:
             stopping.cancel()
         await send({"type": "http.response.body", "body": b""})
+
+
+_OF_THE_CALLER = {
+    b"authorization",
+    b"host",
+    b"user-agent",
+    b"accept-language",
+    b"x-forwarded-for",
+    b"x-forwarded-proto",
+}
+
+
+def inner_scope(outer: Scope, headers: Headers, request: InnerRequest) -> Scope:
+    """A request of the caller of `outer`, under the id that the outer one has in the log."""
+    ids = [(name, value) for name, value in headers if name == b"x-request-id"]
+    kept = [(name, value) for name, value in outer["headers"] if name in _OF_THE_CALLER]
+    path = request.path.encode()
+    return {
+        **outer,
+        "method": request.method,
+        "path": request.path,
+        "raw_path": path,
+        "query_string": request.query.encode(),
+        "headers": [*kept, *ids, (b"content-type", b"application/json")],
+    }
+
+
+def replayed(body: Body, gone: "asyncio.Future[Any]") -> Receive:
+    """The body that was received already, and then that the client is gone."""
+    parts = [body.spool]
+
+    async def receive() -> Mapping[str, Any]:
+        if not parts:
+            await asyncio.shield(gone)
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": b"".join(parts.pop().pieces()), "more_body": False}
+
+    return receive
+
+
+def with_headers(send: Send, headers: Headers) -> Send:
+    """`send`, which adds what the view's answer had in its head, unless the answer itself says it."""
+
+    async def send_with_headers(message: Mapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            own = {name for name, _ in message["headers"]} | {b"content-type", b"content-length"}
+            more = [(name, value) for name, value in headers if name not in own]
+            message = {**message, "headers": [*message["headers"], *more]}
+        await send(message)
+
+    return send_with_headers
 
 
 def kind_of(scope: Scope) -> Kind:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+import pytest
 from django.core.handlers.wsgi import WSGIRequest
+from django.db import connections
 from django.http.response import HttpResponseBase
 
 from contacts_project.server.application import Application
@@ -55,6 +57,13 @@ def running(views: Mapping[str, View], threads: int = 2) -> Iterator[Running]:
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return response
 
+    with serving(application, threads) as running:
+        yield running
+
+
+@contextmanager
+def serving(application: Any, threads: int = 2) -> Iterator[Running]:
+    """Serve a WSGI application until the block ends."""
     listener = bind("127.0.0.1", 0)
     asgi = Application(application, threads)
     server = Server(make_config(asgi), asgi)
@@ -71,6 +80,18 @@ def running(views: Mapping[str, View], threads: int = 2) -> Iterator[Running]:
         running.stop()
         thread.join()
         asgi.close()
+
+
+@contextmanager
+def serving_everything(threads: int = 4) -> Iterator[Running]:
+    """Serve the whole service, on the test's database. For transactional tests."""
+    from contacts_project.wsgi import application
+
+    # A thread that kept its connection would keep the database from being dropped.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
+        with serving(application, threads) as running:
+            yield running
 
 
 def read_answer(file: IO[bytes]) -> tuple[int, dict[str, str], bytes]:
