@@ -1,0 +1,129 @@
+"""Three-way merging of a record's fields: what its user saw, what the user made of it, what is there now.
+
+Pure functions. Where both sides have changed the same thing the service keeps its value; the user's is a Clash, to be
+shown.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+JSON = dict[str, Any]
+
+
+class Clash(NamedTuple):
+    """A field that both sides have changed, each in its own way."""
+
+    field: str
+    base: Any
+    mine: Any
+    theirs: Any
+
+
+class Merged(NamedTuple):
+    """What is still to be sent, and what cannot be."""
+
+    body: JSON
+    clashes: list[Clash]
+
+
+def merge(base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> Merged:
+    """The fields of `mine` as they may be written over `theirs`; `base` has the values that the user saw."""
+    body: JSON = {}
+    clashes: list[Clash] = []
+    for field, wanted in mine.items():
+        before, now = base.get(field), theirs.get(field)
+        if is_same(wanted, now):
+            continue
+        if is_same(before, now):
+            body[field] = wanted
+        elif isinstance(wanted, list) and isinstance(now, list) and isinstance(before, list | None):
+            result, clashed = _merge_lists(before or [], wanted, now)
+            if not is_same(result, now):
+                body[field] = result
+            if clashed:
+                clashes.append(Clash(field, before, wanted, now))
+        else:
+            clashes.append(Clash(field, before, wanted, now))
+    return Merged(body, clashes)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Equal to the service: "" is null, texts are trimmed, and an entry without an id is the one that says the same."""
+    return bool(_plain(one) == _plain(other))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, list):
+        return [_content(entry) for entry in value] or None
+    return value
+
+
+def _content(entry: Any) -> Any:
+    """What an entry says; ids and what the service adds (the place of an address) left out."""
+    if not isinstance(entry, dict):
+        return entry
+    said = {name: _plain(value) for name, value in entry.items() if name not in _ADDED}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+_ADDED = {"id", "latitude", "longitude", "geocodeStatus", "template"}
+
+
+def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[list[Any], bool]:
+    """Entries by their ids (texts and templates by themselves): their list with my additions, changes and removals.
+
+    Where both changed one entry, or one side changed what the other removed, theirs stays (or mine, where they removed
+    it: a value is never lost by being removed elsewhere), and that is a clash.
+    """
+    before, wanted, now = _by_key(base), _by_key(_identified(mine, [*base, *theirs])), _by_key(theirs)
+    said = [_content(entry) for entry in theirs]
+    merged: list[Any] = []
+    clashed = False
+    for key, entry in now.items():
+        if key not in before:
+            merged.append(wanted[key] if key in wanted and is_same([wanted[key]], [entry]) else entry)
+            clashed |= key in wanted and not is_same([wanted[key]], [entry])
+        elif key not in wanted:
+            is_unchanged = is_same([before[key]], [entry])
+            clashed |= not is_unchanged
+            merged += [] if is_unchanged else [entry]
+        elif is_same([before[key]], [entry]):
+            merged.append(wanted[key])
+        else:
+            clashed |= not is_same([before[key]], [wanted[key]]) and not is_same([wanted[key]], [entry])
+            merged.append(entry)
+    for key, entry in wanted.items():
+        if key in now or _content(entry) in said:
+            continue
+        if key not in before or not is_same([before[key]], [entry]):
+            merged.append(entry)
+    return merged, clashed
+
+
+def _identified(entries: list[Any], known: list[Any]) -> list[Any]:
+    """Entries that were written anew, each with the id of a known one that says the same."""
+    taken = {entry["id"] for entry in entries if isinstance(entry, dict) and "id" in entry}
+    found = []
+    for entry in entries:
+        if isinstance(entry, dict) and not {"id", "templateId"} & set(entry):
+            same = (e["id"] for e in known if "id" in e and e["id"] not in taken and _content(e) == _content(entry))
+            if id_ := next(same, None):
+                taken.add(id_)
+                entry = {**entry, "id": id_}  # noqa: PLW2901 - the same entry, identified
+        found.append(entry)
+    return found
+
+
+def _by_key(entries: list[Any]) -> dict[str, Any]:
+    """Entries by what makes one the same: the id, the template of a custom value, else what it says."""
+    found: dict[str, Any] = {}
+    for entry in entries:
+        if isinstance(entry, dict):
+            key = entry.get("templateId") or entry.get("id") or json.dumps(_content(entry), sort_keys=True)
+        else:
+            key = str(entry)
+        found[key] = entry
+    return found

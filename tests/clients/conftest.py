@@ -1,0 +1,31 @@
+"""Devices with the Python client, against the whole service on the test's database."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from accounts.models import User
+from tests.builders import make_token
+from tests.clients.devices import Device
+from tests.contacts_project.server.server_thread import Running, serving_everything
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[Running]:
+    with serving_everything() as served:
+        yield served
+
+
+@pytest.fixture
+def device(server: Running, alice: User, tmp_path: Path) -> Iterator[Callable[[str], Device]]:
+    """Makes devices of alice by their names."""
+    made: list[Device] = []
+
+    def make(name: str) -> Device:
+        made.append(Device(server.base, make_token(alice), tmp_path / f"{name}.sqlite3", name))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

@@ -1,0 +1,89 @@
+"""A device: a copy in a file, a network that fails as it is told, and a program that may be killed at any request."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from contacts_client import Connection, Copy, Store
+from contacts_client.connection import RetryingTransport
+
+Outcome = Callable[[httpx.Request], str]
+
+
+class KilledError(BaseException):
+    """The program ends here."""
+
+
+class FaultyTransport(httpx.BaseTransport):
+    """Asks before each request what becomes of it: `ok`; `unsent` or `unanswered` (the network), or the program is
+    `killed before` it is sent, or `killed after` it was carried out."""
+
+    def __init__(self) -> None:
+        self.inner = httpx.HTTPTransport()
+        self.outcome: Outcome = lambda request: "ok"
+        self.requests: list[httpx.Request] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        outcome = self.outcome(request)
+        if outcome == "unsent":
+            raise httpx.ConnectError("the tunnel")
+        if outcome == "killed before":
+            raise KilledError
+        self.requests.append(request)
+        response = self.inner.handle_request(request)
+        if outcome in {"unanswered", "killed after"}:
+            response.read()
+            response.close()
+            raise KilledError if outcome == "killed after" else httpx.ReadError("the tunnel")
+        return response
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class Device:
+    """`copy` is the running program's; after `restart` it is a new one over the same file."""
+
+    def __init__(self, base_url: str, token: str, path: Path, name: str) -> None:
+        self.base_url, self.token, self.path, self.name = base_url, token, path, name
+        self.network = FaultyTransport()
+        self._open()
+
+    def _open(self) -> None:
+        retrying = RetryingTransport(self.network, attempts=3, sleep=lambda seconds: None)
+        self.connection = Connection(self.base_url, self.token, transport=retrying)
+        self.copy = Copy(Store(self.path), self.connection)
+
+    def restart(self) -> None:
+        """As after kill -9: what the program held is gone."""
+        self.copy.store.close()
+        self.network = FaultyTransport()
+        self.connection.close()
+        self._open()
+
+    def close(self) -> None:
+        self.copy.store.close()
+        self.connection.close()
+
+    @contextmanager
+    def network_that(self, outcome: Outcome) -> Iterator[None]:
+        self.network.outcome = outcome
+        try:
+            yield
+        finally:
+            self.network.outcome = lambda request: "ok"
+
+    def people(self) -> dict[str, Any]:
+        """By name."""
+        return {person["name"]: person for person in self.copy.all("person")}
+
+
+def settle(*devices: Device) -> None:
+    """Sync all of them until nothing waits and nobody hears of anything new."""
+    for _ in range(10):
+        reports = [device.copy.sync() for device in devices]
+        if not any(report.pulled or report.pushed for report in reports):
+            return
+    raise AssertionError("the devices do not come to rest")

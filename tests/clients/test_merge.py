@@ -1,0 +1,79 @@
+"""The three-way merge of the Python client, field by field."""
+
+from typing import Any
+
+import pytest
+from contacts_client.merge import Clash, is_same, merge
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOME, WORK = {"id": "1", "email": "a@x", "type": "home"}, {"id": "2", "email": "b@x", "type": "work"}
+HOME_2, WORK_2 = {**HOME, "email": "z@x"}, {**WORK, "email": "y@x"}
+NEW, OTHER = {"email": "c@x", "type": None}, {"id": "3", "email": "d@x", "type": None}
+
+
+def test_fields_that_one_side_changed() -> None:
+    base = {"name": "Ada", "notes": None}
+    assert merge(base, {"name": "Ada L."}, {**base, "notes": "theirs"}) == ({"name": "Ada L."}, [])
+
+
+def test_both_made_the_same_of_it() -> None:
+    assert merge({"name": "Ada"}, {"name": " Grace "}, {"name": "Grace"}) == ({}, [])
+
+
+def test_both_changed_a_field() -> None:
+    assert merge({"name": "a"}, {"name": "b"}, {"name": "c"}) == ({}, [Clash("name", "a", "b", "c")])
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "result"),
+    [
+        ([HOME, WORK, NEW], [HOME, WORK, OTHER], [HOME, WORK, OTHER, NEW]),  # both added
+        ([HOME], [HOME, WORK, OTHER], [HOME, OTHER]),  # I removed, they added
+        ([HOME_2, WORK], [HOME, WORK_2], [HOME_2, WORK_2]),  # each changed one
+        ([HOME, NEW], [WORK], [NEW]),  # each removed one
+        ([{"email": "a@x", "type": "home"}, NEW], [HOME, WORK, OTHER], [HOME, OTHER, NEW]),  # written anew, without ids
+    ],
+)  # fmt: skip
+def test_lists_by_the_ids_of_their_entries(mine: Any, theirs: Any, result: Any) -> None:
+    assert merge({"emails": [HOME, WORK]}, {"emails": mine}, {"emails": theirs}) == ({"emails": result}, [])
+
+
+def test_an_entry_that_came_through_already_is_not_doubled() -> None:
+    assert merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, {**NEW, "id": "9"}]}) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "kept"),
+    [
+        ([{**HOME, "email": "m@x"}], [{**HOME, "email": "t@x"}], [{**HOME, "email": "t@x"}]),
+        ([], [{**HOME, "email": "t@x"}], [{**HOME, "email": "t@x"}]),
+        ([{**HOME, "email": "m@x"}], [], [{**HOME, "email": "m@x"}]),
+    ],
+)
+def test_an_entry_that_both_changed_is_a_clash_and_no_value_goes(mine: Any, theirs: Any, kept: Any) -> None:
+    body, clashes = merge({"emails": [HOME]}, {"emails": mine}, {"emails": theirs})
+    assert body.get("emails", theirs) == kept
+    assert [clash.mine for clash in clashes] == ([mine] if theirs else [])
+
+
+_ids = st.sets(st.sampled_from("abcdef"))
+
+
+@given(_ids, _ids, _ids)
+def test_ids_merge_as_sets_do(base: set[str], mine: set[str], theirs: set[str]) -> None:
+    fields = [{"groupIds": sorted(ids)} for ids in (base, mine, theirs)]
+    body, clashes = merge(*fields)
+    assert not clashes
+    assert set(body.get("groupIds", theirs)) == (theirs - (base - mine)) | (mine - base)
+
+
+_texts = st.sampled_from([None, "", "x", " x", "y"])
+
+
+@given(_texts, _texts, _texts)
+def test_no_text_is_lost(base: Any, mine: Any, theirs: Any) -> None:
+    body, clashes = merge({"notes": base}, {"notes": mine}, {"notes": theirs})
+    now = body.get("notes", theirs)
+    assert is_same(now, mine) or is_same(mine, base) or clashes[0].mine == mine
+    assert is_same(now, theirs) or is_same(theirs, base)

@@ -1,0 +1,216 @@
+"""Devices that are offline and meet again: nothing is lost and nothing doubled, on both databases."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from contacts_client import Action, RefusedError, State
+
+from accounts.models import ApiToken, User
+from people.models import ImportantDate, Person
+from tests.builders import make_token
+from tests.client import client_of
+from tests.clients.devices import Device, KilledError, settle
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Make = Callable[[str], Device]
+
+
+@pytest.fixture
+def phone(device: Make) -> Device:
+    return device("phone")
+
+
+@pytest.fixture
+def laptop(device: Make) -> Device:
+    return device("laptop")
+
+
+def both_know(phone: Device, laptop: Device, **fields: Any) -> str:
+    """A person whom both devices have."""
+    id_ = phone.copy.create("person", {"name": "Ada", **fields})
+    settle(phone, laptop)
+    return id_
+
+
+def test_what_is_made_offline_is_there_at_once_and_comes_through_in_order(phone: Device, laptop: Device) -> None:
+    family = phone.copy.create("group", {"name": "Family"})
+    ada = phone.copy.create("person", {"name": "Ada", "groupIds": [family], "emails": [{"email": "ada@example.org"}]})
+    phone.copy.update("person", ada, {"surname": "Lovelace"})
+    born = phone.copy.create("importantDate", {"personId": ada, "type": "BIRTHDAY", "date": "1815-12-10"})
+    phone.copy.update("person", ada, {"emails": [{"email": "ada@example.org"}, {"email": "a@example.org"}]})
+    assert phone.people()["Ada"]["surname"] == "Lovelace"
+    settle(phone, laptop)
+    seen = laptop.copy.get("person", ada)
+    assert seen
+    assert (seen["surname"], seen["groupIds"]) == ("Lovelace", [family])
+    assert [entry["email"] for entry in seen["emails"]] == ["ada@example.org", "a@example.org"]
+    assert ImportantDate.unscoped.get().pk.hex == born.replace("-", "")
+    assert not any([phone.copy.conflicts(), laptop.copy.conflicts(), phone.copy.refused()])
+
+
+def test_edits_of_different_fields_and_entries_are_joined(phone: Device, laptop: Device) -> None:
+    ada = both_know(phone, laptop, emails=[{"email": "ada@example.org"}])
+    (mail,) = phone.people()["Ada"]["emails"]
+    phone.copy.update("person", ada, {"nickname": "Countess", "emails": [mail, {"email": "phone@example.org"}]})
+    laptop.copy.update("person", ada, {"notes": "Met.", "emails": [mail, {"email": "laptop@example.org"}]})
+    settle(phone, laptop)
+    for device in (phone, laptop):
+        seen = device.people()["Ada"]
+        assert (seen["nickname"], seen["notes"]) == ("Countess", "Met.")
+        mails = {entry["email"] for entry in seen["emails"]}
+        assert mails == {"ada@example.org", "phone@example.org", "laptop@example.org"}
+        assert device.copy.conflicts() == []
+
+
+@pytest.mark.parametrize("keep", ["mine", "theirs"])
+def test_two_edits_of_one_field_are_a_conflict_that_is_shown(phone: Device, laptop: Device, keep: Any) -> None:
+    ada = both_know(phone, laptop, notes="old")
+    phone.copy.update("person", ada, {"notes": "phone's", "surname": "Lovelace"})
+    laptop.copy.update("person", ada, {"notes": "laptop's"})
+    settle(phone, laptop)
+    (conflict,) = laptop.copy.conflicts()
+    told = (conflict.field, conflict.base, conflict.mine, conflict.theirs)
+    assert told == ("notes", "old", "laptop's", "phone's")
+    assert laptop.people()["Ada"]["notes"] == "phone's"
+    laptop.copy.resolve(conflict, keep)
+    settle(phone, laptop)
+    assert phone.people()["Ada"]["notes"] == ("laptop's" if keep == "mine" else "phone's")
+    assert phone.people()["Ada"]["surname"] == "Lovelace"
+    assert laptop.copy.conflicts() == []
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_what_was_edited_here_and_deleted_there_can_be_brought_back(
+    phone: Device, laptop: Device, alice: User, removed: bool
+) -> None:
+    ada = both_know(phone, laptop, emails=[{"email": "ada@example.org"}])
+    phone.copy.delete("person", ada)
+    phone.copy.sync()
+    if removed:
+        client_of(alice).ok("DELETE", f"/api/people/{ada}/permanent")
+    laptop.copy.update("person", ada, {"notes": "laptop's"})
+    settle(phone, laptop)
+    assert laptop.people() == {}
+    (conflict,) = laptop.copy.conflicts()
+    assert (conflict.action, conflict.field, conflict.mine) == (Action.UPDATE, None, {"notes": "laptop's"})
+    laptop.copy.resolve(conflict, "mine")
+    settle(phone, laptop)
+    back = phone.people()["Ada"]
+    assert (back["notes"], back["emails"][0]["email"]) == ("laptop's", "ada@example.org")
+    assert (back["id"] == ada) is not removed
+
+
+def test_what_was_deleted_here_and_edited_there_stays(phone: Device, laptop: Device) -> None:
+    ada = both_know(phone, laptop)
+    phone.copy.update("person", ada, {"notes": "phone's"})
+    phone.copy.sync()
+    laptop.copy.delete("person", ada)
+    assert laptop.people() == {}
+    settle(phone, laptop)
+    assert laptop.people()["Ada"]["notes"] == "phone's"
+    (conflict,) = laptop.copy.conflicts()
+    assert conflict.action is Action.DELETE
+    laptop.copy.resolve(conflict, "mine")
+    settle(phone, laptop)
+    assert phone.people() == laptop.people() == {}
+
+
+@pytest.mark.parametrize("outcome", ["unsent", "unanswered", "killed before", "killed after"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_program_or_network_that_fails_doubles_nothing(
+    phone: Device, laptop: Device, method: str, outcome: str
+) -> None:
+    def fail(request: httpx.Request) -> str:
+        return outcome if request.method == method else "ok"
+
+    bob = phone.copy.create("person", {"name": "Bob"})
+    carl = both_know(phone, laptop, name="Carl")
+    ada = phone.copy.create("person", {"name": "Ada"})
+    phone.copy.update("person", carl, {"notes": "n", "emails": [{"email": "carl@example.org"}]})
+    phone.copy.update("person", ada, {"emails": [{"email": "ada@example.org"}]})
+    phone.copy.delete("person", bob)
+    with phone.network_that(fail), pytest.raises((httpx.TransportError, KilledError)):
+        phone.copy.sync()
+    phone.restart()
+    settle(phone, laptop)
+    assert Person.unscoped.count() == 3
+    assert set(phone.people()) == set(laptop.people()) == {"Ada", "Carl"}
+    for name, person in laptop.people().items():
+        assert [entry["email"] for entry in person["emails"]] == [f"{name.lower()}@example.org"]
+    assert not any([phone.copy.store.edits(), phone.copy.conflicts()])
+
+
+def test_an_edit_that_came_through_is_not_held_against_what_followed(phone: Device, laptop: Device) -> None:
+    """The answer of a create is lost; another device changes the record; then the first goes on with its edits."""
+
+    def lose_creates(request: httpx.Request) -> str:
+        return "killed after" if request.method == "POST" else "ok"
+
+    ada = phone.copy.create("person", {"name": "Ada", "notes": "first"})
+    phone.copy.create("group", {"name": "G"})
+    phone.copy.update("person", ada, {"nickname": "mine"})
+    with phone.network_that(lose_creates), pytest.raises(KilledError):
+        phone.copy.sync()
+    laptop.copy.sync()
+    laptop.copy.update("person", ada, {"nickname": "theirs", "notes": "second"})
+    laptop.copy.sync()
+    phone.restart()
+    settle(phone, laptop)
+    seen = phone.people()["Ada"]
+    assert (seen["nickname"], seen["notes"]) == ("theirs", "second")
+    assert [conflict.mine for conflict in phone.copy.conflicts()] == ["mine"]
+
+
+def test_an_edit_that_is_refused_is_kept_and_can_be_amended_or_given_up(phone: Device, laptop: Device) -> None:
+    ada = phone.copy.create("person", {"name": "Ada", "emails": [{"email": "no address"}]})
+    phone.copy.update("person", ada, {"notes": "n"})
+    lost = phone.copy.create("group", {"name": ""})
+    phone.copy.update("group", lost, {"description": "d"})
+    report = phone.copy.sync()
+    assert report.refused == 2
+    person, group = phone.copy.refused()
+    assert person.problem
+    assert person.problem["details"][0]["field"] == "emails.0.email"
+    phone.copy.amend(person, {"emails": [{"email": "ada@example.org"}]})
+    phone.copy.discard(group)
+    settle(phone, laptop)
+    assert laptop.people()["Ada"]["notes"] == "n"
+    assert not any([phone.copy.store.edits(), list(laptop.copy.all("group"))])
+
+
+def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, laptop: Device, mallory: User) -> None:
+    ada = both_know(phone, laptop)
+    gone = phone.copy.create("person", {"name": "Gone"})
+    settle(phone, laptop)
+    phone.copy.delete("person", gone)
+    phone.copy.sync()
+    laptop.copy.update("person", ada, {"notes": "kept"})
+    laptop.copy.update("person", gone, {"notes": "kept, too"})
+    cursor = client_of(mallory).ok("GET", "/api/changes")["cursor"]
+    laptop.copy.store.set_fact("cursor", cursor)
+    settle(phone, laptop)
+    assert set(laptop.people()) == {"Ada"}
+    assert phone.people()["Ada"]["notes"] == "kept"
+    assert [conflict.mine for conflict in laptop.copy.conflicts()] == [{"notes": "kept, too"}]
+
+
+def test_a_token_that_has_ended_stops_the_sync_and_loses_no_edit(phone: Device, laptop: Device, alice: User) -> None:
+    phone.copy.create("person", {"name": "Ada"})
+    ApiToken.unscoped.all().delete()
+    with pytest.raises(RefusedError) as refused:
+        phone.copy.sync()
+    assert refused.value.status == 401
+    assert [edit.state for edit in phone.copy.store.edits()] == [State.WAITING]
+    phone.token = make_token(alice)
+    phone.restart()
+    phone.copy.sync()
+    assert Person.unscoped.count() == 1
+
+
+def test_nothing_new_costs_one_request(phone: Device, laptop: Device) -> None:
+    both_know(phone, laptop)
+    phone.network.requests.clear()
+    phone.copy.sync()
+    assert [request.url.path for request in phone.network.requests] == ["/api/changes"]

@@ -1,0 +1,159 @@
+"""Three devices do at random what devices do, on networks that fail and in programs that are killed, and lose nothing.
+
+OFFLINE_ROUNDS=1000 does a thousand rounds; OFFLINE_SEED plays a run again.
+"""
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from contacts_client import Action, RefusedError
+
+from tests.clients.devices import Device, KilledError, settle
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = int(os.environ.get("OFFLINE_ROUNDS", "60"))
+SEED = int(os.environ.get("OFFLINE_SEED", "0")) or random.randrange(1, 10**9)
+TEXTS = ("notes", "nickname", "organization")
+#: As old as the record that repeats them (docs/changes.md).
+REPEATED = {"memberCount", "person", "relatedPerson", "relationshipType", "inverse"}
+
+
+class Users:
+    """What the users of the devices do. `given_up` are the values that one of them saw and replaced or deleted."""
+
+    def __init__(self, devices: list[Device], dice: random.Random) -> None:
+        self.devices, self.dice = devices, dice
+        self.written: list[str] = []
+        self.given_up: set[str] = set()
+
+    def value(self, device: Device) -> str:
+        self.written.append(f"{device.name}-{len(self.written)}.")
+        return self.written[-1]
+
+    def give_up(self, seen: Any) -> None:
+        text = json.dumps(seen)
+        self.given_up |= {value for value in self.written if value in text}
+
+    def act(self, device: Device) -> None:
+        people = list(device.copy.all("person"))
+        doings: list[Callable[[Device, Any], None]] = [self.sync] * 4 + [self.make]
+        if people:
+            doings += [self.write] * 5 + [self.add_entry] * 3 + [self.drop_entry, self.join, self.delete, self.date]
+        if device.copy.conflicts():
+            doings += [self.resolve] * 3
+        self.dice.choice(doings)(device, self.dice.choice(people) if people else None)
+
+    def make(self, device: Device, person: Any) -> None:
+        device.copy.create("person", {"name": self.value(device), "emails": [{"email": self.mail(device)}]})
+        if self.dice.random() < 0.3:
+            device.copy.create("group", {"name": self.value(device)})
+
+    def write(self, device: Device, person: Any) -> None:
+        field = self.dice.choice(TEXTS)
+        before = person.get(field)
+        device.copy.update("person", person["id"], {field: self.value(device)})
+        self.give_up(before)
+
+    def mail(self, device: Device) -> str:
+        return f"{self.value(device)}x@example.org"
+
+    def add_entry(self, device: Device, person: Any) -> None:
+        emails = person.get("emails", [])
+        device.copy.update("person", person["id"], {"emails": [*emails, {"email": self.mail(device)}]})
+
+    def drop_entry(self, device: Device, person: Any) -> None:
+        emails = person.get("emails", [])
+        if emails:
+            gone = emails[self.dice.randrange(len(emails))]
+            device.copy.update("person", person["id"], {"emails": [entry for entry in emails if entry is not gone]})
+            self.give_up(gone)
+
+    def join(self, device: Device, person: Any) -> None:
+        groups = [group["id"] for group in device.copy.all("group")]
+        if groups:
+            joined = {*person.get("groupIds", []), self.dice.choice(groups)}
+            device.copy.update("person", person["id"], {"groupIds": sorted(joined)})
+
+    def date(self, device: Device, person: Any) -> None:
+        body = {"personId": person["id"], "type": "OTHER", "title": self.value(device), "date": "2000-01-01"}
+        device.copy.create("importantDate", body)
+
+    def delete(self, device: Device, person: Any) -> None:
+        if self.dice.random() < 0.5:
+            device.copy.delete("person", person["id"])
+            dates = [date for date in device.copy.all("importantDate") if date["personId"] == person["id"]]
+            self.give_up([person, dates])
+
+    def resolve(self, device: Device, person: Any) -> None:
+        conflict = self.dice.choice(device.copy.conflicts())
+        now = device.copy.get(conflict.type, conflict.id) or {}
+        keep = self.dice.choice(["mine", "theirs"])
+        device.copy.resolve(conflict, keep)  # type: ignore[arg-type]
+        if keep == "theirs":
+            self.give_up([conflict.mine, conflict.base])
+        elif conflict.field is not None:
+            self.give_up([now.get(conflict.field), conflict.base])
+        elif conflict.action is Action.DELETE:
+            self.give_up([now, [d for d in device.copy.all("importantDate") if d["personId"] == conflict.id]])
+        else:
+            self.give_up(conflict.base)
+
+    def sync(self, device: Device, person: Any) -> None:
+        fault = self.dice.choice(["ok", "ok", "unsent", "unanswered", "killed before", "killed after"])
+        survives = self.dice.randrange(4)
+
+        def outcome(request: httpx.Request) -> str:
+            nonlocal survives
+            survives -= 1
+            return fault if survives < 0 and fault != "ok" and self.dice.random() < 0.7 else "ok"
+
+        try:
+            with device.network_that(outcome):
+                device.copy.sync()
+        except httpx.TransportError:
+            pass
+        except KilledError:
+            device.restart()
+
+
+def records(device: Device) -> Iterator[tuple[str, str, Any]]:
+    for type_ in ("person", "group", "importantDate", "relationshipType"):
+        for record in device.copy.store.records(type_):
+            yield type_, record["id"], {name: value for name, value in record.items() if name not in REPEATED}
+
+
+def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
+    devices = [device(name) for name in ("phone", "laptop", "tablet")]
+    users = Users(devices, random.Random(SEED))
+    for _ in range(ROUNDS):
+        users.act(users.dice.choice(devices))
+    settle(*devices)
+    new = device("new")
+    new.copy.sync()
+    there = list(records(new))
+    shown = [[c.mine, c.theirs] for d in devices for c in d.copy.conflicts()]
+    refused = [edit.body for d in devices for edit in d.copy.refused()]
+    text = json.dumps([there, shown, refused])
+    lost = [value for value in users.written if value not in users.given_up and value not in text]
+    print(f"{ROUNDS} rounds, seed {SEED}: {len(users.written)} values, {len(there)} records, {len(shown)} conflicts,"
+          f" {len(refused)} refused")  # fmt: skip
+    assert not lost, f"lost with seed {SEED}: {lost}"
+    for each in devices:
+        assert list(records(each)) == there, SEED
+        assert all(edit.problem or each.copy._is_held_up(edit) for edit in each.copy.store.edits())
+    # A value twice is a write that was carried out twice.
+    alive = json.dumps([record for type_, _, record in there if type_ != "relationshipType"])
+    assert all(alive.count(f'"{value}"') <= 1 for value in users.written), SEED
+
+
+def test_a_refusal_is_none_of_the_store(device: Callable[[str], Device]) -> None:
+    phone = device("phone")
+    phone.connection.token = ""
+    with pytest.raises(RefusedError):
+        phone.connection.ask("GET", "/api/people/none")
