@@ -14,6 +14,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("people/{personId}/important-dates",),
     ),
     "Interactions": ("What passed between the user and people.", ("interactions", "people/{personId}/interactions")),
+    "Insights": ("Who drifts away, whose details are missing, which round days come.", ("insights",)),
     "Photos": ("Pictures of people and of the account.", ("photos", "people/{personId}/photo", "user/photo")),
     "Groups": ("Groups of people.", ("groups",)),
     "Custom fields": ("Typed fields that the account defines.", ("custom-field-templates",)),

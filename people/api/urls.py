@@ -9,6 +9,7 @@ from people.api.duplicates import DuplicateViewSet
 from people.api.errors import FAILURES
 from people.api.groups import GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
+from people.api.insights import InsightViewSet
 from people.api.interactions import InteractionViewSet, PersonInteractionViewSet
 from people.api.map import MapViewSet
 from people.api.merging import MergeViewSet
@@ -31,6 +32,7 @@ router.register("interactions", InteractionViewSet, basename="interaction")
 router.register("groups", GroupViewSet, basename="group")
 router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")
 router.register("deleted", DeletedViewSet, basename="deleted")
+router.register("insights", InsightViewSet, basename="insight")
 router.register("map", MapViewSet, basename="map")
 router.register("photos", PhotoViewSet, basename="photo")
 router.register("user", UserPhotoViewSet, basename="user-photo")

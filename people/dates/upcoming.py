@@ -34,7 +34,7 @@ def upcoming_events(owner: User, *, start: dt.date, days: int) -> list[dict[str,
     A repeating date has an event for each occurrence; (`id`, `date`) is unique. Of contacts only the next is one.
     """
     clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
-    events = [*_date_events(owner, clock, start, end), *_contact_events(owner, clock, start, end)]
+    events = [*important_events(owner, clock, start, end), *_contact_events(owner, clock, start, end)]
     events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
     return events
 
@@ -83,7 +83,8 @@ def _own_rules(owner: User) -> Any:
     return _of_active_people(owner).filter(type=None, reminder_enabled=True)
 
 
-def _date_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+def important_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+    """The events of important dates alone, in no order."""
     yearly = _of_active_people(owner).filter(_YEARLY, month_day__in=_days_between(start, end))
     unread = (*(f"person__{column}" for column in Person.DOCUMENTS), "person__notes")
     for row in chain(*(rows.select_related("person").defer(*unread) for rows in (yearly, _own_rules(owner)))):

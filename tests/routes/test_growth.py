@@ -27,7 +27,7 @@ UNKNOWN_SMALL, UNKNOWN_LARGE = 500, 2000
 # How much the count may rise from the one to the other, beyond a base that hides chance.
 CONSTANT, BASE = 1.5, {"sqlite": 400, "postgresql": 60}
 
-#: The answer holds a row for each person, so the cost is that of the account.
+#: The answer holds a row for each person, or each is looked at, so the cost is that of the account.
 ACCOUNT = {
     "GET /api/user/export",
     "DELETE /api/user/delete",
@@ -38,6 +38,7 @@ ACCOUNT = {
     "GET /api/dashboard/graph?limit=1",
     "GET /api/vcard/export",
     "GET /api/map/markers",
+    "GET /api/insights",
 }
 #: The cost is that of the rows that match: a year of events, people whose names hold the text.
 ROWS = {

@@ -1,0 +1,85 @@
+"""Who is drifting away: silent for twice as long as the user meant it to be, or as it has been with this person.
+
+The measure is the person's own, never one for all: somebody called every week is missed after a fortnight, somebody met
+once a year is not. Two statements, however many people.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+from operator import itemgetter
+from statistics import median
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.models import User
+from people.dates.recurrence import end_of_day, local_day
+from people.dates.schedule import Calendar, contact_rule
+from people.dates.upcoming import name_of
+from people.insights.insight import MOST, Insight
+from people.models import Participation, Person
+
+CONTACT_INTERVAL, OWN_RHYTHM = "contact_interval", "own_rhythm"
+TIMES: Final = 2
+_FEWEST: Final = 3
+_UNREAD = (*Person.DOCUMENTS, "notes", "card_lines")
+
+
+def drifting_people(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
+    """Those who have been silent for the longest, measured by what was usual, first."""
+    pauses = _pauses(owner, clock, today)
+    people = Person.objects.owned_by(owner).active()
+    rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(TIMES))
+    found: list[tuple[float, Insight]] = []
+    for person in people.filter(rhythmic).defer(*_UNREAD):
+        measures = list(_measures(owner, person, clock, today, pauses.get(person.pk)))
+        if measures:
+            found.append(max(measures, key=itemgetter(0)))
+    found.sort(key=lambda pair: (-pair[0], pair[1].person_name, str(pair[1].person_id)))
+    return [insight for _, insight in found[:MOST]]
+
+
+def _pauses(owner: User, clock: Calendar, today: dt.date) -> dict[UUID, float]:
+    """The median pause in days between the interactions of each person, where three or more have been."""
+    rows = Participation.objects.owned_by(owner).filter(
+        at__lt=end_of_day(today, clock.zone), interaction__deleted_at=None, person__deleted_at=None
+    )
+    instants = rows.order_by("person_id", "at").values_list("person_id", "at").iterator()
+    found: dict[UUID, float] = {}
+    for person_id, theirs in groupby(instants, itemgetter(0)):
+        days = [local_day(at, clock.zone) for _, at in theirs]
+        if len(days) >= _FEWEST:
+            found[person_id] = median((later - earlier).days for earlier, later in pairwise(days))
+    return found
+
+
+def _measures(
+    owner: User, person: Person, clock: Calendar, today: dt.date, pause: float | None
+) -> Iterator[tuple[float, Insight]]:
+    """By what the person has been silent for too long, each with how many times what was usual."""
+    since = person.last_contact or clock.today(person.created_at)
+    silent = (today - since).days
+    if (rule := contact_rule(person, clock)) and (limit := _limit(rule.anchor, rule, today)):
+        reason = f"Silent for {silent} days; you meant to be in touch every {_interval(person)}."
+        yield silent / limit * TIMES, _insight(owner, person, CONTACT_INTERVAL, reason, since)
+    if pause and silent >= TIMES * pause:
+        reason = f"Silent for {silent} days; {pause:g} days were usual between you."
+        yield silent / pause, _insight(owner, person, OWN_RHYTHM, reason, since)
+
+
+def _limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
+    """The days of twice the interval, in calendar units, where they are over; 0 where they are not."""
+    day = rule.nth(TIMES)
+    return max((day - anchor).days, 1) if day and day <= today else 0
+
+
+def _interval(person: Person) -> str:
+    number = person.contact_reminder_interval or 1
+    unit = (person.contact_reminder_interval_unit or "MONTHS").lower()
+    return unit.removesuffix("s") if number == 1 else f"{number} {unit}"
+
+
+def _insight(owner: User, person: Person, code: str, reason: str, since: dt.date) -> Insight:
+    return Insight(person.pk, name_of(person, owner), code, reason, since)

@@ -1,0 +1,15 @@
+"""Whom nothing that is known would reach: neither phone nor e-mail nor address."""
+
+from accounts.models import User
+from people.dates.upcoming import name_of
+from people.insights.insight import MOST, Insight
+from people.models import Person
+
+CODE = "no_way_to_reach"
+
+
+def incomplete_people(owner: User) -> list[Insight]:
+    """In name order."""
+    bare = Person.objects.owned_by(owner).active().filter(phone_numbers=[], emails=[], addresses=[]).in_name_order()
+    people = bare.defer(*Person.DOCUMENTS, "notes", "card_lines")[:MOST]
+    return [Insight(person.pk, name_of(person, owner), CODE, "Neither phone, e-mail nor address.") for person in people]

@@ -1,0 +1,51 @@
+"""Round birthdays and anniversaries that come within 30 days."""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Final
+
+from accounts.models import User
+from people.dates.recurrence import Recurrence, turns
+from people.dates.schedule import Calendar
+from people.dates.upcoming import important_events, name_of
+from people.insights.insight import MOST, Insight
+from people.models import Person
+from people.vocabularies import DateType
+
+DAYS: Final = 30
+_ROUND: Final = frozenset({1, 10, 18, 20, 25, *range(30, 1000, 10)})
+_CODES: Final = {DateType.BIRTHDAY: "birthday", DateType.ANNIVERSARY: "anniversary"}
+
+
+def milestones(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
+    """The next first. An anniversary that stands on the person and among its dates is one."""
+    end = today + dt.timedelta(DAYS)
+    found = {
+        (day, insight.person_id, insight.code): insight
+        for day, insight in (*_of_dates(owner, clock, today, end), *_of_people(owner, clock, today, end))
+    }
+    ordered = sorted(found.items(), key=lambda pair: (pair[0][0], pair[1].person_name, *pair[0][1:]))
+    return [insight for _, insight in ordered[:MOST]]
+
+
+Found = Iterator[tuple[dt.date, Insight]]
+
+
+def _of_dates(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Found:
+    for event in important_events(owner, clock, today, end):
+        if event["type"] in _CODES and event["turns"] in _ROUND:
+            day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
+            yield day, _insight(event["personId"], event["personName"], code, event["turns"], day)
+
+
+def _of_people(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Found:
+    people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
+    for person in people.defer(*Person.DOCUMENTS, "notes", "card_lines"):
+        for day in Recurrence(person.anniversary, leap_day=clock.leap_day).between(today, end):
+            years = turns(person.anniversary, day, clock.leap_day)
+            if years in _ROUND:
+                yield day, _insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day)
+
+
+def _insight(person_id: str, name: str, code: str, years: int | None, day: dt.date) -> Insight:
+    return Insight(person_id, name, code, f"{years} years on {day.isoformat()}: the {code}.")

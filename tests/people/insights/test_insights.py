@@ -1,0 +1,150 @@
+"""GET /api/insights: who, why, in which order, and at what cost."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from people.models import Person
+from tests.builders import make_person
+from tests.client import Client
+from tests.people.interactions.steps import note
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
+
+
+def insights(api: Client, kind: str) -> list[tuple[str, str]]:
+    """Names and codes of one kind."""
+    return [(row["personName"], row["code"]) for row in api.ok("GET", "/api/insights")[kind]]
+
+
+def notes(api: Client, person: Person, *days: str) -> None:
+    for day in days:
+        note(api, person, at=f"{day}T12:00:00Z")
+
+
+def add(api: Client, name: str, **fields: Any) -> Person:
+    made = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]
+    return Person.unscoped.get(pk=made["id"])
+
+
+def remind(number: int, unit: str) -> dict[str, Any]:
+    return {
+        "contactReminderEnabled": True,
+        "contactReminderInterval": number,
+        "contactReminderIntervalUnit": unit,
+    }
+
+
+@pytest.mark.parametrize(
+    ("last", "rule", "drifts"),
+    [
+        ("2026-01-01", (1, "MONTHS"), True),
+        ("2026-01-02", (1, "MONTHS"), False),
+        ("2026-02-15", (1, "WEEKS"), True),
+        ("2026-02-16", (1, "WEEKS"), False),
+        ("2025-08-31", (3, "MONTHS"), True),
+    ],
+)
+def test_silent_for_twice_the_interval(api: Client, last: str, rule: Any, drifts: bool) -> None:
+    add(api, "Ada", lastContact=last, **remind(*rule))
+    assert insights(api, "drifting") == ([("Ada", "contact_interval")] if drifts else [])
+
+
+def test_silent_against_the_persons_own_rhythm(api: Client, alice: User) -> None:
+    weekly, yearly, twice, at_once = (make_person(alice, name=name) for name in ("Weekly", "Yearly", "Twice", "Once"))
+    notes(api, weekly, "2026-01-25", "2026-02-01", "2026-02-08", "2026-02-15")
+    notes(api, yearly, "2023-06-01", "2024-06-01", "2025-06-01")
+    notes(api, twice, "2026-01-01", "2026-01-02")
+    notes(api, at_once, "2026-01-01", "2026-01-01", "2026-01-01")
+    [found] = api.ok("GET", "/api/insights")["drifting"]
+    assert found == {
+        "personId": str(weekly.pk),
+        "personName": "Weekly",
+        "code": "own_rhythm",
+        "reason": "Silent for 14 days; 7 days were usual between you.",
+        "since": "2026-02-15",
+    }
+    note(api, weekly, at="2026-03-05T12:00:00Z")  # ahead: nobody has been in touch yet
+    assert insights(api, "drifting") == [("Weekly", "own_rhythm")]
+    note(api, weekly, at="2026-02-28T12:00:00Z")
+    assert insights(api, "drifting") == []
+
+
+def test_the_worst_comes_first_and_each_once(api: Client, alice: User) -> None:
+    ada = add(api, "Ada", lastContact="2025-12-01", **remind(1, "MONTHS"))
+    notes(api, ada, "2025-11-01", "2025-11-02", "2025-11-03")
+    add(api, "Bob", lastContact="2025-12-20", **remind(1, "MONTHS"))
+    add(api, "Cy", lastContact="2020-01-01", **remind(1, "MONTHS"), notes="gone")
+    api.ok("DELETE", f"/api/people/{Person.unscoped.get(name='Cy').pk}")
+    assert insights(api, "drifting") == [("Ada", "own_rhythm"), ("Bob", "contact_interval")]
+
+
+def test_whom_nothing_would_reach(api: Client, stranger: Client) -> None:
+    add(api, "Zed")
+    add(api, "Bare", notes="Somewhere", urls=[{"url": "https://example.org"}])
+    add(api, "Phone", phoneNumbers=[{"number": "030 12345"}])
+    add(api, "Mail", emails=[{"email": "mail@example.org"}])
+    add(api, "House", addresses=[{"locality": "London"}])
+    assert insights(api, "incomplete") == [("Bare", "no_way_to_reach"), ("Zed", "no_way_to_reach")]
+    assert insights(stranger, "incomplete") == []
+    for number in range(25):
+        add(api, f"P{number:02}")
+    assert len(insights(api, "incomplete")) == 20
+
+
+def born(day: str, **more: Any) -> dict[str, Any]:
+    return {"importantDates": [{"type": "BIRTHDAY", "date": day, **more}]}
+
+
+@pytest.mark.parametrize(
+    ("day", "comes"),
+    [
+        ("1996-03-01", True),  # 30 today
+        ("1976-03-31", True),  # 50 on the last day
+        ("1976-04-01", False),
+        ("1991-03-10", False),  # 35
+        ("2008-03-10", True),  # 18
+        ("2001-03-10", True),  # 25
+        ("2025-03-10", True),  # 1
+        ("1926-03-10", True),  # 100
+        ("2026-03-10", False),  # born on it
+    ],
+)
+def test_round_birthdays_within_thirty_days(api: Client, day: str, comes: bool) -> None:
+    add(api, "Ada", **born(day))
+    add(api, "Unknown", **born(day, yearUnknown=True))
+    assert insights(api, "milestones") == ([("Ada", "birthday")] if comes else [])
+
+
+def test_anniversaries_of_both_kinds_once(api: Client) -> None:
+    dates = [{"type": "ANNIVERSARY", "date": "2001-03-20"}, {"title": "Moved", "date": "2016-03-12"}]
+    add(api, "Ada", anniversary="2001-03-20", importantDates=dates)
+    add(api, "Bob", anniversary="2016-03-05")
+    found = api.ok("GET", "/api/insights")["milestones"]
+    assert [(row["personName"], row["reason"]) for row in found] == [
+        ("Bob", "10 years on 2026-03-05: the anniversary."),
+        ("Ada", "25 years on 2026-03-20: the anniversary."),
+    ]
+
+
+def test_the_number_of_statements_stays(api: Client, alice: User) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            api.ok("GET", "/api/insights")
+        return len(captured)
+
+    def fill(number: int) -> None:
+        for place in range(number):
+            day = dt.date(1976, 3, 2) + dt.timedelta(place % 20)
+            person = add(api, f"P{place}", anniversary=day.isoformat(), **remind(1, "WEEKS"), **born(day.isoformat()))
+            notes(api, person, "2026-01-01", "2026-01-03", "2026-01-05")
+
+    fill(1)
+    statements()
+    few = statements()
+    fill(20)
+    assert statements() == few
