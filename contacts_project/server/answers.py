@@ -1,5 +1,6 @@
 """Answers as threads make them: whole, so that neither a thread nor a database cursor waits for whoever reads them."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,16 +17,18 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 @dataclass
 class Answer:
-    """What one request is answered: a body in `spool`, `events`, or what goes `on_loop`."""
+    """What one request is answered: a body in `spool`, `events` or what goes `on_loop`; `cpu_seconds` of its thread."""
 
     spool: Spool = field(default_factory=Spool)
     status: int = 500
     headers: Headers = field(default_factory=list)
     events: EventStream | None = None
     on_loop: LoopAnswer | None = None
+    cpu_seconds: float = 0.0
 
     def ask(self, application: Application, environ: dict[str, Any]) -> None:
         """Call the application and make the whole body, also of an answer that Django streams."""
+        began = time.thread_time()
         response = application(environ, self._start)
         try:
             if isinstance(response, EventStream):
@@ -38,6 +41,7 @@ class Answer:
                 self.spool.write(piece)
         finally:
             response.close()  # for Django the request is over
+            self.cpu_seconds = time.thread_time() - began
         if self.status not in {204, 304} and not any(name == b"content-length" for name, _ in self.headers):
             self.headers.append((b"content-length", b"%d" % self.spool.size))
 

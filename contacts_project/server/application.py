@@ -16,7 +16,7 @@ from contacts_project.server import answers
 from contacts_project.server.answers import Answer
 from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
-from contacts_project.server.memory import Release
+from contacts_project.server.memory import Release, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
 from contacts_project.server.stalled import make_room
@@ -62,7 +62,6 @@ class Application:
         except ClientGoneError:
             return
         finally:
-            self.release.note(body.spool.size + answer.spool.size)
             body.spool.close()
             answer.spool.close()
 
@@ -80,7 +79,10 @@ class Application:
                 if answer.events is None and answer.on_loop is None:
                     await deliver(send, body, answer, gone)
             finally:
-                queue.leave(kind)
+                was_large = is_large(body.spool.size + answer.spool.size, answer.cpu_seconds)
+                queue.leave(kind, was_large=was_large)
+                if was_large:
+                    self.release.note()
             if answer.events is not None:
                 await self._stream(send, answer, answer.events, gone)
             elif answer.on_loop is not None:

@@ -8,8 +8,9 @@ import asyncio
 import ctypes
 import gc
 
-# From so many bytes on a body or an answer is worth it; what comes within the delay is done with it.
-LARGE, DELAY_SECONDS = 256 * 1024, 5
+# From so many bytes of body and answer on, or so much CPU of its thread: what goes through a whole account may answer
+# little. What comes within the delay is done with it.
+LARGE, LONG_SECONDS, DELAY_SECONDS = 256 * 1024, 0.1, 5
 
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
 
@@ -21,15 +22,20 @@ def release_memory() -> None:
         _malloc_trim(0)
 
 
+def is_large(size: int, cpu_seconds: float) -> bool:
+    """Whether a request with so many bytes in its body and answer, and so much CPU, has taken memory worth a look."""
+    return size >= LARGE or cpu_seconds >= LONG_SECONDS
+
+
 class Release:
     """Has memory released some seconds after a large request, once for all that come meanwhile."""
 
     def __init__(self) -> None:
         self._is_due = False
 
-    def note(self, size: int) -> None:
-        """A request with so many bytes in its body and answer is over. On the event loop."""
-        if size >= LARGE and not self._is_due:
+    def note(self) -> None:
+        """A large request is over. On the event loop."""
+        if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_later(DELAY_SECONDS, self._start)
 

@@ -21,6 +21,11 @@ MOST_OF_CALLER = 24
 MOST_OF_PATH = 8
 WAIT_SECONDS = 60
 _LOOK_SECONDS = 0.2
+# Large requests that threads work on at a time. Each takes memory by the size of its account, and what eight have taken
+# together does not all come back: with small objects between them, the allocator keeps it. More would be no faster, for
+# they wait for each other's lock of the interpreter.
+MOST_LARGE = 2
+_KINDS_KEPT = 1_000
 # Requests that may wait for other servers at a time, beyond those that run: each has a thread that does nothing.
 MOST_WAITING = 32
 
@@ -46,6 +51,8 @@ class ThreadQueue:
         self.waiting_threads = threading.Semaphore(MOST_WAITING)
         self.max_per_kind = max(2, threads // 4)  # more would only wait for the lock of the interpreter
         self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
+        self.running: Counter[Kind] = Counter()  # those that have a thread now
+        self.large: dict[Kind, None] = {}  # those that were large the last time, the latest last
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
         self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
 
@@ -74,8 +81,13 @@ class ThreadQueue:
         finally:
             self._count(kind, threads=1)
 
-    def leave(self, kind: Kind) -> None:
-        """The request is over."""
+    def leave(self, kind: Kind, *, was_large: bool = False) -> None:
+        """The request is over; the next of its kind is taken for as large."""
+        self.large.pop(kind, None)
+        if was_large:
+            self.large[kind] = None
+        if len(self.large) > _KINDS_KEPT:
+            del self.large[next(iter(self.large))]
         self._count(kind, requests=-1)
 
     @contextmanager
@@ -93,6 +105,9 @@ class ThreadQueue:
     def _count(self, kind: Kind, *, threads: int = 0, requests: int = 0) -> None:
         """So many threads are free again, so many requests of the kind are under way."""
         self.free += threads
+        self.running[kind] -= threads
+        if not self.running[kind]:
+            del self.running[kind]
         for counted in (kind, (kind.caller, kind.path), kind.caller):
             self.under_way[counted] += requests
             if not self.under_way[counted]:
@@ -106,6 +121,7 @@ class ThreadQueue:
             # Who gave up meanwhile has cancelled it: the thread goes to the next.
             if not grant.done():
                 self.free -= 1
+                self.running[kind] += 1
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
                 grant.set_result(None)
 
@@ -122,9 +138,15 @@ class ThreadQueue:
         for path, kinds in paths.items():
             if self.under_way[caller, path] < MOST_OF_PATH:
                 for kind in kinds:
-                    if self.under_way[kind] < self.max_per_kind:
+                    if self.under_way[kind] < self.max_per_kind and self._has_room(kind):
                         return kind
         return None
+
+    def _has_room(self, kind: Kind) -> bool:
+        return (
+            kind not in self.large
+            or sum(self.running[other] for other in self.running.keys() & self.large) < MOST_LARGE
+        )
 
     def _mark_held_up(self, caller: object) -> None:
         """Have somebody cut off, if need be, for what waits although nobody else asks for it."""

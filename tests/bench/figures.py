@@ -1,5 +1,8 @@
 """What a benchmark is: a function that takes the shared data and returns figures. Benchmarks assert no times.
 
+Time is CPU of the process (`time.process_time`): a machine that does other things changes the clock twofold, and CPU
+hardly. The server of PostgreSQL is not in it, on either side of a ratio.
+
 A module of tests/bench lists `BENCHES = [("name", function), ...]`; each function takes the SharedData and returns one
 or more Figures. The floor, where there is one, is measured in the same run: the bare SQL for the same rows plus orjson.
 """
@@ -16,7 +19,7 @@ from django.db import connection
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table. Times are medians, in seconds."""
+    """One line of the table. Times are medians, in seconds: of the CPU, where the note does not say otherwise."""
 
     name: str
     seconds: float
@@ -46,14 +49,14 @@ class SharedData:
 
 
 def timed(work: Callable[[], Any], *, times: int = 5, warm: bool = True) -> float:
-    """The median time of `work` in seconds, after one run that warms caches."""
+    """The median CPU time of this process for `work` in seconds, after one run that warms caches."""
     if warm:
         work()
     spans = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        spans.append(time.perf_counter() - start)
+        spans.append(time.process_time() - start)
     return statistics.median(spans)
 
 

@@ -37,9 +37,13 @@ class Instance:
     def client(self) -> "Client":
         return Client(self)
 
-    def memory(self) -> float:
-        """MB that its processes hold for themselves: anonymous memory, each shared page once."""
-        return sum(_held(pid) for pid in _tree(self.process.pid)) / 1024
+    def memory(self) -> list[tuple[str, float]]:
+        """MB that each process holds for itself: anonymous memory, where a page that several share counts once."""
+        return [(_name(pid), _held(pid) / 1024) for pid in _tree(self.process.pid)]
+
+    def cpu_seconds(self) -> float:
+        """What its processes have taken of the CPU."""
+        return sum(_cpu_ticks(pid) for pid in _tree(self.process.pid)) / os.sysconf("SC_CLK_TCK")
 
 
 class Client:
@@ -197,6 +201,18 @@ def _tree(pid: int) -> Iterator[int]:
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in children.read_text().split():
             yield from _tree(int(child))
+
+
+def _name(pid: int) -> str:
+    """The last part of the module that the process runs: server, background, supervisor."""
+    arguments = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    return arguments[arguments.index("-m") + 1].rpartition(".")[2] if "-m" in arguments else arguments[0]
+
+
+def _cpu_ticks(pid: int) -> int:
+    """User and system time (proc(5): the 14th and 15th field of stat)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def _held(pid: int) -> int:

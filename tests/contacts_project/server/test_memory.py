@@ -10,16 +10,16 @@ from django.urls import resolve
 from contacts_project.server import memory
 
 
-def releases_after(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> int:
-    """How often memory is released when requests of so many bytes end together."""
+def releases_after(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
+    """How often memory is released when so many large requests end together."""
     done: list[None] = []
     monkeypatch.setattr(memory, "release_memory", lambda: done.append(None))
     monkeypatch.setattr(memory, "DELAY_SECONDS", 0)
 
     async def end_all() -> None:
         release = memory.Release()
-        for size in sizes:
-            release.note(size)
+        for _ in range(requests):
+            release.note()
         await asyncio.sleep(0.01)
         await asyncio.get_running_loop().shutdown_default_executor()
 
@@ -28,11 +28,13 @@ def releases_after(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> int:
 
 
 def test_memory_is_released_once_for_large_requests_that_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert releases_after(monkeypatch, [memory.LARGE, 10 * memory.LARGE, 1]) == 1
+    assert releases_after(monkeypatch, 3) == 1
 
 
-def test_small_requests_release_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert releases_after(monkeypatch, [0, 1, memory.LARGE - 1]) == 0
+def test_what_carries_much_or_computes_long_is_large() -> None:
+    assert memory.is_large(memory.LARGE, 0.0)
+    assert memory.is_large(0, memory.LONG_SECONDS)
+    assert not memory.is_large(memory.LARGE - 1, memory.LONG_SECONDS / 2)
 
 
 def test_releasing_works_on_this_system() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from contacts_project.server.thread_queues import MOST_OF_CALLER, MOST_OF_PATH, Kind, ThreadQueue
+from contacts_project.server.thread_queues import MOST_LARGE, MOST_OF_CALLER, MOST_OF_PATH, Kind, ThreadQueue
 
 
 def play(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
@@ -71,6 +71,35 @@ def test_one_path_leaves_a_caller_room_for_others() -> None:
         assert all(one.done() for one in begun)
         assert not late.done()
         late.cancel()
+
+    play(scenario)
+
+
+def test_what_was_large_leaves_room_for_what_is_small() -> None:
+    async def scenario(queue: ThreadQueue) -> None:
+        large = [Kind(f"reader {number}", b"/all") for number in range(MOST_LARGE + 1)]
+        for kind in large:
+            await queue.enter(kind)
+            await queue.call(kind, lambda: None)
+            queue.leave(kind, was_large=True)
+        *begun, late = [asyncio.ensure_future(queue.enter(kind)) for kind in large]
+        await asyncio.wait_for(queue.enter(Kind("other", b"/one")), 60)
+        assert all(one.done() for one in begun)
+        assert not late.done()
+        await queue.call(large[0], lambda: None)  # its reader may take as long as he likes
+        await asyncio.wait_for(late, 60)
+
+    play(scenario)
+
+
+def test_what_is_small_again_waits_for_none() -> None:
+    async def scenario(queue: ThreadQueue) -> None:
+        once = Kind("a", b"/all")
+        for was_large in (True, False):
+            await queue.enter(once)
+            await queue.call(once, lambda: None)
+            queue.leave(once, was_large=was_large)
+        assert (queue.large, dict(queue.running)) == ({}, {})
 
     play(scenario)
 
