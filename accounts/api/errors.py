@@ -1,6 +1,8 @@
 """How the API answers what accounts refuse."""
 
 from accounts.api.authentication import CsrfError, ReadOnlyTokenError, SessionRequiredError
+from accounts.api.batch_rules import NotInBatchError
+from accounts.api.batch_runner import BatchFailedError
 from accounts.api.views.second_factor import ProofRequiredError
 from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.cookie_state import FlowError
@@ -18,6 +20,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 FAILURES: dict[type[Exception], Failure] = {
     AccountGoneError: Failure(401),
     AddressTakenError: Failure(400, "address_taken"),
+    BatchFailedError: Failure(424, "batch_failed"),
     AlreadyOnError: Failure(400, "mfa_enabled"),
     CsrfError: Failure(403, "csrf"),
     CursorExpiredError: Failure(410, "cursor_expired"),
@@ -28,6 +31,7 @@ FAILURES: dict[type[Exception], Failure] = {
     IdTakenError: Failure(409, "id_taken"),
     InvalidCredentialsError: Failure(401, "invalid_credentials"),
     MfaRequiredError: Failure(401, "mfa_required"),
+    NotInBatchError: Failure(400, "not_in_batch"),
     NotOnError: Failure(400, "mfa_not_enabled"),
     ProofRequiredError: Failure(403, "proof_required"),
     ProviderRefusedError: Failure(401, "oidc_refused"),

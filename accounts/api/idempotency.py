@@ -67,7 +67,7 @@ def answering_once(view: Any, handler: Callable[..., Any], request: Request) -> 
             name=_digest(request.path.encode(), key.encode()),
             digest=_digest(request.META.get("QUERY_STRING", "").encode(), *_parts(request)),
             run=run,
-            is_joined=not getattr(handler, "has_own_transactions", False),
+            is_joined=not view.commits_by_itself(handler),
             now=timezone.now(),
         )
         return _replay(found) if is_replayed else made[0]
@@ -93,7 +93,8 @@ def _response(view: Any, handler: Callable[..., Any], args: Any, kwargs: Any) ->
 def _answer_of(response: HttpResponseBase) -> Answer:
     if isinstance(response, Response):
         body = b"" if response.data is None else dumps(response.data)
-        return Answer(response.status_code, body, {**_kept_headers(response), "Content-Type": "application/json"})
+        headers = {**_kept_headers(response), "Content-Type": "application/json"}
+        return Answer(response.status_code, body, headers, is_passing=getattr(response, "is_passing", False))
     if not isinstance(response, HttpResponse):
         raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
     return Answer(response.status_code, response.content, _kept_headers(response))

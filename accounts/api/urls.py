@@ -6,6 +6,7 @@ from accounts.api.errors import FAILURES
 from accounts.api.preferences import preference_views
 from accounts.api.views.access import SignedInViewSet, SignInViewSet
 from accounts.api.views.api_tokens import ApiTokenViewSet
+from accounts.api.views.batch import BatchViewSet
 from accounts.api.views.changes import ChangeViewSet
 from accounts.api.views.deletion import DeletionViewSet
 from accounts.api.views.device_tokens import DeviceTokenViewSet
@@ -32,6 +33,7 @@ router.register("user/sessions", SessionViewSet, basename="session")
 router.register("user/mfa", SecondFactorViewSet, basename="second-factor")
 router.register("user/api-tokens", ApiTokenViewSet, basename="api-token")
 
+router.register("batch", BatchViewSet, basename="batch")
 router.register("changes", ChangeViewSet, basename="change")
 
 urlpatterns = [*router.urls, *preference_views()]

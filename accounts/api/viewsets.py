@@ -44,6 +44,7 @@ class ApiViewSet(GenericViewSet[M]):
     max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
     record_serializer: ClassVar[type["Serializer[Any]"] | None] = None  # of what `current` gives
     keeps_answers = True  # for those who send a POST again under its Idempotency-Key
+    in_batches = True  # as an operation of POST /api/batch
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """As DRF's: who calls, and may they. Then the handler is put under the conditions that headers ask for: that
@@ -56,6 +57,10 @@ class ApiViewSet(GenericViewSet[M]):
             setattr(self, name, handler)
         if HEADER in request.headers and handler is not None and self.key_refusals(str(request.method), handler):
             self.post = answering_once(self, handler, request)
+
+    def commits_by_itself(self, handler: Any) -> bool:
+        """Whether the request in hand is no single transaction, so that none can hold the keeping of its answer."""
+        return getattr(handler, "has_own_transactions", False)
 
     @classmethod
     def key_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:
@@ -95,6 +100,7 @@ class OpenViewSet(ApiViewSet[Any]):
     authentication_classes = ()
     permission_classes = (AllowAny,)
     keeps_answers = False  # no account is behind the request
+    in_batches = False
 
 
 def session_user(request: Request) -> User | None:

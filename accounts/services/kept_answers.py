@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import KeptAnswer, User
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.account_lock import account_write, current_write
 
 KEPT = dt.timedelta(hours=24)
 # Longer than any request runs. Where its process was killed on this machine nobody waits for the end of it.
@@ -41,6 +41,7 @@ class Answer:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+    is_passing: bool = False
 
     @property
     def is_success(self) -> bool:
@@ -48,8 +49,8 @@ class Answer:
 
     @property
     def is_kept(self) -> bool:
-        """What failed on our side, or came too early, may go better the next time."""
-        return self.status < 500 and self.status != 429
+        """What failed on our side, or came too early, may go better the next time; what is passing says so."""
+        return self.status < 500 and self.status != 429 and not self.is_passing
 
 
 def answer_once(
@@ -65,9 +66,11 @@ def answer_once(
     if isinstance(found, Answer):
         return found, True
     ours = KeptAnswer.objects.owned_by(owner).filter(name=name).under(found)
+    if current_write(owner.pk):
+        return _run_within(run, ours), False
     try:
-        answer = _run_joined(owner, run, ours) if is_joined else run()
-        if answer.is_kept and not (is_joined and answer.is_success):
+        answer, has_kept = _run_joined(owner, run, ours) if is_joined else (run(), False)
+        if answer.is_kept and not has_kept:
             _keep(ours, answer)
     except BaseException:
         ours.delete()
@@ -101,14 +104,25 @@ def _take(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | Answe
     return claim
 
 
-def _run_joined(owner: User, run: Callable[[], Answer], ours: Any) -> Answer:
-    """Carry it out, and keep the answer of a success, in one transaction; of a refusal nothing stays."""
+def _run_joined(owner: User, run: Callable[[], Answer], ours: Any) -> tuple[Answer, bool]:
+    """Carry it out, and keep the answer of a success, in one transaction; of a refusal nothing stays.
+
+    Returns the answer and whether it was kept: not that of what has taken itself back (a batch does).
+    """
     with account_write(owner):
         answer = run()
-        if answer.is_success:
-            _keep(ours, answer)
-        else:
+        if not answer.is_success:
             transaction.set_rollback(True)
+        if has_kept := answer.is_kept and not transaction.get_rollback():
+            _keep(ours, answer)
+    return answer, has_kept
+
+
+def _run_within(run: Callable[[], Answer], ours: Any) -> Answer:
+    """The same inside a write that somebody else has opened, who takes all of it back after a refusal, the row too."""
+    answer = run()
+    if answer.is_success and answer.is_kept:
+        _keep(ours, answer)
     return answer
 
 

@@ -1,16 +1,19 @@
 """The account's own name and address."""
 
 from typing import Any
+from uuid import UUID
 
 from accounts.models import EmailChange, MailKind, User
 from accounts.models.email_change import password_mark
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import FieldError, MissingError
 
 # Each sends a mail to an address that somebody typed.
 _CHANGES = Budget("email-change", 20, 3600)
+_ACCOUNT = CompiledQuery(lambda user_id: User.objects.filter(pk=user_id, is_active=True))
 
 
 def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]:
@@ -34,6 +37,12 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
             _queue_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
     return stored, changed
+
+
+def account_now(user_id: UUID) -> User | None:
+    """The account as it is stored now, for who has asked as it before; None where it was deleted or switched off."""
+    found: User | None = _ACCOUNT.instance(user_id=user_id)
+    return found
 
 
 def stored_profile(*, user: User) -> User:

@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import not_in_atomic_batches
 from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
@@ -163,6 +164,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.put
     @raises(MissingError)
+    @not_in_atomic_batches
     def update_connection(self, request: Request) -> Response:
         """Change the connection; the password only when it is in the body."""
         connection_of(self.owner)
@@ -176,6 +178,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.delete
     @raises(MissingError)
+    @not_in_atomic_batches
     def delete_connection(self, request: Request) -> Response:
         """Remove the connection with all mappings and pending imports; people and the server's cards stay."""
         delete_connection(owner=self.owner)

@@ -12,6 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
@@ -54,6 +55,7 @@ class SyncViewSet(OwnedViewSet[Run]):
     @action(detail=False, methods=["post"])
     @raises(MissingError)
     @ignores_idempotency_key
+    @left_out_of_batches
     def sync(self, request: Request) -> EventStream:
         """Sync both ways: `progress` events, then `complete` with the counts, or `error`. Joins the run under way."""
         run = start_run(

@@ -43,6 +43,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Security": ("Sessions, API tokens and the second factor.", ("user/sessions", "user/api-tokens", "user/mfa")),
     "Changes": ("What has changed, for clients that keep a copy.", ("changes",)),
+    "Batch": ("Many requests in one.", ("batch",)),
     "Transfer": ("The whole account as one document.", ("user/export", "user/import")),
     "Operation": ("Whether the service is well.", ("health", "version")),
 }

@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import not_in_atomic_batches
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
@@ -66,6 +67,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     @raises(UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError)
     @ignores_idempotency_key
     @sends_etag
+    @not_in_atomic_batches
     def create(self, request: Request) -> Response:
         """Register an ntfy topic or a webhook; a webhook's signing secret is in this answer alone."""
         data = self.read_body(CreateDestination)
@@ -103,6 +105,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     @raises(UrlRefusedError, DuplicateUrlError, PlanLimitError, RateLimitedError)
     @sends_etag
     @if_match
+    @not_in_atomic_batches
     def update(self, request: Request, destination_id: UUID) -> Response:
         """Change a destination; a new URL is checked as at creation."""
         destination = self.get_object()

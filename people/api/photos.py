@@ -17,6 +17,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
@@ -96,6 +97,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
     @set_photo.mapping.delete
     @sends_etag
     @if_match
+    @not_in_atomic_batches
     def remove_photo(self, request: Request, person_id: UUID) -> Response:
         """Remove the person's photo."""
         person = self.get_object()
@@ -127,6 +129,7 @@ class UserPhotoViewSet(SettingsViewSet):
     @set_photo.mapping.delete
     @sends_etag
     @if_match
+    @not_in_atomic_batches
     def remove_photo(self, request: Request) -> Response:
         """Remove the account's own photo."""
         service.remove_user_photo(user=self.owner)
@@ -138,6 +141,7 @@ class PhotoViewSet(_PhotosOfPeople):
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
     @revalidating
+    @left_out_of_batches
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponse:
         """The person's photo. Strong ETag; 404 where there is none."""
         return _picture(request, self.get_object().photo)
@@ -146,6 +150,7 @@ class PhotoViewSet(_PhotosOfPeople):
     @action(detail=False)
     @raises(MissingError)
     @revalidating
+    @left_out_of_batches
     def user(self, request: Request) -> HttpResponse:
         """The account's own photo. Strong ETag; 404 where there is none."""
         return _picture(request, self.owner.photo)

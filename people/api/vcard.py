@@ -11,6 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches
 from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
@@ -46,6 +47,7 @@ class VCardViewSet(ApiViewSet[Any]):
     )
     @action(detail=False)
     @conditional
+    @left_out_of_batches
     def export(self, request: Request) -> HttpResponseBase:
         """All own people as vCard 4.0 or 3.0."""
         version = request.query_params.get("version", "4.0")

@@ -81,6 +81,7 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}),
     Route("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": "Other-Horse-8"}),
     Route("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
+    Route("POST", "/api/batch", {"operations": [{"method": "POST", "path": "/api/people", "body": {"name": "Grace"}}]}),
     Route("GET", "/api/changes"),
     Route("GET", "/api/changes/stream"),
     Route("GET", "/api/user/export"),

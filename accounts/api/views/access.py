@@ -92,6 +92,8 @@ class SignInViewSet(OpenViewSet):
 class SignedInViewSet(ApiViewSet[Any]):
     """Of who is in."""
 
+    in_batches = False
+
     @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
     @action(detail=False, methods=["post"], permission_classes=[SessionOnly])
     @ignores_idempotency_key

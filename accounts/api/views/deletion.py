@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
@@ -36,6 +37,7 @@ class DeletionViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_ANSWER})
     @action(detail=False, methods=["delete"], url_path="delete")
     @raises(RateLimitedError)
+    @left_out_of_batches
     def delete_account(self, request: Request) -> Response:
         """Delete the account with everything it owns, at once and for good."""
         data = self.read_body(DeletionSerializer)

@@ -26,6 +26,8 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     """POST is open, so that a stale credential is no obstacle; DELETE is for the token that it is sent with."""
 
+    in_batches = False
+
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [] if self._is_sign_in else [BearerAuthentication()]
 

@@ -6,6 +6,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer, whole_profile
@@ -40,6 +41,7 @@ class ProfileViewSet(SettingsViewSet):
     @raises(RateLimitedError)
     @sends_etag
     @if_match
+    @not_in_atomic_batches
     def update_profile(self, request: Request) -> Response:
         """Change names and address. A new address has to be verified: a mail is sent to it."""
         data = self.read_body(ProfileSerializer)
@@ -50,6 +52,7 @@ class ProfileViewSet(SettingsViewSet):
     @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)
     @action(detail=False, methods=["put"])
     @raises(RateLimitedError)
+    @left_out_of_batches
     def password(self, request: Request) -> Response:
         """Change the password; every other session ends."""
         data = self.read_body(PasswordSerializer)

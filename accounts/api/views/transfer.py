@@ -14,6 +14,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.batch_marks import left_out_of_batches
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporter import export_document
@@ -67,6 +68,7 @@ class TransferViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="exportAccount", responses={200: OpenApiTypes.OBJECT})
     @action(detail=False)
     @conditional
+    @left_out_of_batches
     def export(self, request: Request) -> Any:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
         now = timezone.now()

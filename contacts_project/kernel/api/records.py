@@ -19,6 +19,8 @@ from contacts_project.kernel.api.etags import known_tags, record_etag, revalidat
 _TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
 _OURS = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")
 _MOST_KNOWN = 10_000
+# An attribute of requests that are answered amid a write, which may be taken back.
+WITHIN_WRITE = "is_within_write"
 
 
 class Shown(NamedTuple):
@@ -99,7 +101,7 @@ def _conditional(view: Callable[..., HttpResponseBase], *, remembers: bool) -> C
         if etag is None or etag not in wanted:
             response = view(self, request, *args, **kwargs)
             etag = response.headers["ETag"]
-            if remembers:
+            if remembers and not hasattr(request._request, WITHIN_WRITE):
                 _known.keep(user, request.path, etag)
         if response is None or wanted & {etag, "*"}:
             response = Response(status=304, headers={"ETag": etag})

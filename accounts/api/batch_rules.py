@@ -1,0 +1,48 @@
+"""What an operation may be in POST /api/batch: any that the caller could send alone, except what answers no plain JSON,
+takes a file, or is about signing in. In one transaction with others nothing may commit by itself or wait for other
+machines."""
+
+from typing import Any
+
+from django.urls import ResolverMatch
+
+from accounts.api.authentication import SessionOnly
+from accounts.api.viewsets import ApiViewSet
+from contacts_project.kernel.errors import DomainError, MissingError
+
+
+class NotInBatchError(DomainError):
+    """The operation cannot be one of many."""
+
+    message = "This operation cannot be part of a batch: send it alone."
+
+
+class NotInAtomicBatchError(NotInBatchError):
+    """It commits by itself or waits for other machines, so that it could not be undone with the others."""
+
+    message = "This operation cannot be undone with others: send it in a batch that is not atomic."
+
+
+def check_operation(match: ResolverMatch, method: str, *, atomic: bool) -> None:
+    """Pass what a batch may do. Raises MissingError for what is no route of the API, NotInBatchError."""
+    view: Any = match.func
+    cls = getattr(view, "cls", None)
+    if not (isinstance(cls, type) and issubclass(cls, ApiViewSet)):
+        raise MissingError("There is nothing at this address.")
+    handler = getattr(cls, view.actions.get(method.lower(), ""), None)
+    if not cls.in_batches or _is_session_only(view) or getattr(handler, "is_left_out_of_batches", False):
+        raise NotInBatchError
+    if method in {"POST", "PUT", "PATCH"} and _takes_files(view):
+        raise NotInBatchError
+    if atomic and (getattr(handler, "has_own_transactions", False) or getattr(handler, "is_not_atomic", False)):
+        raise NotInAtomicBatchError
+
+
+def _is_session_only(view: Any) -> bool:
+    classes = view.initkwargs.get("permission_classes", view.cls.permission_classes)
+    return any(issubclass(permission, SessionOnly) for permission in classes)
+
+
+def _takes_files(view: Any) -> bool:
+    limit: str = view.initkwargs.get("max_body_bytes", view.cls.max_body_bytes)
+    return limit != ApiViewSet.max_body_bytes

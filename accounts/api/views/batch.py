@@ -1,0 +1,104 @@
+"""POST /api/batch: many requests in one."""
+
+import logging
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.batch_runner import Batch, Operation
+from accounts.api.viewsets import ApiViewSet
+from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
+
+log = logging.getLogger(__name__)
+MOST = 100
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_HEADERS = {"if-match", "idempotency-key"}
+
+
+@extend_schema_field(OpenApiTypes.ANY)
+class AnyJsonField(serializers.Field[Any, Any, Any, Any]):
+    """Whatever JSON says; what is to be in it is said by the route that it is for."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
+class HeadersField(serializers.Field[Any, Any, Any, Any]):
+    """`If-Match` and `Idempotency-Key`, in whatever case, as names in lower case; all else is left out."""
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("This must be an object.")
+        known = {name.lower(): value for name, value in data.items() if name.lower() in _HEADERS}
+        if not all(isinstance(value, str) and value.isascii() and value.isprintable() for value in known.values()):
+            raise serializers.ValidationError("If-Match and Idempotency-Key must be printable ASCII text.")
+        return known
+
+
+class OperationSerializer(serializers.Serializer[Any]):
+    method = StrictChoiceField(_METHODS)
+    path = StrictCharField(max_length=2000, help_text="With its query, from `/api/` on.")
+    body = AnyJsonField(required=False, allow_null=True)
+    headers = HeadersField(required=False, allow_null=True)
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    operations: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=OperationSerializer(), min_length=1, max_length=MOST
+    )
+    atomic = StrictBooleanField(required=False, default=False)
+
+
+class OperationResultSerializer(serializers.Serializer[Any]):
+    """What an operation would have been answered alone."""
+
+    status = serializers.IntegerField()
+    body = AnyJsonField(allow_null=True)
+
+
+class BatchViewSet(ApiViewSet[Any]):
+    """Many requests in one."""
+
+    in_batches = False
+
+    def commits_by_itself(self, handler: Any) -> bool:
+        return not (isinstance(self.request.data, dict) and self.request.data.get("atomic") is True)
+
+    @extend_schema(
+        operation_id="runBatch",
+        request=BatchSerializer,
+        responses={200: envelope("BatchAnswer", results=OperationResultSerializer(many=True))},
+    )
+    @raises(AccountGoneError)
+    def create(self, request: Request) -> Response:
+        """Carry out up to 100 operations in their order; each answer is what it would have been alone.
+
+        With `atomic` they are one transaction: the first failure keeps its status, undoes all, and the others answer
+        424. Uploads, streams, what answers no JSON, sign-in and batches are refused: 400 `not_in_batch` of their own.
+        """
+        data = self.read_body(BatchSerializer)
+        operations = [
+            Operation(one["method"], one["path"], one.get("body"), one.get("headers") or {})
+            for one in data["operations"]
+        ]
+        batch = Batch(request._request, self.owner, request.auth, operations, atomic=data["atomic"])
+        batch.run()
+        statuses = [result["status"] for result in batch.results]
+        failed = sum(status >= 400 for status in statuses)
+        log.info("batch", extra={"operations": len(statuses), "failed": failed, "atomic": data["atomic"]})
+        answer = {"results": batch.results}
+        response = SecretResponse(answer) if batch.shows_secret else Response(answer)
+        if batch.is_undone and any(status >= 500 or status == 429 for status in statuses):
+            response.is_passing = True  # type: ignore[attr-defined]  # nothing was done, and the next try may go better
+        return response

@@ -1,0 +1,433 @@
+"""POST /api/batch: many requests in one, each answered as it would have been alone, or all of them or none."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.api import batch_runner
+from accounts.models import KeptAnswer, User
+from accounts.vocabularies import TokenScope
+from people.api.groups import GroupViewSet
+from people.models import Group, Person
+from tests.builders import make_person, make_token, make_user
+from tests.client import Client, client_of
+from tests.concurrency import at_once, requests_at_once
+from tests.routes.route_data import RouteData
+from tests.routes.table import ROUTES, Route
+from tests.routes.test_routes import committed_route_data, filled, route_data
+
+__all__ = ["committed_route_data", "route_data"]  # fixtures
+
+pytestmark = pytest.mark.django_db
+BATCH = "/api/batch"
+
+
+def operation(method: str, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
+    made = {"method": method, "path": path, "headers": {name.replace("_", "-"): text for name, text in headers.items()}}
+    return made if body is None else {**made, "body": body}
+
+
+READ = operation("GET", "/api/people")
+
+
+def group(name: str, **headers: str) -> dict[str, Any]:
+    return operation("POST", "/api/groups", {"name": name}, **headers)
+
+
+def run(client: Client, *operations: Any, atomic: bool = False, **extra: Any) -> list[dict[str, Any]]:
+    body = {"operations": list(operations), "atomic": atomic}
+    results: list[dict[str, Any]] = client.ok("POST", BATCH, body, **extra)["results"]
+    assert len(results) == len(operations)
+    return results
+
+
+def statuses(results: list[dict[str, Any]]) -> list[int]:
+    return [result["status"] for result in results]
+
+
+def revision_of(user: User) -> int:
+    return User.objects.get(pk=user.pk).revision
+
+
+def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client, ada: Person) -> None:
+    results = run(
+        api,
+        group("Friends"),
+        group("Friends"),
+        operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"}),
+        operation("GET", f"/api/people/{ada.pk}"),
+        operation("DELETE", f"/api/people/{ada.pk}"),
+        operation("GET", "/api/people/search?q=nobody"),
+        operation("PATCH", "/api/groups", {}),
+    )
+    assert statuses(results) == [201, 400, 200, 200, 200, 200, 405]
+    assert results[3]["body"]["person"]["surname"] == "Lovelace"
+    assert results[1]["body"]["details"][0]["field"] == "name"
+    assert results[5]["body"] == {"people": []}
+
+
+def test_what_one_writes_the_next_reads(api: Client) -> None:
+    """Settings of the caller, too, who was read once."""
+    for atomic in (False, True):
+        theme = operation("PUT", "/api/user/theme", {"theme": "DARK" if atomic else "LIGHT"})
+        results = run(
+            api, theme, operation("GET", "/api/user/profile"), operation("GET", "/api/version"), atomic=atomic
+        )
+        assert results[1]["body"]["user"]["theme"] == ("DARK" if atomic else "LIGHT")
+
+
+def test_all_or_nothing_is_one_write(api: Client, alice: User, ada: Person) -> None:
+    before = revision_of(alice)
+    member = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
+    assert statuses(run(api, group("One"), group("Two"), member, atomic=True)) == [201, 201, 200]
+    assert revision_of(alice) == before + 1
+    changed = api.ok("GET", "/api/changes")["changes"]
+    assert {change["revision"] for change in changed if change["type"] in {"group", "person"}} == {before + 1}
+
+
+@pytest.mark.parametrize(
+    ("failing", "status"),
+    [
+        (group("One"), 400),
+        (operation("PUT", "/api/people/01900000-0000-7000-8000-000000000000", {}), 404),
+        (operation("GET", "/api/nowhere"), 404),
+        (operation("POST", "/api/batch", {"operations": []}), 400),
+        (operation("POST", "/api/carddav/connection", {}), 400),
+        (operation("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}), 400),
+    ],
+)
+def test_a_failure_takes_all_back(api: Client, alice: User, failing: dict[str, Any], status: int) -> None:
+    before, groups = revision_of(alice), Group.unscoped.count()
+    results = run(api, group("One"), group("Two"), failing, group("Three"), atomic=True)
+    assert statuses(results) == [424, 424, status, 424]
+    assert results[0]["body"] == results[3]["body"]
+    assert results[0]["body"]["code"] == "batch_failed"
+    assert (revision_of(alice), Group.unscoped.count()) == (before, groups)
+
+
+def test_what_is_taken_back_is_told_to_nobody(
+    api: Client, ada: Person, django_capture_on_commit_callbacks: Any
+) -> None:
+    rename = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
+    with django_capture_on_commit_callbacks() as callbacks:
+        run(api, rename, operation("GET", "/api/nowhere"), atomic=True)
+    assert callbacks == []
+
+
+def test_a_failure_on_our_side_is_500_of_its_own(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: GroupViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
+        Group.objects.owned_by(self.owner).update(color="#000000")
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(GroupViewSet, "destroy", fail)
+    made = api.ok("POST", "/api/groups", {"name": "Old", "color": "#FFFFFF"}, status=201)["group"]
+    broken = operation("DELETE", f"/api/groups/{made['id']}")
+    assert statuses(run(api, group("One"), broken, group("Two"), atomic=True)) == [424, 500, 424]
+    assert [row["name"] for row in api.ok("GET", "/api/groups")["groups"]] == ["Old"]
+
+
+# What a batch leaves out, by routes that its table test knows; all others are answered as alone.
+LEFT_OUT = {
+    "POST /api/auth/logout",
+    "GET /api/auth/session",
+    "DELETE /api/auth/token",
+    "POST /api/batch",
+    "PUT /api/user/password",
+    "DELETE /api/user/delete",
+    "GET /api/changes/stream",
+    "GET /api/user/export",
+    "POST /api/user/import",
+    "POST /api/user/import/validate",
+    "POST /api/vcard/import",
+    "GET /api/vcard/export",
+    "POST /api/vcard/upload",
+    "POST /api/carddav/backup",
+    "POST /api/carddav/sync",
+    "POST /api/people/{person}/photo",
+    "GET /api/photos/user",
+    "GET /api/photos/{person}",
+    "POST /api/user/photo",
+    "POST /api/photos/convert",
+}
+NOT_ATOMIC = {
+    "PUT /api/user/profile",
+    "POST /api/notifications/endpoints",
+    "PUT /api/notifications/endpoints/{destination}",
+    "POST /api/notifications/endpoints/{destination}/test",
+    "POST /api/carddav/connection",
+    "PUT /api/carddav/connection",
+    "DELETE /api/carddav/connection",
+    "POST /api/carddav/connection/test",
+    "POST /api/carddav/runs/{run}/undo",
+    "POST /api/carddav/discover",
+    "POST /api/carddav/import",
+    "POST /api/carddav/export-bulk",
+    "POST /api/carddav/conflicts/{conflict}/resolve",
+    "DELETE /api/people/{person}/photo",
+    "DELETE /api/user/photo",
+}
+
+
+@pytest.mark.parametrize("atomic", [False, True], ids=["each", "atomic"])
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_route(route: Route, route_data: RouteData, atomic: bool) -> None:
+    """Answers its status of the table, or is refused by a 400 of its own."""
+    body = None if callable(route.body) else filled(route.body, route_data.ids)
+    sent = operation(route.method, route.path.format_map(route_data.ids), body)
+    [result] = run(route_data.client, sent, atomic=atomic)
+    if route.path == "/api/docs":  # a page
+        assert result["status"] == 404
+        return
+    refused = route.is_open or route.session_only or route.own_credential or route.name in LEFT_OUT
+    if refused or (atomic and route.name in NOT_ATOMIC):
+        assert (result["status"], result["body"]["code"]) == (400, "not_in_batch")
+    else:
+        assert result["status"] == route.owner, result["body"]
+
+
+def test_all_that_are_left_out_are_routes() -> None:
+    assert {route.name for route in ROUTES} >= LEFT_OUT | NOT_ATOMIC
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/api",
+        "/api/people/",
+        "/metrics",
+        "/admin/",
+        "/api/docs/x",
+        "api/people",
+        "//api/people",
+        "http://127.0.0.1/api/people",
+        "/api/../api/people",
+        "/api/people#x",
+        "/api/é",
+        "/people/x",
+        "/api/people%00",
+    ],
+)
+def test_what_is_no_route_is_404(api: Client, path: str) -> None:
+    [result] = run(api, operation("GET", path))
+    assert (result["status"], set(result["body"])) == (404, {"error"})
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "operations"),
+        ({"operations": []}, "operations"),
+        ({"operations": [operation("GET", "/api/version")] * 101}, "operations"),
+        ({"operations": [5]}, "operations.0"),
+        ({"operations": [{"path": "/api/people"}]}, "operations.0.method"),
+        ({"operations": [operation("TRACE", "/api/people")]}, "operations.0.method"),
+        ({"operations": [operation("GET", "/api/people"), {"method": "GET", "path": 5}]}, "operations.1.path"),
+        ({"operations": [{**operation("GET", "/api/people"), "headers": []}]}, "operations.0.headers"),
+        ({"operations": [{**operation("GET", "/api/people"), "headers": {"If-Match": 1}}]}, "operations.0.headers"),
+        (
+            {"operations": [{**operation("GET", "/api/people"), "headers": {"if-match": "a\r\nb: c"}}]},
+            "operations.0.headers",
+        ),
+        ({"operations": [operation("GET", "/api/version")], "atomic": 1}, "atomic"),
+    ],
+)
+def test_a_body_that_is_no_batch_is_refused_whole(api: Client, body: Any, field: str) -> None:
+    answer = api.ok("POST", BATCH, body, status=400)
+    assert answer["details"][0]["field"].startswith(field)
+
+
+def test_a_hundred_are_taken(api: Client, alice: User) -> None:
+    results = run(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
+    assert set(statuses(results)) == {201}
+    assert Group.objects.owned_by(alice).count() == 100
+
+
+def test_a_token_that_reads_sends_none(alice: User) -> None:
+    client = Client()
+    client.bearer = make_token(alice, TokenScope.READ)
+    answer = client.ok("POST", BATCH, {"operations": [operation("GET", "/api/people")]}, status=403)
+    assert answer["code"] == "read_only_token"
+
+
+def test_a_session_sends_its_csrf_token_once(alice: User, browser: Client) -> None:
+    browser.force_login(alice)
+    body = {"operations": [group("One"), operation("GET", "/api/user/sessions")]}
+    assert browser.ok("POST", BATCH, body, status=403)["code"] == "csrf"
+    csrf = browser.ok("GET", "/api/auth/csrf")["csrfToken"]
+    results = browser.ok("POST", BATCH, body, HTTP_X_CSRFTOKEN=csrf)["results"]
+    assert statuses(results) == [201, 200]
+
+
+def test_others_records_are_as_if_they_were_not(stranger: Client, ada: Person, mallory: User) -> None:
+    for atomic in (False, True):
+        [result] = run(stranger, operation("PUT", f"/api/people/{ada.pk}", {"name": "Mine"}), atomic=atomic)
+        assert result == {"status": 404, "body": {"error": "Not found."}}
+    dates = operation("POST", "/api/groups", {"name": "x", "peopleIds": [str(ada.pk)]})
+    assert run(stranger, dates)[0]["body"]["details"][0]["field"].startswith("peopleIds")
+
+
+def test_headers_of_an_operation_are_two(api: Client, ada: Person) -> None:
+    etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
+    change = partial(operation, "PUT", f"/api/people/{ada.pk}")
+    results = run(api, change({"surname": "One"}, if_match=etag), change({"surname": "Two"}, If_Match=etag))
+    assert statuses(results) == [200, 412]
+    assert results[1]["body"]["current"]["surname"] == "One"
+    ignored = {"Authorization": "Bearer cnt_x", "If-None-Match": "*", "X-Request-ID": "x", "Content-Type": "text/x"}
+    assert run(api, {**change({"surname": "3"}), "headers": ignored})[0]["status"] == 200
+    results = run(api, change({"surname": "4"}, if_match='"1-0123456789abcdef"'), group("x"), atomic=True)
+    assert statuses(results) == [412, 424]
+
+
+def test_an_edit_within_makes_the_tag_of_before_stale(api: Client, ada: Person) -> None:
+    etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
+    change = partial(operation, "PUT", f"/api/people/{ada.pk}", if_match=etag)
+    assert statuses(run(api, change({"surname": "One"}), change({"surname": "Two"}), atomic=True)) == [424, 412]
+    assert api.ok("GET", f"/api/people/{ada.pk}")["person"]["surname"] is None
+
+
+def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
+    for atomic in (False, True):
+        first = run(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), atomic=atomic)
+        again = run(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), group(f"{atomic}"), atomic=atomic)
+        assert again[0] == first[0]
+        alone = api.call("POST", "/api/groups", {"name": f"Group {atomic}"}, HTTP_IDEMPOTENCY_KEY=f"key {atomic}")
+        assert (alone.status_code, alone["Idempotent-Replayed"]) == (201, "true")
+    assert Group.objects.owned_by(alice).count() == 4
+
+
+def test_of_a_batch_that_was_undone_no_operation_keeps_its_answer(api: Client) -> None:
+    failing = group("One", idempotency_key="second")
+    assert statuses(run(api, group("One", idempotency_key="first"), failing, atomic=True)) == [424, 400]
+    assert not KeptAnswer.unscoped.exists()
+    assert statuses(run(api, group("One", idempotency_key="first"), atomic=True)) == [201]
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+def test_a_batch_has_a_key_as_well(api: Client, alice: User, atomic: bool) -> None:
+    for operations in ([group("One"), group("Two")], [group("Three"), group("Three")]):
+        key = {"HTTP_IDEMPOTENCY_KEY": f"batch {operations[0]['body']['name']}"}
+        body = {"operations": operations, "atomic": atomic}
+        first, again = (api.call("POST", BATCH, body, **key) for _ in range(2))
+        assert (again.content, again["Idempotent-Replayed"]) == (first.content, "true")
+    assert Group.objects.owned_by(alice).count() == (2 if atomic else 3)
+
+
+def test_an_undone_batch_that_may_go_better_next_time_is_not_kept(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    body, key = {"operations": [group("One")], "atomic": True}, "once"
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_runner, "MOST_ATOMIC_SECONDS", -1.0)
+        assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY=key)["results"]) == [503]
+    assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY=key)["results"]) == [201]
+
+
+def test_a_batch_that_shows_a_secret_is_kept_by_nobody(api: Client, settings: Any) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    hook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
+    body = {"operations": [operation("POST", "/api/notifications/endpoints", hook)]}
+    answer = api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once", HTTP_ACCEPT_ENCODING="gzip")
+    assert answer.json()["results"][0]["body"]["secret"].startswith("whsec_")
+    assert answer["Cache-Control"] == "no-store"
+    assert not KeptAnswer.unscoped.exists()
+
+
+def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that do not fit are refused, streamed ones, too; a write that has happened is told of; nothing follows."""
+    for number in range(20):
+        make_person(alice, name=f"Somebody {number}", notes="x" * 1000)
+    monkeypatch.setattr(batch_runner, "MOST_BYTES", 5000)
+    lists = [operation("GET", path) for path in ("/api/people", "/api/people?includeAll=true", "/api/version")]
+    large = operation("POST", "/api/people", {"name": "Large", "notes": "x" * 9000})
+    results = run(api, *lists, large, operation("GET", "/api/version"), group("One"))
+    assert statuses(results) == [413, 413, 200, 201, 413, 413]
+    assert not Group.objects.owned_by(alice).exists()
+
+
+def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_runner, "MOST_SECONDS", -1.0)
+    [result] = run(api, group("One"))
+    assert (result["status"], result["body"]["code"]) == (503, "unavailable")
+    assert not Group.objects.owned_by(alice).exists()
+
+
+def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
+    reads = [operation("GET", "/api/dashboard/stats")] * 2
+    run(api, *reads)  # what is noted once a minute
+    with CaptureQueriesContext(connection) as few:
+        run(api, *reads)
+    with CaptureQueriesContext(connection) as many:
+        run(api, *reads * 10)
+    alone = (len(many) - len(few)) / 18
+    with CaptureQueriesContext(connection) as one:
+        api.ok("GET", "/api/dashboard/stats")
+    assert alone == len(one) - 1  # the token's
+
+
+def test_what_a_batch_saw_and_took_back_answers_no_304(api: Client, ada: Person) -> None:
+    path = f"/api/people/{ada.pk}"
+    run(
+        api,
+        operation("PUT", path, {"surname": "Gone"}),
+        operation("GET", path),
+        operation("GET", "/api/nowhere"),
+        atomic=True,
+    )
+    answer = api.call("PUT", path, {"surname": "Here"})
+    assert api.call("GET", path, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    assert api.call("GET", path, HTTP_IF_NONE_MATCH='"x"').json()["person"]["surname"] == "Here"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_atomic_twins_one_is_carried_out_whole() -> None:
+    alice = make_user("alice@example.org")
+
+    def send(client: Client, number: int) -> Any:
+        names = ["A", f"Own {number}", "B"] if number % 2 else ["B", f"Own {number}", "A"]
+        return client.call("POST", BATCH, {"operations": [group(name) for name in names], "atomic": True})
+
+    assert requests_at_once(alice, 6, send) == Counter({200: 6})
+    names = sorted(Group.objects.owned_by(alice).values_list("name", flat=True))
+    assert len(names) == 3
+    assert names[:2] == ["A", "B"]
+    assert revision_of(alice) == 2  # after the one that began the account
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
+    alice = make_user("alice@example.org")
+    clients = [client_of(alice) for _ in range(6)]
+
+    def send(number: int) -> Any:
+        if number % 3 == 0:
+            return clients[number].call("POST", "/api/groups", {"name": "One"}, HTTP_IDEMPOTENCY_KEY="once").status_code
+        body = {"operations": [group("One", idempotency_key="once")], "atomic": number % 3 == 1}
+        return clients[number].call("POST", BATCH, body).json()["results"][0]["status"]
+
+    assert set(at_once(*(partial(send, number) for number in range(6)))) <= {201, 409}
+    assert Group.objects.owned_by(alice).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends the process amid the transaction, its key included; the next one carries it out."""
+    alice = make_user("alice@example.org")
+    api, real = client_of(alice), batch_runner.Batch._result
+    body = {"operations": [group("One"), group("Two", idempotency_key="inner")], "atomic": True}
+
+    def die(self: Any, one: Any) -> Any:
+        result = real(self, one)
+        if self.results:
+            raise KeyboardInterrupt
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_runner.Batch, "_result", die)
+        with pytest.raises(KeyboardInterrupt):
+            api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")
+    assert not Group.objects.owned_by(alice).exists()
+    assert not KeptAnswer.unscoped.exists()
+    assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")["results"]) == [201, 201]
