@@ -33,8 +33,9 @@ _EVENTS = (
     "Server-Sent Events, the data of each as JSON. `progress`, any number: `{ phase, message, current, total }`, with "
     "phase connecting, recovering, listing, fetching, applying, pushing, verifying or finishing. Then one `complete`: "
     "`{ imported, exported, updatedLocally, updatedRemotely, conflicts, errors, errorMessages, pendingImports }`, or "
-    "one `error`: `{ error, code }`, with code auth, not_carddav, timeout, tls, policy, dns, refused, book_gone, busy "
-    "or interrupted. A comment every 15 seconds. Who stops reading stops nothing."
+    "one `error`: `{ error, code }`, with code auth, not_carddav, timeout, tls, policy, dns, refused, book_gone, busy, "
+    "interrupted or unavailable (ask again: the run goes on). A comment every 15 seconds. Who stops reading stops "
+    "nothing."
 )
 
 

@@ -13,6 +13,7 @@ is driven by the web server's event loop, so an open stream holds no thread; onl
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,14 +21,22 @@ from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 
 from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.unavailable import is_unavailable
 
+log = logging.getLogger(__name__)
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
+
+_UNAVAILABLE = (
+    "A part of the service is away for the moment, so nothing more can be told here. What was begun goes on once it is "
+    "back: open the stream again in a few seconds."
+)
 
 
 class EventStream(StreamingHttpResponse):
     """An answer that goes on. `events` is closed when the client is gone or the server stops.
 
+    What it needs and cannot reach, the database say, ends it with an `error` event of the code `unavailable`.
     While nothing happens the server sends a comment every `comment_seconds`, so that proxies keep the connection and
     a client that is gone is noticed. Under a server other than ours the answer is empty.
     """
@@ -53,7 +62,7 @@ class EventStream(StreamingHttpResponse):
                 if not coming.done():
                     yield b":\n\n"
                     continue
-                piece, coming = coming.result(), None
+                piece, coming = _told(coming), None
                 if piece is None:
                     return
                 yield piece
@@ -62,6 +71,17 @@ class EventStream(StreamingHttpResponse):
                 coming.cancel()
                 await asyncio.wait({coming})
             await self.events.aclose()
+
+
+def _told(coming: "asyncio.Future[bytes | None]") -> bytes | None:
+    """The event that came. A generator that has raised has no other after it, so what is told instead is the last."""
+    try:
+        return coming.result()
+    except Exception as error:
+        if not is_unavailable(error):
+            raise
+        log.warning("A stream of events ends early", extra={"reason": str(error)})
+        return event("error", {"error": _UNAVAILABLE, "code": "unavailable"})
 
 
 def event(name: str, data: Any, event_id: object = None) -> bytes:

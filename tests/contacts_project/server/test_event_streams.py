@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import requests
+from django.db import OperationalError
 
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
 from tests.contacts_project.server.server_thread import Running, running
@@ -40,10 +41,15 @@ async def failing() -> AsyncGenerator[bytes, None]:
     raise ValueError("no more")
 
 
+async def losing_the_database() -> AsyncGenerator[bytes, None]:
+    yield event("count", 0)
+    raise OperationalError("server closed the connection unexpectedly")
+
+
 @pytest.fixture
 def server() -> Iterator[Running]:
     closed.clear()
-    streams = {"/ticks": ticking, "/counts": counting, "/fails": failing}
+    streams = {"/ticks": ticking, "/counts": counting, "/fails": failing, "/lost": losing_the_database}
     views: dict[str, Any] = {path: lambda _, events=events: EventStream(events()) for path, events in streams.items()}
     with running({**views, "/quick": quick}) as served:
         yield served
@@ -79,6 +85,16 @@ def test_a_stream_ends_with_its_events(server: Running) -> None:
 def test_a_stream_that_fails_is_cut_off(server: Running) -> None:
     with pytest.raises(requests.exceptions.ChunkedEncodingError):
         requests.get(f"{server.base}/fails", timeout=60)
+
+
+def test_a_stream_without_its_database_says_so_and_ends(server: Running) -> None:
+    first, last, end = requests.get(f"{server.base}/lost", timeout=60).text.split("\n\n")
+    assert (first, end) == ("event: count\ndata: 0", "")
+    name, data = last.split("\n")
+    assert name == "event: error"
+    told = json.loads(data.removeprefix("data: "))
+    assert told["code"] == "unavailable"
+    assert "open the stream again" in told["error"]
 
 
 def test_comments_keep_a_silent_stream_open(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
