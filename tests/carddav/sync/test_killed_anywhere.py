@@ -1,0 +1,82 @@
+"""One run that does everything a run can do, killed or cut off before and after each of its requests in turn.
+
+Each request meets one of the faults; with SYNC_EVERY=1 all of them.
+"""
+
+import itertools
+import os
+from contextlib import suppress
+
+import pytest
+
+from carddav.models import Conflict, JournalEntry
+from people.models import Person
+from tests.builders import make_user
+from tests.carddav.sync.memory_book import Killed
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+
+FAULTS = ["kill_before", "kill_after", "lose_before", "lose_after"]
+EVERY = int(os.environ.get("SYNC_EVERY", len(FAULTS)))
+_numbers = itertools.count()
+
+
+def edited_on_both_sides() -> SyncedAccount:
+    """An account of ten contacts, where every kind of change waits for the next run."""
+    synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
+    hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", "NOTE:old", uid=f"uid-{n}")) for n in range(10)]
+    synced.sync()
+    synced.edit(synced.person("P0"), notes="here")
+    synced.edit(synced.person("P1"), organization="here")
+    synced.server.edit(hrefs[1], vcard("P1 X", "NOTE:there", uid="uid-1"))
+    synced.server.edit(hrefs[2], vcard("P2 X", "NOTE:there", uid="uid-2"))
+    synced.edit(synced.person("P3"), notes="here")
+    synced.server.edit(hrefs[3], vcard("P3 X", "NOTE:there", uid="uid-3"))
+    synced.server.remove(hrefs[4])
+    synced.api.ok("DELETE", f"/api/people/{synced.person('P5').pk}", {"deleteFromCardDav": True})
+    synced.api.ok("DELETE", f"/api/people/{synced.person('P6').pk}", {"deleteFromCardDav": False})
+    synced.api.ok("POST", "/api/people", {"name": "New", "surname": "X"}, status=201)
+    synced.api.ok("POST", "/api/people", {"name": "Newer", "surname": "X"}, status=201)
+    synced.server.edit("other.vcf", vcard("Other X", uid="uid-other"))
+    synced.requests()
+    return synced
+
+
+def outcome(synced: SyncedAccount) -> dict[str, object]:
+    """What is on both sides, whatever way it came there."""
+    people = Person.objects.owned_by(synced.owner)
+    wanted = ("FN", "NOTE", "ORG")
+    cards = [
+        sorted(line for line in stored.text.split("\r\n") if line.startswith(wanted))
+        for stored in synced.server.cards.values()
+    ]
+    return {
+        "people": sorted(people.active().values_list("name", "notes", "organization")),
+        "trash": sorted(people.deleted().values_list("name", flat=True)),
+        "cards": sorted(cards),
+        "conflicts": sorted(
+            Conflict.objects.owned_by(synced.owner).filter(resolved_at=None).values_list("person__name", "kind")
+        ),
+        "unknown": JournalEntry.objects.owned_by(synced.owner).count(),
+    }
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -> None:
+    reference = edited_on_both_sides()
+    reference.sync()
+    requests = len(reference.server.requests)
+    expected = outcome(reference)
+    assert requests >= 9
+    assert (expected["conflicts"], expected["unknown"]) == ([("P3", "fields")], 0)
+    for number in range(1 + FAULTS.index(fault) % EVERY, requests + 1, EVERY):
+        synced = edited_on_both_sides()
+        synced.server.faults = {number: fault}
+        with suppress(Killed):
+            synced.sync()
+        assert not synced.server.faults, number
+        for _ in range(2):
+            synced.sync()
+        assert outcome(synced) == expected, (fault, number)
+        synced.requests()
+        assert counts(synced.sync()) == {}, (fault, number)
+        assert synced.requests() == ["changes"], (fault, number)
