@@ -154,7 +154,7 @@ class Soak:
     def _missing(self) -> list[str]:
         """What was acknowledged and is not there, or is another than was acknowledged."""
         found = []
-        people = {name: self._people(caller) for name, caller in self.callers.items()}
+        people = {name: self._people(name) for name in self.callers}
         there = {key: person for rows in people.values() for key, person in rows.items()}
         for key, expected in self.log.people.items():
             allowed = [expected, *self.log.open.get(key, [])]
@@ -168,11 +168,15 @@ class Soak:
                 found.append(f"photo {name} of {key} is missing")
         return found
 
-    def _look(self, path: str) -> Any:
-        return self.callers["busy"].call("look", "GET", path)
+    def _look(self, path: str, name: str = "busy") -> Any:
+        """After minutes without a request the connection is closed, so that the first one may get no answer."""
+        for _ in range(10):
+            if (found := self.callers[name].call("look", "GET", path)) is not None:
+                return found
+        raise AssertionError((path, self.log.answers, self.log.faults))
 
-    def _people(self, caller: Caller) -> dict[str, Any]:
-        rows = caller.call("look", "GET", "/api/people?includeAll=true")["people"]
+    def _people(self, name: str) -> dict[str, Any]:
+        rows = self._look("/api/people?includeAll=true", name)["people"]
         return {row["id"]: {"nickname": row.get("nickname"), "photo": row.get("photo")} for row in rows}
 
     def _reminders(self) -> list[str]:
@@ -199,7 +203,7 @@ class Soak:
 
     def _cards(self) -> list[str]:
         """Both sides have everybody."""
-        rows = self.callers["mirrored"].call("look", "GET", "/api/people?includeAll=true")["people"]
+        rows = self._look("/api/people?includeAll=true", "mirrored")["people"]
         here = Counter(row["name"] for row in rows)
         _, body = self.server.call("GET", self.book, "user")
         there = Counter(line[3:].strip() for line in body.decode().splitlines() if line.startswith("FN:"))
