@@ -17,7 +17,7 @@ RUN DATA_DIR=/tmp/data /packages/bin/python manage.py check && rm -r /tmp/data
 
 FROM ${PYTHON}
 # glibc gives each of many threads memory of its own, and hardly any back.
-ENV PATH=/packages/bin:$PATH PYTHONUNBUFFERED=1 MALLOC_ARENA_MAX=2 DATA_DIR=/data HOST=0.0.0.0 PORT=8000
+ENV PATH=/packages/bin:$PATH PYTHONUNBUFFERED=1 MALLOC_ARENA_MAX=2 PYTHONMALLOC=malloc DATA_DIR=/data HOST=0.0.0.0 PORT=8000
 RUN python -m pip uninstall --yes --quiet --root-user-action ignore pip && \
     useradd --system --uid 10001 --no-create-home contacts && mkdir /data && chown contacts:contacts /data
 COPY --from=build /packages /packages
