@@ -8,6 +8,7 @@ import re
 import unicodedata
 
 _EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste")
+_NO_DIGITS = re.compile("[^0-9]+")
 _TRUNK_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
 
 # Every two-digit code of E.164; +1 and +7 have one digit, all other codes three.
@@ -77,4 +78,6 @@ def _without_extension(text: str) -> str:
 
 def _digits(text: str) -> str:
     """The decimal digits of any script, as ASCII."""
+    if text.isascii():
+        return _NO_DIGITS.sub("", text)
     return "".join(str(unicodedata.decimal(char)) for char in text if char.isdecimal())

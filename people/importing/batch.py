@@ -78,6 +78,8 @@ class Known:
     def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
         """As merge_cards; a UID that was made here gives way to the card's, and contradicts none."""
         known = self.card
+        if card == known:
+            return known
         if card.uid and known.uid == uid_of(self.person.pk):
             known = replace(known, uid=None)
         return merge_cards(known, card, overwrite=overwrite)

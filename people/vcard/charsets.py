@@ -47,6 +47,8 @@ def decode_value(data: bytes, charset: str | None) -> str:
 
 def join_surrogates(text: str) -> str:
     """Halves of a pair joined, lone ones replaced by U+FFFD."""
+    if text.isascii():
+        return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

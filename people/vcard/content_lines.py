@@ -44,15 +44,24 @@ class ContentLine:
     has_bare_params: bool = False
 
     def param(self, name: str) -> tuple[str, ...]:
-        return tuple(value for key, values in self.params if key == name for value in values)
+        # Loops and no comprehensions: it is asked several times of each line of a file.
+        for key, values in self.params:
+            if key == name:
+                others = [value for other, more in self.params if other == name for value in more]
+                return values if len(others) == len(values) else tuple(others)
+        return ()
 
     def first_param(self, name: str) -> str | None:
-        return next(iter(self.param(name)), None)
+        for key, values in self.params:
+            if key == name and values:
+                return values[0]
+        return None
 
     @property
     def types(self) -> tuple[str, ...]:
         """TYPE values in lower case, quoted lists taken apart, 2.1's bare ones included."""
-        return tuple(word.strip().lower() for value in self.param("TYPE") for word in value.split(",") if word.strip())
+        words = [word.strip().lower() for text in self.param("TYPE") for word in text.split(",")]
+        return tuple(filter(None, words))
 
     @property
     def encoding(self) -> str:
@@ -140,8 +149,8 @@ def _continuation(logical: list[str], content: str, *, blank_since: bool) -> str
     if (
         not blank_since
         and content
-        and _head_says(logical[0], "ENCODING=B", ";BASE64")
         and _BASE64_LINE.fullmatch(content)
+        and _head_says(logical[0], "ENCODING=B", ";BASE64")
     ):
         return content
     return None
