@@ -68,8 +68,8 @@ class Supervisor:
         """Start a child in a session of its own, so that Ctrl-C comes from us."""
         fds = (self.reading, self.listener.fileno())
         command = [*self.commands[name], "--parent", str(self.reading)]
-        # glibc gives each of many threads memory of its own, and hardly any back. Python's own pools come from arenas of
-        # 1 MiB, which stay for one small object; glibc gives back single pages. docs/performance.md has the figures.
+        # glibc gives each of many threads memory of its own, and hardly any back. Python's own pools lie in arenas of
+        # 1 MiB, which one small object keeps; glibc gives back single pages (docs/performance.md).
         environment = {"MALLOC_ARENA_MAX": "2", "PYTHONMALLOC": "malloc", **os.environ}
         return subprocess.Popen(command, env=environment, start_new_session=True, pass_fds=fds)  # noqa: S603 - ours
 

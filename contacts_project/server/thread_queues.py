@@ -25,6 +25,8 @@ _LOOK_SECONDS = 0.2
 # together does not all come back: with small objects between them, the allocator keeps it. More would be no faster, for
 # they wait for each other's lock of the interpreter.
 MOST_LARGE = 2
+# After so long a large one is let in beside them: on a machine that is too slow, late is better than refused.
+PATIENCE_SECONDS = 10
 _KINDS_KEPT = 1_000
 # Requests that may wait for other servers at a time, beyond those that run: each has a thread that does nothing.
 MOST_WAITING = 32
@@ -53,6 +55,7 @@ class ThreadQueue:
         self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
         self.running: Counter[Kind] = Counter()  # those that have a thread now
         self.large: dict[Kind, None] = {}  # those that were large the last time, the latest last
+        self.impatient: set[Kind] = set()  # those that have waited long enough for the other large ones
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
         self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
 
@@ -61,6 +64,8 @@ class ThreadQueue:
         grant: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(grant)
         self._grant()
+        if not grant.done() and kind in self.large:
+            asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._let_in, kind, grant)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await grant
@@ -122,6 +127,7 @@ class ThreadQueue:
             if not grant.done():
                 self.free -= 1
                 self.running[kind] += 1
+                self.impatient.discard(kind)
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
                 grant.set_result(None)
 
@@ -143,10 +149,14 @@ class ThreadQueue:
         return None
 
     def _has_room(self, kind: Kind) -> bool:
-        return (
-            kind not in self.large
-            or sum(self.running[other] for other in self.running.keys() & self.large) < MOST_LARGE
-        )
+        if kind not in self.large or kind in self.impatient:
+            return True
+        return sum(self.running[other] for other in self.running.keys() & self.large) < MOST_LARGE
+
+    def _let_in(self, kind: Kind, grant: "asyncio.Future[None]") -> None:
+        if not grant.done():
+            self.impatient.add(kind)
+            self._grant()
 
     def _mark_held_up(self, caller: object) -> None:
         """Have somebody cut off, if need be, for what waits although nobody else asks for it."""

@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
+
+from contacts_project.server import thread_queues
 from contacts_project.server.thread_queues import MOST_LARGE, MOST_OF_CALLER, MOST_OF_PATH, Kind, ThreadQueue
 
 
@@ -88,6 +91,18 @@ def test_what_was_large_leaves_room_for_what_is_small() -> None:
         assert not late.done()
         await queue.call(large[0], lambda: None)  # its reader may take as long as he likes
         await asyncio.wait_for(late, 60)
+
+    play(scenario)
+
+
+def test_a_large_request_is_let_in_when_the_others_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_queues, "PATIENCE_SECONDS", 0)
+
+    async def scenario(queue: ThreadQueue) -> None:
+        large = [Kind(f"reader {number}", b"/all") for number in range(MOST_LARGE + 1)]
+        queue.large = dict.fromkeys(large)
+        await asyncio.wait_for(asyncio.gather(*map(queue.enter, large)), 60)
+        assert queue.impatient == set()
 
     play(scenario)
 
