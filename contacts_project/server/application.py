@@ -79,10 +79,7 @@ class Application:
                 if answer.events is None and answer.on_loop is None:
                     await deliver(send, body, answer, gone)
             finally:
-                was_large = is_large(body.spool.size + answer.spool.size, answer.cpu_seconds)
-                queue.leave(kind, was_large=was_large)
-                if was_large:
-                    self.release.note()
+                self._leave(queue, kind, body, answer)
             if answer.events is not None:
                 await self._stream(send, answer, answer.events, gone)
             elif answer.on_loop is not None:
@@ -90,6 +87,13 @@ class Application:
                 await answer.on_loop.serve(scope, replayed(body, gone), with_headers(send, answer.headers), asked)
         finally:
             gone.cancel()
+
+    def _leave(self, queue: ThreadQueue, kind: Kind, body: Body, answer: Answer) -> None:
+        """The request has its answer: let the next one in, and have the memory back of a large one."""
+        was_large = is_large(body.spool.size + answer.spool.size, answer.cpu_seconds)
+        queue.leave(kind, was_large=was_large)
+        if was_large:
+            self.release.note()
 
     def _ask(self, environ: dict[str, Any], answer: Answer, gone: "asyncio.Future[Any]") -> None:
         """In a thread: have the application answer."""
@@ -118,12 +122,11 @@ class Application:
                 make_room()
                 await self.requests.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
             finally:
-                self.requests.leave(kind)
+                self._leave(self.requests, kind, body, answer)
             return InnerAnswer(answer.status, b"".join(answer.spool.pieces()))
         except RefusedError as refused:
             return InnerAnswer(refused.status, refusal(refused.status)[1])
         finally:
-            self.release.note(answer.spool.size)
             body.spool.close()
             answer.spool.close()
 
