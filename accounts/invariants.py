@@ -8,7 +8,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import F, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.invariants import ids_of, in_chunks, invariant
 
 

@@ -12,7 +12,7 @@ from django.core import signing
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import EmailChange, User
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from contacts_project.kernel.outbound import Code

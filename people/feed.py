@@ -8,7 +8,7 @@ import orjson
 
 from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 from people.projection import whole_people
 from people.projection.custom_templates import whole_template

@@ -8,9 +8,8 @@ import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import TimeText
-from contacts_project.kernel.api.ids import IdKey, id_text
-from contacts_project.kernel.api.json import ascii_json, timestamp
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import Shown, ascii_json, id_text, timestamp
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people.models import Person, RelationshipType

@@ -22,8 +22,8 @@ from accounts.api.batch_rules import NotInBatchError, check_operation
 from accounts.models import User
 from accounts.services.profile import account_now
 from contacts_project.kernel.api.errors import PayloadTooLargeError, refusal
+from contacts_project.kernel.api.etags import WITHIN_WRITE
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.api.records import WITHIN_WRITE
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, MissingError, UnavailableError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write

@@ -1,5 +1,6 @@
 """If-Match: a write of one record that is refused where the record has changed since the caller read it."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
@@ -9,9 +10,13 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import refusal
-from contacts_project.kernel.api.records import Shown, expected_revisions
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
+
+# What `Shown.etag` writes; whatever else is sent in If-Match is none of ours, and so are weak tags.
+_TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
+_OURS = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -42,7 +47,7 @@ def under_if_match(view: RecordView, handler: Callable[..., Any], request: Reque
     under the lock of the first write that it opens: of two writes with one tag the second finds another revision. It
     is not read again where nobody has written to the account since the caller's row was read.
     """
-    expected = expected_revisions(request)
+    expected = _expected_revisions(request)
     if expected is None:
         return handler
     seen = view.owner.revision
@@ -64,6 +69,19 @@ def under_if_match(view: RecordView, handler: Callable[..., Any], request: Reque
             return _stale(error, view.current())
 
     return answer
+
+
+def _expected_revisions(request: Request) -> frozenset[int] | None:
+    """The revisions of a record that If-Match allows; None where it allows any, with `*` or without the header.
+
+    A tag counts by its first part, the record's own revision: that a group of a person was renamed changes the
+    person's answer, and is no reason to refuse a change of the person.
+    """
+    header = request.headers.get("If-Match")
+    if header is None or header.strip() == "*":
+        return None
+    strong = [tag for weak, tag in _TAGS.findall(header) if not weak]
+    return frozenset(int(found[1], 16) for tag in strong if (found := _OURS.fullmatch(tag)))
 
 
 def _stale(error: StaleError, current: Shown) -> Response:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user
 from django.db.models import Model
+from django.urls import register_converter
 from django.utils import timezone
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -18,10 +19,26 @@ from accounts.api.preconditions import RecordView, under_if_match
 from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.models import User
 from accounts.services.profile import stored_profile
-from contacts_project.kernel.api.records import Shown, record_answer
+from contacts_project.kernel.api.json import Shown, parse_id, record_answer
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
 M = TypeVar("M", bound=Model)
+
+
+class IdConverter:
+    """`<id:person_id>` in a path. What spells no id is the nil id (RFC 9562, section 5.9), which no row has: so it is
+    404 like an unknown one, and like that only for who may know."""
+
+    regex = "[^/]+"
+
+    def to_python(self, value: str) -> UUID:
+        return parse_id(value) or UUID(int=0)
+
+    def to_url(self, value: UUID | str) -> str:
+        return str(value)
+
+
+register_converter(IdConverter, "id")
 
 
 class _BuiltSerializers(threading.local):

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
 from accounts.feed.kinds import SETTINGS, Answers, FeedKind, feed_kinds, settings_record
 from accounts.models import User
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.ownership.models import TrashModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.ownership.models import FeedModel
 
 Answers = Mapping[UUID, Shown]

@@ -17,7 +17,7 @@ from accounts.transfer.receipt import Receipt, messages_of
 from accounts.transfer.run import ERROR, ImportRun, Item
 from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import validation_body
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError

@@ -11,7 +11,7 @@ from django.db import models
 
 from accounts.models import User
 from accounts.transfer.ids import derived_id
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 
 NO_ID = UUID(int=0)
 # Ids that a record may get here, one after the other where the first is taken: never seen to be, but possible.

@@ -18,7 +18,7 @@ from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
 from contacts_project.kernel.api.fields import OwnedIdsField, OwnedListField
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 

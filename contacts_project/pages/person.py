@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.pages.viewers import sign_in_required
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.pages import render_page
 from contacts_project.pages.entries import contact_entries, date_entries, detail_entries
 from people.dates.upcoming import name_of

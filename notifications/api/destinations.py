@@ -14,7 +14,8 @@ from accounts.api.batch_marks import not_in_atomic_batches
 from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
-from contacts_project.kernel.api.records import Shown, conditional_status, record_answer
+from contacts_project.kernel.api.etags import conditional_status
+from contacts_project.kernel.api.json import Shown, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
+from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.fields import (
     ClientIdField,
     OwnedListField,
@@ -19,7 +20,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
+from contacts_project.kernel.api.json import Shown, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError

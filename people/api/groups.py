@@ -12,10 +12,10 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
-from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedField, OwnedListField, StrictCharField
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.api.queries import read_flag
-from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError

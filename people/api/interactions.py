@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet, TrashViewSet
 from accounts.models import User
+from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.fields import (
     ClientIdField,
     OwnedIdsField,
@@ -24,9 +25,9 @@ from contacts_project.kernel.api.fields import (
     StrictDateField,
     StrictDateTimeField,
 )
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
-from contacts_project.kernel.api.records import Shown, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError

@@ -17,11 +17,10 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
-from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.json import dumps, streamed
+from contacts_project.kernel.api.json import Shown, dumps, record_answer, streamed
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
-from contacts_project.kernel.api.records import Shown, conditional_record, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError

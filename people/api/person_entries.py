@@ -17,7 +17,7 @@ from contacts_project.kernel.api.fields import (
     StrictFloatField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import UNKNOWN_ID
 from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField

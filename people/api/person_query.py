@@ -8,7 +8,7 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from contacts_project.kernel.api.fields import check_text
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, read_page
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.errors import FieldError

@@ -23,7 +23,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.models import TrashQuerySet

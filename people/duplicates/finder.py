@@ -11,7 +11,8 @@ from django.db.models import Count, Q
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import DayText, Raw
-from contacts_project.kernel.api.ids import IdKey, id_text
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.groups import Match, group_matches

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.dates import schedule
 from people.duplicates.keys import email_key, phone_key

@@ -3,8 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown, timestamp
 from people.models import CustomFieldTemplate
 
 

@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown, timestamp
 from contacts_project.kernel.errors import MissingError
 from people.models import Interaction, Participation
 from people.names import COLUMNS, display_name

@@ -9,8 +9,8 @@ from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import TimeText
-from contacts_project.kernel.api.ids import IdKey, id_text
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import Shown, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people import field_table

@@ -14,8 +14,8 @@ from orjson import Fragment, dumps
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import JsonText, Raw, TimeText
-from contacts_project.kernel.api.ids import IdKey, id_text
-from contacts_project.kernel.api.json import ascii_json
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import ascii_json, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.extensions import EXTENSIONS
 from people.models import (

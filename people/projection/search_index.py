@@ -8,7 +8,8 @@ import orjson
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import Raw
-from contacts_project.kernel.api.ids import IdKey, id_text
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import id_text
 from people import field_table
 from people.field_table import Kind
 from people.models import Person

@@ -12,7 +12,8 @@ from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
-from contacts_project.kernel.api.ids import new_id, parse_id
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.dates import schedule
 from people.entries import identify_entries

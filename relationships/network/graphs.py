@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdKey, id_text
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Group, Membership, Person, RelationshipType
 from people.names import NameParts, display_name

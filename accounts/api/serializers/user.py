@@ -15,7 +15,7 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.records import Shown
+from contacts_project.kernel.api.json import Shown
 
 
 class UserSerializer(serializers.Serializer[User]):

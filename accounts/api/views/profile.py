@@ -17,7 +17,8 @@ from accounts.services.credentials import proving
 from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
-from contacts_project.kernel.api.records import conditional_status, record_answer
+from contacts_project.kernel.api.etags import conditional_status
+from contacts_project.kernel.api.json import record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import RateLimitedError
 

@@ -10,8 +10,8 @@ from django.apps import apps
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from contacts_project.kernel.api.ids import is_client_id, parse_id
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.ids import is_client_id
+from contacts_project.kernel.api.json import parse_id, timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

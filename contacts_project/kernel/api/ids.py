@@ -1,4 +1,5 @@
-"""Ids of records: made, read out of paths and bodies, and written by the database itself.
+"""Ids of records: how they are made, and how the database hands them over. Their text is read and written by
+`kernel.api.json`.
 
 They are UUIDv7 (RFC 9562, section 5.7), so that new rows stand together in every index.
 """
@@ -8,44 +9,15 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import CharField, Func, UUIDField
-from django.urls import register_converter
 from uuid_utils.compat import uuid7
 
-
-def new_id() -> UUID:
-    """Return a new time-ordered id."""
-    return uuid7()
-
-
-def parse_id(text: object) -> UUID | None:
-    """Return the id that `text` spells, None when it spells none."""
-    if not isinstance(text, str):
-        return None
-    try:
-        return UUID(text) if len(text) == 36 else None
-    except ValueError:
-        return None
+new_id = uuid7
+"""Makes a time-ordered id."""
 
 
 def is_client_id(key: UUID) -> bool:
     """Whether clients may make such an id: random, or random with the time before it (RFC 9562, 5.4 and 5.7)."""
     return key.version in {4, 7}
-
-
-class IdConverter:
-    """`<id:person_id>` in a path. What spells no id is the nil id (RFC 9562, section 5.9), which no row has: so it is
-    404 like an unknown one, and like that only for who may know."""
-
-    regex = "[^/]+"
-
-    def to_python(self, value: str) -> UUID:
-        return parse_id(value) or UUID(int=0)
-
-    def to_url(self, value: UUID | str) -> str:
-        return str(value)
-
-
-register_converter(IdConverter, "id")
 
 
 class IdText(Func):
@@ -75,11 +47,6 @@ class IdKey(Func):
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="replace((%(expressions)s)::text, '-', '')", **context)
-
-
-def id_text(key: str) -> str:
-    """The id of an IdKey, with its hyphens. For SQLite this takes half of what IdText does."""
-    return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
 
 
 class FreshId(Func):

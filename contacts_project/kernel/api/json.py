@@ -1,10 +1,13 @@
-"""JSON in and out by orjson: strict input (RFC 8259, no lone surrogates, bounded depth), fast output."""
+"""JSON in and out by orjson: strict input (RFC 8259, no lone surrogates, bounded depth), fast output. How ids and
+moments are spelled in it, and the record of an answer with its ETag."""
 
 import datetime as dt
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
+from uuid import UUID
 
 import orjson
 from rest_framework.exceptions import ParseError
@@ -13,7 +16,23 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
+
+
+def parse_id(text: object) -> UUID | None:
+    """Return the id that `text` spells, None when it spells none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return UUID(text) if len(text) == 36 else None
+    except ValueError:
+        return None
+
+
+def id_text(key: str) -> str:
+    """The id of an IdKey, with its hyphens. For SQLite this takes half of what IdText does."""
+    return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
 
 
 def timestamp(moment: dt.datetime | None) -> str | None:
@@ -99,3 +118,27 @@ class JSONRenderer(BaseRenderer):
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
         return b"" if data is None else dumps(data)
+
+
+class Shown(NamedTuple):
+    """A record as its GET shows it (a dictionary, or JSON as orjson.Fragment), and the revision of its row.
+
+    The revision is read with the row or before the rest, so that a body may be newer than its number, never older.
+    """
+
+    revision: int
+    body: Any
+
+    @property
+    def etag(self) -> str:
+        """A strong validator: the revision that the record was changed by last, and a digest of its JSON.
+
+        The digest is there for what the answer repeats of other records, such as the names of groups: they change the
+        representation, and leave the record's own revision as it is.
+        """
+        return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'
+
+
+def record_answer(name: str, shown: Shown, status: int = 200) -> Response:
+    """`{ name: record }` with the record's ETag."""
+    return Response({name: shown.body}, status=status, headers={"ETag": shown.etag})

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -20,7 +21,8 @@ from django.utils.cache import patch_vary_headers
 
 from contacts_project.kernel.api.compression import compress, name_known_form, plain_tags
 from contacts_project.kernel.api.errors import too_large_response
-from contacts_project.kernel.api.ids import new_id, parse_id
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.logs import request_id
 from contacts_project.kernel.metrics import Counter, Histogram
 
@@ -88,7 +90,8 @@ def method_of(method: str | None) -> str:
 def ids_of(request: HttpRequest) -> list[str]:
     """The ids in the path; what else may stand there is left out: it may be anything."""
     match = request.resolver_match
-    found = (parse_id(str(value)) for value in match.kwargs.values()) if match else ()
+    # A page takes any text for an id, and looks itself.
+    found = (value if isinstance(value, UUID) else parse_id(value) for value in match.kwargs.values()) if match else ()
     return [str(key) for key in found if key]
 
 

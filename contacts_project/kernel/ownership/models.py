@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from contacts_project.kernel.api.ids import new_id, parse_id
+from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import stamp

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import IntegerField
 
 from accounts.api.viewsets import ApiViewSet, TrashViewSet
-from contacts_project.kernel.api.ids import parse_id
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope
 from people.counts import PEOPLE, count_of

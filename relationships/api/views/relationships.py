@@ -13,9 +13,8 @@ from rest_framework.serializers import BooleanField, CharField
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
-from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.json import streamed
-from contacts_project.kernel.api.records import Shown, conditional_record
+from contacts_project.kernel.api.etags import conditional, conditional_record
+from contacts_project.kernel.api.json import Shown, streamed
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
