@@ -1,27 +1,33 @@
-"""People as every answer shows them: one assembly for lists, for everybody, and for one."""
+"""People as every answer shows them: one assembly for lists (people.projection.lists) and for one, and one or few with
+everything, in three statements.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db.models import F, TextField, Value
+from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import TimeText
+from contacts_project.kernel.api.columns import JsonText, TimeText
 from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import Shown, id_text
+from contacts_project.kernel.api.json import Shown, ascii_json, id_text
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people import field_table
-from people.models import Person
+from people.extensions import EXTENSIONS
+from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
-from people.projection.columns import JsonMembers, column_of
-from people.projection.related import Groups, Kind, groups_of, lists_of, related_of_few, type_summary, types_of
+from people.projection.columns import JsonBoolean, JsonMembers, JsonObject, MidnightText, column_of
 
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
+
+NOTHING = Fragment(b"[]")
 
 # The answer in its order, empty; what a row says is put in by name.
 _EMPTY: dict[str, Any] = {
@@ -35,25 +41,25 @@ _EMPTY: dict[str, Any] = {
     "createdAt": None,
     "updatedAt": None,
 }
-_COLUMNS: dict[str, Any] = {
+COLUMNS: dict[str, Any] = {
     "id": IdKey("id"),
     **{field.name: column_of(field) for field in field_table.SCALARS},
     "deletedAt": TimeText("deleted_at"),
     "createdAt": TimeText("created_at"),
     "updatedAt": TimeText("updated_at"),
 }
-_WITH_LISTS: dict[str, Any] = {
-    **_COLUMNS,
+WITH_LISTS: dict[str, Any] = {
+    **COLUMNS,
     "lists": JsonMembers(**{field.name: field.column for field in field_table.LISTS}),
 }
 # What a person is to the user, read with the person itself.
 _TYPE = ("name", "label", "color", "deleted_at")
 _WHOLE: dict[str, Any] = {
-    **_WITH_LISTS,
+    **WITH_LISTS,
     **{f"type_{name}": f"relationship_to_user__{name}" for name in _TYPE},
     "revision": "revision",
 }
-_PLACES = {expression: place for place, expression in enumerate(_COLUMNS.values())}
+_PLACES = {expression: place for place, expression in enumerate(COLUMNS.values())}
 _NAME = itemgetter(*(_PLACES[column] for column in NAME_COLUMNS))
 
 
@@ -93,41 +99,6 @@ def _filled(ids: list[UUID]) -> list[UUID]:
     return [*ids, *[ids[-1]] * (room - len(ids))]
 
 
-def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
-    """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
-    columns = _WITH_LISTS if details else _COLUMNS
-    return _projected(owner, columns, list(rows.values_list(*columns.values())))
-
-
-def project_page(owner: User, *, limit: int, offset: int, details: bool) -> list[Fragment]:
-    """The same for a page of all active people, in name order."""
-    columns, query = (_WITH_LISTS, _PAGE) if details else (_COLUMNS, _PAGE_WITHOUT_LISTS)
-    return _projected(owner, columns, query.page(limit, offset, owner_id=owner.pk))
-
-
-def _projected(owner: User, columns: Collection[str], found: list[Any]) -> list[Fragment]:
-    types, groups = types_of(owner), groups_of(owner, [UUID(row[0]) for row in found])
-    assemble = _assembler(owner, columns, types, groups, {})
-    return [Fragment(assemble(row)) for row in found]
-
-
-def project_all(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> Iterator[bytes]:
-    """The same for a queryset of many people, each as JSON.
-
-    What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
-    """
-    columns = _WITH_LISTS if details else _COLUMNS
-    lists = lists_of(owner) if everything else {}
-    assemble = _assembler(owner, columns, types_of(owner), groups_of(owner, None), lists)
-    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH))
-
-
-def _in_name_order(owner_id: UUID, columns: Mapping[str, Any]) -> Any:
-    return Person.objects.owned_by(owner_id).active().in_name_order().values_list(*columns.values())
-
-
-_PAGE = CompiledQuery(lambda owner_id: _in_name_order(owner_id, _WITH_LISTS))
-_PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id: _in_name_order(owner_id, _COLUMNS))
 _ANY = CompiledQuery(
     lambda owner_id, person_ids: (
         Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_WHOLE.values())
@@ -149,13 +120,42 @@ def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Shown]]:
         said = dict(zip(_WHOLE, row, strict=True))
         if (key := said["relationshipToUserId"]) and said["type_deleted_at"] is None:
             types[key] = type_summary(key, said["type_name"], said["type_label"], said["type_color"])
-    groups, lists = related_of_few(owner, [UUID(row[0]) for row in found])
-    assemble = _assembler(owner, _WITH_LISTS, types, groups, lists)
+    groups, lists = _related(owner, [UUID(row[0]) for row in found])
+    assemble = assembler(owner, WITH_LISTS, types, groups, lists)
     for row in found:
         yield row[0], Shown(row[-1], Fragment(assemble(row)))
 
 
-def _assembler(
+class Kind(NamedTuple):
+    """A relationship type, as `relationshipToUserId`, `relationshipToUser` and the search index show it."""
+
+    id: str
+    summary: Fragment
+    label: str
+
+
+def type_summary(key: str, name: str, label: str, color: str) -> Kind:
+    summary = {"id": id_text(key), "name": name, "label": label, "color": color}
+    return Kind(id_text(key), Fragment(dumps(summary)), label)
+
+
+class Groups(NamedTuple):
+    """The groups of a person, in name order; people in the same groups share them."""
+
+    ids: Fragment = NOTHING
+    summaries: Fragment = NOTHING
+    names: str = ""
+
+
+def groups_answer(groups: list[dict[str, str]]) -> Groups:
+    return Groups(
+        Fragment(dumps([group["id"] for group in groups])),
+        Fragment(dumps(groups)),
+        " ".join(group["name"] for group in groups),
+    )
+
+
+def assembler(
     owner: User,
     columns: Collection[str],
     types: Mapping[str, Kind],
@@ -186,3 +186,114 @@ def _assembler(
 
 _NO_TYPE = (None, None)
 _NO_GROUPS = Groups()
+
+
+def _related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
+    """Groups of each person, and by the name of a list the JSON of its entries: one statement, and one for each app
+    above.
+    """
+    found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
+    for row in map(_Row._make, _OWN_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
+        found[row.source].setdefault(row.person, []).append(row)
+    above = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
+    groups = {
+        person: groups_answer([{"id": id_text(row.key), "name": row.name, "color": row.color} for row in sorted(rows)])
+        for person, rows in found[GROUP].items()
+    }
+    dates = {
+        person: ",".join(date_json(person, row.key, row.json) for row in sorted(rows))
+        for person, rows in found[DATE].items()
+    }
+    values = {
+        person: ",".join(
+            value_json(row.key, template_json(row.of, row.name, row.slug, row.type), row.json) for row in sorted(rows)
+        )
+        for person, rows in found[VALUE].items()
+    }
+    return groups, {"importantDates": dates, **above, "customFieldValues": values}
+
+
+DATE_COLUMNS = JsonObject(
+    type=F("type"),
+    title=F("title"),
+    date=MidnightText("date"),
+    yearUnknown=JsonBoolean("year_unknown"),
+    reminderEnabled=JsonBoolean("reminder_enabled"),
+    reminderType=F("reminder_type"),
+    reminderInterval=F("reminder_interval"),
+    reminderIntervalUnit=F("reminder_interval_unit"),
+    reminderLeadDays=F("reminder_lead_days"),
+    deletedAt=Value(None),  # active dates alone
+    createdAt=TimeText("created_at"),
+    updatedAt=TimeText("updated_at"),
+)
+
+
+def date_json(person: str, key: str, rest: str) -> str:
+    """Ids are cheaper to write here than in SQLite."""
+    return f'{{"id":"{id_text(key)}","personId":"{id_text(person)}",{rest[1:]}'
+
+
+def template_json(key: str, name: str, slug: str, kind: str) -> str:
+    template = ascii_json({"id": id_text(key), "name": name, "slug": slug, "type": kind})
+    return f'"templateId":"{id_text(key)}","template":{template}'
+
+
+def value_json(key: str, template: str, value: str) -> str:
+    """Ids, and what is JSON already: nothing is left to escape."""
+    return f'{{"id":"{id_text(key)}",{template},"value":{value}}}'
+
+
+GROUP, DATE, VALUE = "group", "date", "value"
+
+
+class _Row(NamedTuple):
+    """A row of what is a person's own, of one of three tables; they sort as the lists show them."""
+
+    source: str
+    person: str
+    place: int
+    first: str
+    of: str
+    key: str
+    name: str
+    color: str
+    slug: str
+    type: str
+    json: str
+
+
+def _own_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
+    """Memberships, dates and custom values of people as rows of one shape, in one statement."""
+    groups = Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids, group__deleted_at=None)
+    dates = ImportantDate.objects.owned_by(owner_id).filter(person_id__in=person_ids).active()
+    values = CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids, template__deleted_at=None)
+    of_groups = _columns(
+        GROUP, first="group__name_key", key=IdKey("group_id"), name="group__name", color="group__color"
+    )
+    of_dates = _columns(DATE, first=Cast("created_at", TextField()), key=IdKey("id"), json=DATE_COLUMNS)
+    of_values = _columns(
+        VALUE,
+        place="template__position",
+        of=IdKey("template_id"),
+        key=IdKey("id"),
+        name="template__name",
+        slug="template__slug",
+        type="template__type",
+        json=JsonText("value"),
+    )
+    rows = groups.values_list(*of_groups)
+    return rows.union(dates.values_list(*of_dates), values.values_list(*of_values), all=True)
+
+
+def _columns(source: str, **columns: Any) -> list[Any]:
+    """The columns of _Row, empty where none is named."""
+    fixed = {"source": _text(source), "person": IdKey("person_id"), "place": Value(0)}
+    return [(fixed | columns).get(field, _text("")) for field in _Row._fields]
+
+
+def _text(value: str) -> Value:
+    return Value(value, output_field=TextField())
+
+
+_OWN_ROWS = CompiledQuery(_own_rows)

@@ -16,8 +16,8 @@ from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
 from people.projection.columns import column_of
+from people.projection.lists import groups_of, types_of
 from people.projection.people import FETCH
-from people.projection.related import groups_of, types_of
 
 Entry = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 from orjson import Fragment
 
 from accounts.models import User
-from people.projection.people import project, project_all
+from people.projection.lists import project, project_all
 
 # Above that, what stands beside all people of the account is read: lists of so many ids cost more.
 FEW = 500

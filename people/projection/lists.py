@@ -1,0 +1,175 @@
+"""Lists of people: a page, what a search found, everybody. What stands beside the rows is read in one query each,
+however many people.
+
+Everything comes as JSON text that an answer takes in as it is (orjson.Fragment): for ten thousand people dictionaries
+would cost more, in memory and in the garbage collector's time, than the database takes to write the text.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from orjson import Fragment
+
+from accounts.models import User
+from contacts_project.kernel.api.columns import Raw
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.json import id_text
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from people.extensions import EXTENSIONS
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Group,
+    ImportantDate,
+    Membership,
+    Person,
+    RelationshipType,
+)
+from people.projection.columns import KeyList
+from people.projection.people import (
+    COLUMNS,
+    DATE_COLUMNS,
+    FETCH,
+    WITH_LISTS,
+    Groups,
+    Kind,
+    assembler,
+    date_json,
+    groups_answer,
+    template_json,
+    type_summary,
+    value_json,
+)
+
+Ids = Collection[UUID] | None
+"""Ids of the people meant; None means everyone's."""
+
+
+def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
+    """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
+    columns = WITH_LISTS if details else COLUMNS
+    return _projected(owner, columns, list(rows.values_list(*columns.values())))
+
+
+def project_page(owner: User, *, limit: int, offset: int, details: bool) -> list[Fragment]:
+    """The same for a page of all active people, in name order."""
+    columns, query = (WITH_LISTS, _PAGE) if details else (COLUMNS, _PAGE_WITHOUT_LISTS)
+    return _projected(owner, columns, query.page(limit, offset, owner_id=owner.pk))
+
+
+def _projected(owner: User, columns: Collection[str], found: list[Any]) -> list[Fragment]:
+    types, groups = types_of(owner), groups_of(owner, [UUID(row[0]) for row in found])
+    assemble = assembler(owner, columns, types, groups, {})
+    return [Fragment(assemble(row)) for row in found]
+
+
+def project_all(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> Iterator[bytes]:
+    """The same for a queryset of many people, each as JSON.
+
+    What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
+    """
+    columns = WITH_LISTS if details else COLUMNS
+    lists = lists_of(owner) if everything else {}
+    assemble = assembler(owner, columns, types_of(owner), groups_of(owner, None), lists)
+    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH))
+
+
+def _in_name_order(owner_id: UUID, columns: Mapping[str, Any]) -> Any:
+    return Person.objects.owned_by(owner_id).active().in_name_order().values_list(*columns.values())
+
+
+_PAGE = CompiledQuery(lambda owner_id: _in_name_order(owner_id, WITH_LISTS))
+_PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id: _in_name_order(owner_id, COLUMNS))
+
+
+_TYPES = CompiledQuery(
+    lambda owner_id: (
+        RelationshipType.objects.owned_by(owner_id).active().values_list(IdKey("id"), "name", "label", "color")
+    )
+)
+_GROUPS = CompiledQuery(
+    lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdKey("id"), "name", "color")
+)
+
+
+def types_of(owner: User) -> dict[str, Kind]:
+    """The account's active relationship types, by IdKey."""
+    rows = _TYPES.rows(owner_id=owner.pk)
+    kinds = {}
+    for key, name, label, color in rows:
+        kinds[key] = type_summary(key, name, label, color)
+    return kinds
+
+
+def groups_of(owner: User, ids: Ids) -> dict[str, Groups]:
+    """The active groups of each person who has any."""
+    rows = _GROUPS.rows(owner_id=owner.pk)
+    # Sorted here: databases collate differently.
+    groups = {key: {"id": id_text(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
+    if not groups:
+        return {}
+    shared: dict[str, Groups] = {}
+    found = {}
+    few = ids is not None and len(ids) <= _FEW
+    members = _MEMBERS_OF.rows(owner_id=owner.pk, person_ids=list(ids or ())) if few else _members(owner.pk)
+    for person, keys in members:
+        if keys not in shared:
+            own = set(keys.split(","))
+            shared[keys] = groups_answer([group for key, group in groups.items() if key in own])
+        found[person] = shared[keys]
+    return found
+
+
+def _members(owner_id: UUID) -> Any:
+    """IdKey of each person who is in a group, and the IdKeys of the groups."""
+    return (
+        Membership.objects.owned_by(owner_id).values("person_id").values_list(IdKey("person_id"), KeyList("group_id"))
+    )
+
+
+_MEMBERS_OF = CompiledQuery(lambda owner_id, person_ids: _members(owner_id).filter(person_id__in=person_ids))
+# Beyond so many people those of all are read.
+_FEW = 500
+
+
+def important_dates_of(owner: User) -> dict[str, str]:
+    """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
+    rows = ImportantDate.objects.owned_by(owner).active().order_by("created_at", "id")
+    columns = rows.values_list(IdKey("person_id"), IdKey("id"), DATE_COLUMNS).iterator()
+    return _listed((person, date_json(person, key, rest)) for person, key, rest in columns)
+
+
+def custom_field_values_of(owner: User) -> dict[str, str]:
+    """The values of each person whose template is active, in the order of the templates."""
+    columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "slug", "type")
+    templates = {key: template_json(key, *rest) for key, *rest in columns}
+    if not templates:
+        return {}
+    rows = CustomFieldValue.objects.owned_by(owner).filter(template__deleted_at=None)
+    rows = rows.order_by("template__position", "template_id")
+    found = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator()
+    return _listed(
+        (person, value_json(key, templates[template], value))
+        for person, key, template, value in found
+        if template in templates
+    )
+
+
+def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The JSON of each person's entries, without the brackets of the list."""
+    found: dict[str, str] = {}
+    for person, entry in entries:
+        before = found.get(person)
+        found[person] = entry if before is None else f"{before},{entry}"
+    return found
+
+
+def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
+    """The lists of an answer that shows everything: by the name of each, the JSON of its entries by person."""
+    above = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
+    return {
+        "importantDates": important_dates_of(owner),
+        **above,
+        "customFieldValues": custom_field_values_of(owner),
+    }
