@@ -11,7 +11,7 @@ from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.models.api_token import is_well_formed, token_digest
+from accounts.models.api_token import DIGEST, WELL_FORMED
 from accounts.services.sessions import note_session_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
@@ -30,11 +30,12 @@ class BearerAuthentication(authentication.BaseAuthentication):
         header = request.headers.get("Authorization", "")
         if not header:
             return None
-        scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not is_well_formed(token.strip()):
+        scheme, _, text = header.partition(" ")
+        token = text.strip()
+        if scheme.lower() != "bearer" or not WELL_FORMED.fullmatch(token):
             raise exceptions.AuthenticationFailed("The API token is not valid.")
         now = timezone.now()
-        row: ApiToken | None = _TOKEN.instance(digest=token_digest(token.strip()))
+        row: ApiToken | None = _TOKEN.instance(digest=DIGEST(token.encode()).hexdigest())
         if row is None or (row.expires_at is not None and row.expires_at <= now):
             raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
         self._note_use(row, now)

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from accounts.models import AccountSession, ApiToken, User
-from accounts.models.api_token import new_token, token_digest
+from accounts.models.api_token import DIGEST, new_token
 from accounts.services.credentials import InvalidCredentialsError
 from accounts.vocabularies import TokenKind
 from contacts_project.kernel.errors import DomainError
@@ -46,5 +46,5 @@ def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken
 
 def _create(owner: User, kind: TokenKind, **fields: Any) -> tuple[ApiToken, str]:
     text = new_token()
-    prefix = text[:PREFIX_LENGTH]
-    return ApiToken.objects.create(owner=owner, kind=kind, prefix=prefix, digest=token_digest(text), **fields), text
+    prefix, digest = text[:PREFIX_LENGTH], DIGEST(text.encode()).hexdigest()
+    return ApiToken.objects.create(owner=owner, kind=kind, prefix=prefix, digest=digest, **fields), text
