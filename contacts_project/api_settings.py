@@ -33,7 +33,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
-        "CustomFieldTypeEnum": "people.fields.custom_values.TYPES",
+        "CustomFieldTypeEnum": "people.vocabularies.TemplateType.values",
         "HealthStatusEnum": ["ok", "unfit"],
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],

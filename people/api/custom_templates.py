@@ -24,10 +24,10 @@ from contacts_project.kernel.api.json import Shown, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.projection.custom_templates import listed_templates, whole_template
 from people.services import custom_templates as service
+from people.vocabularies import TemplateType
 
 MAX_OPTIONS = 50
 
@@ -74,7 +74,7 @@ class TemplateCreateSerializer(TemplateChangeSerializer):
 
     id = ClientIdField(required=False)
     name = StrictCharField(max_length=60)
-    type = StrictChoiceField(TYPES)
+    type = StrictChoiceField(TemplateType.values)
 
 
 class TemplateSerializer(serializers.Serializer[Any]):
@@ -83,7 +83,7 @@ class TemplateSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    type = StrictChoiceField(TYPES)
+    type = StrictChoiceField(TemplateType.values)
     options = OptionsField()
     order = serializers.IntegerField()
     deletedAt = serializers.DateTimeField(allow_null=True)

@@ -93,7 +93,8 @@ class PersonViewSet(TrashViewSet[Person]):
         """As everywhere; of active people, which are asked for all the time, by a statement that is written once."""
         if self.action in {"restore", "permanent"}:
             return super().get_object()
-        return Person.objects.find_active(self.owner, self.kwargs["person_id"])
+        person: Person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[self.kwargs["person_id"]])
+        return person
 
     def shown(self, row_id: UUID) -> Shown:
         return any_person(self.owner, row_id)

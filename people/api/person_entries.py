@@ -21,12 +21,11 @@ from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import UNKNOWN_ID
 from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField
-from people.fields.custom_values import TYPES as VALUE_TYPES
-from people.fields.custom_values import ValueRefusedError, read_value
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.important_date import YEAR_UNKNOWN
 from people.projection.important_dates import important_date_answer
-from people.vocabularies import DateType, ReminderType, Unit
+from people.services.person_rows import ValueRefusedError, read_value
+from people.vocabularies import DateType, ReminderType, TemplateType, Unit
 
 DATE_TYPES = list(DateType.values)
 MAX_CUSTOM_VALUES = 100
@@ -195,7 +194,7 @@ class TemplateSummary(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    type = StrictChoiceField(VALUE_TYPES)
+    type = StrictChoiceField(TemplateType.values)
 
 
 class CustomFieldValueSerializer(serializers.Serializer[Any]):
@@ -232,10 +231,10 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
         return value
 
     def _templates(self, data: list[Any]) -> dict[Any, CustomFieldTemplate]:
-        ids = {parse_id(item.get("templateId")) for item in data if isinstance(item, dict)} - {None}
-        rows = CustomFieldTemplate.objects.owned_by(self.context["request"].user).active()
-        found: dict[Any, CustomFieldTemplate] = rows.in_bulk(ids) if ids else {}
-        return found
+        ids = {key for item in data if isinstance(item, dict) and (key := parse_id(item.get("templateId")))}
+        owner_id = self.context["request"].user.pk
+        rows = CustomFieldTemplate.objects.active_rows.instances(owner_id=owner_id, row_ids=list(ids))
+        return {row.pk: row for row in rows}
 
 
 def _custom_value(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:

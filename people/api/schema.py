@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from people.api.deleted import answer_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
-from people.fields.custom_values import MAX_LENGTH
+from people.services.person_rows import MAX_VALUE_LENGTH
 
 
 class AnyDaySchema(OpenApiSerializerFieldExtension):
@@ -40,7 +40,7 @@ class AnyValueSchema(OpenApiSerializerFieldExtension):
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         kinds = ["string", "number", "boolean", *(["null"] if direction == "request" else [])]
-        return {"type": kinds, "maxLength": MAX_LENGTH}
+        return {"type": kinds, "maxLength": MAX_VALUE_LENGTH}
 
 
 class DeletedAnswerSchema(OpenApiSerializerExtension):

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.extensions import EXTENSIONS, PersonExtension
@@ -117,10 +117,10 @@ def remove_old_merges(owner_id: UUID, now: dt.datetime) -> int:
 
 
 def _active(owner: User, person_id: UUID, field: str) -> Person:
-    try:
-        return Person.objects.find_active(owner, person_id)
-    except MissingError:
-        raise FieldError(field, UNKNOWN_ID) from None
+    person: Person | None = Person.objects.active_rows.instance(owner_id=owner.pk, row_ids=[person_id])
+    if person is None:
+        raise FieldError(field, UNKNOWN_ID)
+    return person
 
 
 def _check_type(chosen: Any) -> None:

@@ -1,24 +1,27 @@
 """Memberships, custom values and important dates of people, replaced as sets: a constant number of statements, however
-many people."""
+many people. And what a template takes as its value."""
 
 import datetime as dt
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import TextField, Value
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import JsonText
+from contacts_project.kernel.api.fields import check_text
+from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.dates import schedule
-from people.fields.custom_values import ValueRefusedError, read_value
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.services.plan_limits import check_plan
+from people.vocabularies import TemplateType
 
 DATE_FIELDS = (
     "type",
@@ -53,32 +56,36 @@ def replace_rows(write: AccountWrite, *, groups: Groups, values: Values, stored:
         person.pk: {entry["template"].pk: entry["value"] for entry in entries if entry["value"] is not None}
         for person, entries in values
     }
-    rows = _stored(write, [key for key in members if key in stored], [key for key in target if key in stored])
-    _replace_groups(write, members, rows[_GROUP])
-    _replace_values(write, target, rows[_VALUE])
+    rows = _stored(write, [key for key in stored if key in members or key in target])
+    _replace_groups(write, members, {pair: row for pair, row in rows[_GROUP].items() if pair[0] in members})
+    _replace_values(write, target, {pair: row for pair, row in rows[_VALUE].items() if pair[0] in target})
 
 
-def _stored(write: AccountWrite, members: list[UUID], valued: list[UUID]) -> dict[str, Stored]:
+def _stored(write: AccountWrite, person_ids: list[UUID]) -> dict[str, dict[tuple[UUID, UUID], tuple[UUID, Any]]]:
     """What people have of groups and templates that are active, in one statement."""
-    null = Value("null", output_field=TextField())
-    queries: list[Any] = []
-    if members:
-        of_groups = Membership.objects.owned_by(write.owner_id).filter(person__in=members, group__deleted_at=None)
-        queries.append(of_groups.values_list(_text(_GROUP), "pk", "person_id", "group_id", null))
-    if valued:
-        of_values = CustomFieldValue.objects.owned_by(write.owner_id)
-        of_values = of_values.filter(person__in=valued, template__deleted_at=None)
-        queries.append(of_values.values_list(_text(_VALUE), "pk", "person_id", "template_id", JsonText("value")))
     found: dict[str, dict[tuple[UUID, UUID], tuple[UUID, Any]]] = {_GROUP: {}, _VALUE: {}}
-    if queries:
-        rows = queries[0].union(*queries[1:], all=True) if queries[1:] else queries[0]
-        for kind, key, person_id, of, value in rows:
-            found[kind][person_id, of] = (key, json.loads(value))
-    return dict(found)
+    for kind, key, person, of, value in _ROWS.rows(owner_id=write.owner_id, person_ids=person_ids):
+        found[kind][UUID(person), UUID(of)] = (UUID(key), json.loads(value))
+    return found
+
+
+def _rows_of(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
+    groups = Membership.objects.owned_by(owner_id).filter(person__in=person_ids, group__deleted_at=None)
+    values = CustomFieldValue.objects.owned_by(owner_id).filter(person__in=person_ids, template__deleted_at=None)
+    keys, null = (IdKey("pk"), IdKey("person_id")), _text("null")
+    return groups.values_list(_text(_GROUP), *keys, IdKey("group_id"), null).union(
+        values.values_list(_text(_VALUE), *keys, IdKey("template_id"), JsonText("value")), all=True
+    )
 
 
 def _text(value: str) -> Value:
     return Value(value, output_field=TextField())
+
+
+_ROWS = CompiledQuery(_rows_of)
+_DATES = CompiledQuery(
+    lambda owner_id, person_ids: ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids)
+)
 
 
 def _replace_groups(write: AccountWrite, target: Mapping[UUID, set[UUID]], stored: Stored) -> None:
@@ -159,10 +166,9 @@ def replace_dates(
     of its title. `stored` are the people that may have dates; `clock` is asked for where a reminder moves. A constant
     number of statements, however many. Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError.
     """
-    own = ImportantDate.objects.owned_by(owner)
     present: dict[UUID, dict[UUID, ImportantDate]] = defaultdict(dict)
     if known := [person.pk for person, _ in people if person.pk in stored]:
-        for row in own.active().filter(person__in=known):
+        for row in _DATES.instances(owner_id=owner.pk, person_ids=known):
             present[row.person_id][row.pk] = row
     pairs: list[tuple[ImportantDate, dict[str, Any]]] = []
     for person, entries in people:
@@ -171,18 +177,18 @@ def replace_dates(
         _check_types(entries)
     kept = {row.pk for row, _ in pairs}
     if left := [key for rows in present.values() for key in rows if key not in kept]:
-        own.filter(pk__in=left).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
+        ImportantDate.objects.owned_by(owner).filter(pk__in=left).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
     # Two dates may swap their types: those that change theirs give it up first.
     if moved := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
-        own.filter(pk__in=moved).update(type=None)
+        ImportantDate.objects.owned_by(owner).filter(pk__in=moved).update(type=None)
     reminding = [set_date(row, entry, clock, now) for row, entry in pairs]
-    _save_dates(own, [row for row, _ in pairs])
+    _save_dates(owner, [row for row, _ in pairs])
     # Counted once all are written: one that is switched off makes room for another.
     if any(reminding):
         check_plan(owner, "reminders", 0)
 
 
-def _save_dates(own: TrashQuerySet[ImportantDate], rows: Iterable[ImportantDate]) -> None:
+def _save_dates(owner: User, rows: Iterable[ImportantDate]) -> None:
     new: list[ImportantDate] = []
     old: list[ImportantDate] = []
     for row in rows:
@@ -193,7 +199,7 @@ def _save_dates(own: TrashQuerySet[ImportantDate], rows: Iterable[ImportantDate]
     if len(old) == 1:  # without the CASE that several need
         old[0].save(update_fields=columns)
     elif old:
-        own.bulk_update(old, columns)
+        ImportantDate.objects.owned_by(owner).bulk_update(old, columns)
 
 
 def _rows_for(
@@ -247,3 +253,77 @@ def set_date(
         schedule.plan_date(row, clock(), now)
     row.updated_at = now
     return row.reminder_enabled and not was_reminding
+
+
+MAX_VALUE_LENGTH = 2000
+
+# What a double holds exactly, and what both databases give back as it went in.
+_LARGEST = 2**53
+_NUMERAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
+_WORDS = {"true": True, "false": False}
+
+CustomValue = str | int | float | bool
+
+
+class ValueRefusedError(ValueError):
+    """The value does not fit the template; the text says why, for people."""
+
+
+class Typed(Protocol):
+    """A template, as far as values go."""
+
+    type: str
+    options: Any
+
+
+def read_value(template: Typed, value: Any) -> CustomValue | None:
+    """The value as it is stored: the JSON type of NUMBER and BOOLEAN, else text. None for null or an empty text.
+
+    NUMBER and BOOLEAN take their JSON type, or a text that spells it. Raises ValueRefusedError, and the
+    ValidationError of check_text for control characters.
+    """
+    if isinstance(value, str):
+        value = check_text(value)
+        if len(value) > MAX_VALUE_LENGTH:
+            raise ValueRefusedError(f"At most {MAX_VALUE_LENGTH} characters, this has {len(value)}.")
+    if value is None or value == "":
+        return None
+    return _READERS[TemplateType(template.type)](template, value)
+
+
+def _read_text(template: Typed, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueRefusedError("This must be a text.")
+    return value
+
+
+def _read_number(template: Typed, value: Any) -> int | float:
+    if isinstance(value, str) and _NUMERAL.match(value):
+        value = float(value) if re.search(r"[.eE]", value) else int(value[:40])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueRefusedError("This must be a number.")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise ValueRefusedError(f"This must be between {-_LARGEST} and {_LARGEST}.")
+    return int(value) if value == int(value) else value
+
+
+def _read_boolean(template: Typed, value: Any) -> bool:
+    if isinstance(value, str):
+        value = _WORDS.get(value.lower())
+    if not isinstance(value, bool):
+        raise ValueRefusedError("This must be true or false.")
+    return value
+
+
+def _read_option(template: Typed, value: Any) -> str:
+    if not isinstance(value, str) or value not in template.options:
+        raise ValueRefusedError("This must be one of the field's options.")
+    return value
+
+
+_READERS = {
+    TemplateType.TEXT: _read_text,
+    TemplateType.NUMBER: _read_number,
+    TemplateType.BOOLEAN: _read_boolean,
+    TemplateType.SELECT: _read_option,
+}

@@ -1,7 +1,7 @@
 """The one way in which people are written: their columns, what follows from those, and the rows that hang on them."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite, account
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from people import field_table
 from people.dates import schedule
-from people.entries import identify_entries
+from people.entries import SHAPES, identify_entries
 from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
 from people.geocoding import note_addresses
@@ -161,6 +161,8 @@ class PersonWriter:
             for column in data.keys() & _SCALARS:
                 setattr(person, column, data[column])
             for field in data.keys() & set(Person.DOCUMENTS):
+                if _says_the_same(data[field], getattr(person, field), SHAPES[field]):
+                    continue  # as clients send most lists back
                 setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
                 if person.card_lines:
                     remove_lines(person, field)
@@ -205,6 +207,16 @@ class PersonWriter:
             return
         changed = set().union(*(columns[person.pk] for person in stored))
         Person.objects.owned_by(self.owner).bulk_update(stored, sorted(changed), batch_size=_TOGETHER)
+
+
+def _says_the_same(
+    entries: Sequence[Mapping[str, Any]], stored: Sequence[Mapping[str, Any]], keys: Iterable[str]
+) -> bool:
+    """Whether a list is the stored one: which entry is which need not be asked. What an entry leaves out is null."""
+    nothing = dict.fromkeys(keys)
+    return len(entries) == len(stored) and all(
+        {**old, **nothing, **entry} == old for entry, old in zip(entries, stored, strict=True)
+    )
 
 
 def _is_to_be_placed(change: _Change, columns: set[str]) -> bool:

@@ -18,8 +18,8 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
-from people.fields.custom_values import ValueRefusedError, read_value
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
+from people.services.person_rows import ValueRefusedError, read_value
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape

@@ -11,7 +11,6 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
 from people.api.custom_templates import OptionsField
-from people.fields.custom_values import TYPES
 from people.models import CustomFieldTemplate
 from people.transfer.plan_allowance import PlanAllowance
 from people.vocabularies import TemplateType
@@ -20,7 +19,7 @@ from people.vocabularies import TemplateType
 class TemplateShape(Times):
     name = StrictCharField(max_length=60)
     slug = StrictCharField(max_length=80)
-    type = StrictChoiceField(TYPES)
+    type = StrictChoiceField(TemplateType.values)
     options = OptionsField(required=False)
     order = StrictIntegerField(min_value=0, max_value=1_000_000, required=False, source="position", default=0)
 

@@ -34,7 +34,7 @@ def test_no_view_or_serializer_queries_across_accounts() -> None:
 
 def test_rows_are_looked_for_among_those_of_the_account() -> None:
     around = re.compile(r"get_object_or_404|_default_manager|_base_manager|PrimaryKeyRelatedField")
-    of_nobody = re.compile(r"\.objects\.(?!owned_by\(|find_active\()")
+    of_nobody = re.compile(r"\.objects\.(?!owned_by\(|active_rows\.)")
     for app in APPS:
         for path in (ROOT / app / "services").rglob("*.py"):
             assert not around.search(path.read_text()), path

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.ids import is_client_id
 from contacts_project.kernel.api.json import parse_id, timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
+from contacts_project.kernel.errors import UNKNOWN_ID
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -239,14 +239,18 @@ class OwnedField(_Owned, serializers.Field[Any, Any, str, Any]):
 
     def to_internal_value(self, data: Any) -> Model:
         model: Any = apps.get_model(self.model)
-        try:
-            row: Model = model.objects.find_active(self.context["request"].user, data)
-        except MissingError:
-            raise serializers.ValidationError(UNKNOWN_ID) from None
+        owner_id, key = self.context["request"].user.pk, parse_id(data)
+        row: Model | None = model.objects.active_rows.instance(owner_id=owner_id, row_ids=[key] if key else [])
+        if row is None:
+            raise serializers.ValidationError(UNKNOWN_ID)
         return row
 
     def to_representation(self, value: Any) -> str:
         return str(getattr(value, "pk", value))
+
+
+# Up to so many ids are looked for by a statement that is written once for each number of them.
+_FEW = 20
 
 
 class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
@@ -260,7 +264,11 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
 
     def found(self, ids: list[Any]) -> Mapping[Any, Any]:
         """What validated data holds for each of `ids` that is the id of an own row."""
-        return self.rows().in_bulk(ids)
+        if len(ids) > _FEW:
+            return self.rows().in_bulk(ids)
+        model: Any = apps.get_model(self.model)
+        rows = model.objects.active_rows.instances(owner_id=self.context["request"].user.pk, row_ids=ids)
+        return {row.pk: row for row in rows}
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):

@@ -13,6 +13,8 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
 
+from contacts_project.kernel.errors import MissingError
+
 Parameter = UUID | str
 """What a query is asked with."""
 
@@ -54,6 +56,13 @@ class CompiledQuery:
         """The only row as a model; None where there is none."""
         found = self.instances(**parameters)
         return found[0] if found else None
+
+    def find(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
+        """The same, where there must be one. Raises MissingError, which is 404 in the API."""
+        found = self.instance(**parameters)
+        if found is None:
+            raise MissingError
+        return found
 
     def _fetched(
         self, parameters: dict[str, Parameter | Sequence[Parameter]], window: tuple[int, ...] = ()

@@ -1,4 +1,5 @@
-"""The account lock: the one way to open a transaction that changes what an account owns, and the revision it gives.
+"""The account lock: the one way to open a transaction that changes what an account owns, and the revision that it gives
+the rows of the change feed.
 
 Every row that the change feed tells of (`FeedModel`) carries the revision of the account's write that changed it last,
 by which clients ask what is new. The model's save and the queryset's writes take it by `stamp`, so that no service has
@@ -8,17 +9,20 @@ order: who has read up to one has missed nothing below it.
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.ownership.owned import OwnedModel, OwnedQuerySet
+
+M = TypeVar("M", bound=models.Model)
 
 
 class AccountGoneError(DomainError):
@@ -157,3 +161,82 @@ def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     if row is None:
         raise AccountGoneError
     return int(row[0]), bool(row[1])
+
+
+class FeedQuerySet(OwnedQuerySet[M]):
+    """Rows that the change feed tells of: every write gives them the revision of the account's write."""
+
+    def update(self, **values: Any) -> int:
+        if self._feed_model.is_in_feed(values):
+            values |= stamp(self.model, self.owner_id)
+        return super().update(**values)
+
+    def update_quietly(self, **values: Any) -> int:
+        """UPDATE without telling the feed: for what is no change to a client. The caller says why."""
+        return super().update(**values)
+
+    def mark_changed(self) -> int:
+        """Tell the feed of these rows, since their answers say something else though their columns do not."""
+        return super().update(**stamp(self.model, self.owner_id))
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows = list(objs)
+        for row in cast("list[Any]", rows):
+            row.note_change()
+        return super().bulk_create(rows, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows, queryset = list(objs), self
+        if self.owner_id is None and rows:
+            owners = {row.owner_id for row in cast("list[Any]", rows)}
+            queryset = self.known_to_be_of(owners.pop() if len(owners) == 1 else None)
+        # Each batch goes through `update`, which adds the one number that is the same for all.
+        return super(FeedQuerySet, queryset).bulk_update(rows, fields, batch_size)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        stamp(self.model, self.owner_id)  # the revision that the tombstones will carry
+        return super().delete()
+
+    @property
+    def _feed_model(self) -> Any:
+        return self.model
+
+
+class FeedModel(OwnedModel):
+    """A row that the change feed (GET /api/changes) tells of, as `FEED_TYPE`.
+
+    `revision` is that of the account's write which changed it last. What changes `QUIET_COLUMNS` alone is no change:
+    they follow from others, or from the clock, and no answer shows them. Subclasses have an index over owner, revision
+    and id.
+    """
+
+    revision = models.BigIntegerField(default=0, editable=False)
+
+    FEED_TYPE: ClassVar[str]
+    QUIET_COLUMNS: ClassVar[frozenset[str]] = frozenset()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        columns = kwargs.get("update_fields")
+        if columns is None:
+            self.note_change()
+        elif self.is_in_feed(columns):
+            self.note_change()
+            kwargs["update_fields"] = {*columns, "revision"}
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        stamp(type(self), self.owner_id)  # the revision that the tombstone will carry
+        return super().delete(*args, **kwargs)
+
+    def note_change(self) -> None:
+        """Take the revision of the open write. Raises NoOpenWriteError."""
+        for column, value in stamp(type(self), self.owner_id).items():
+            setattr(self, column, value)
+
+    @classmethod
+    def is_in_feed(cls, columns: Collection[str]) -> bool:
+        """Whether a change of these columns is one to a client."""
+        return not cls.QUIET_COLUMNS.issuperset(columns)

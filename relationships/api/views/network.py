@@ -38,7 +38,7 @@ class NetworkViewSet(TrashViewSet[Person]):
     @action(detail=True)
     def orphans(self, request: Request, person_id: UUID) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
-        person = Person.objects.find_active(self.owner, person_id)
+        person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id])
         orphans = find_orphans(self.owner, [person.pk])
         return Response({"orphans": orphan_answers(self.owner, orphans)})
 
@@ -46,7 +46,9 @@ class NetworkViewSet(TrashViewSet[Person]):
     @action(detail=True)
     def graph(self, request: Request, person_id: UUID) -> Response:
         """A person with their direct connections."""
-        return Response(direct_graph(self.owner, Person.objects.find_active(self.owner, person_id)))
+        return Response(
+            direct_graph(self.owner, Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id]))
+        )
 
 
 class DashboardViewSet(ApiViewSet[Any]):
