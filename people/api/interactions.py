@@ -25,7 +25,7 @@ from contacts_project.kernel.api.fields import (
     StrictDateField,
     StrictDateTimeField,
 )
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Shown, parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
@@ -155,12 +155,12 @@ class InteractionViewSet(TrashViewSet[Interaction]):
     @raises(FieldError)
     def list(self, request: Request) -> Response:
         """Interactions, newest first, of one person or of all."""
-        person, key = None, request.query_params.get("personId")
-        if key is not None:
-            try:
-                person = Person.objects.find_active(self.owner, key)
-            except MissingError:
-                raise FieldError("personId", UNKNOWN_ID) from None
+        person, text = None, request.query_params.get("personId")
+        if text is not None:
+            key = parse_id(text)
+            person = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[key] if key else [])
+            if person is None:
+                raise FieldError("personId", UNKNOWN_ID)
         return _page(self.owner, request.query_params, person)
 
     @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _ONE})

@@ -1,0 +1,69 @@
+"""How many files of the project the path of one write passes, and that docs/request.md names them."""
+
+import logging
+import re
+import sys
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.test import Client as DjangoClient
+
+from tests.client import Client
+
+#: Fewer would join what does not belong together; more is a corridor that a reader has to walk.
+MOST_FILES = 15
+
+
+def test_a_write_with_everything_in_its_body_passes_few_files_and_the_page_names_them(api: Client) -> None:
+    body = whole_body(api)
+    path = f"/api/people/{api.ok('POST', '/api/people', body, status=201)['person']['id']}"
+    related = api.ok("POST", "/api/people", {"name": "Grace"}, status=201)["person"]["id"]
+    kind = api.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
+    tie = {"personId": path.rpartition("/")[2], "relatedPersonId": related, "relationshipTypeId": kind}
+    api.ok("POST", "/api/relationships", tie)
+    api.ok("PUT", path, body)  # what is built and compiled once is built now
+    passed = files_passed(api.bearer, path, body)
+    assert len(passed) <= MOST_FILES, sorted(passed)
+    page = (settings.BASE_DIR / "docs" / "request.md").read_text()
+    assert passed == set(re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE))
+
+
+def whole_body(api: Client) -> dict[str, Any]:
+    """A body that names something of everything that hangs on a person."""
+    group = api.ok("POST", "/api/groups", {"name": "Band"}, status=201)["group"]["id"]
+    template = {"name": "Size", "type": "TEXT"}
+    field = api.ok("POST", "/api/custom-field-templates", template, status=201)["customFieldTemplate"]["id"]
+    return {
+        "name": "Ada",
+        "surname": "Lovelace",
+        "notes": "n",
+        "groupIds": [group],
+        "phoneNumbers": [{"type": "mobile", "number": "+49 151 99999"}],
+        "emails": [{"type": "home", "email": "whole@example.org"}],
+        "addresses": [{"type": "home", "streetLine1": "S 1", "locality": "Berlin"}],
+        "urls": [{"type": "home", "url": "https://example.org"}],
+        "customFieldValues": [{"templateId": field, "value": "L"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1990-02-03", "reminderEnabled": True}],
+    }
+
+
+def files_passed(token: str, path: str, body: dict[str, Any]) -> set[str]:
+    """The files of which a function runs in a PUT, from the project's root. What runs at import is no part of it."""
+    client = DjangoClient()  # one that only sends: a test's own looks at the answer with code of the project
+    root, files = f"{settings.BASE_DIR}/", set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(root):
+            files.add(frame.f_code.co_filename.removeprefix(root))
+
+    before = sys.getprofile()
+    logging.disable(logging.CRITICAL)  # what a handler does with the line of the log is no part of the path
+    sys.setprofile(note)
+    try:
+        response = client.put(path, body, content_type="application/json", HTTP_AUTHORIZATION=f"Bearer {token}")
+    finally:
+        sys.setprofile(before)
+        logging.disable(logging.NOTSET)
+    assert response.status_code == 200, response.content
+    return {file for file in files if not file.startswith((".venv/", "tests/"))}
