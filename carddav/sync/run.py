@@ -120,11 +120,15 @@ def _relisted(context: Context, changes: Changes) -> Changes:
 
 
 def _last_run_at(context: Context) -> dt.datetime | None:
+    """What was written before this is listed as changed by no server that knows the token."""
     runs = Run.objects.owned_by(context.owner).filter(
         connection=context.connection, state=RunState.ENDED, dry_run=False, code=""
     )
-    started: dt.datetime | None = runs.order_by("-started_at").values_list("started_at", flat=True).first()
-    return started
+    last = runs.order_by("-started_at").only("started_at", "ended_at", "exported", "updated_remotely").first()
+    if last is None:
+        return None
+    # What it sent is listed once more, as changed since its token; what it only took is not.
+    return last.started_at if last.exported or last.updated_remotely else last.ended_at
 
 
 def save_listing(context: Context) -> None:
