@@ -40,9 +40,7 @@ class OperatorLoginForm(AdminAuthenticationForm):
 class MailKindFilter(WordFilter):
     title, parameter_name = "kind", "kind"
     words = tuple(MailKind.choices)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(kind=value)
+    column = "kind"
 
 
 class TriesFilter(WordFilter):

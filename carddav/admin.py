@@ -80,9 +80,7 @@ class OutcomeFilter(WordFilter):
 class TriggerFilter(WordFilter):
     title, parameter_name = "trigger", "trigger"
     words = tuple(Trigger.choices)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(trigger=value)
+    column = "trigger"
 
 
 class RunAgeFilter(WordFilter):
@@ -131,9 +129,7 @@ class ConflictStateFilter(WordFilter):
 class ConflictKindFilter(WordFilter):
     title, parameter_name = "kind", "kind"
     words = tuple(ConflictKind.choices)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(kind=value)
+    column = "kind"
 
 
 @admin.register(Conflict)

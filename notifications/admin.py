@@ -175,9 +175,7 @@ class DeliveryAdmin(OperatorAdmin):
 class TypeFilter(WordFilter):
     title, parameter_name = "channel", "channel"
     words = tuple(DestinationType.choices)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(type=value)
+    column = "type"
 
 
 class DestinationStateFilter(WordFilter):
@@ -196,9 +194,7 @@ class DestinationStateFilter(WordFilter):
 class FailureFilter(WordFilter):
     title, parameter_name = "code", "code"
     words = tuple((code.value, code.value) for code in Code)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(last_failure_code=value)
+    column = "last_failure_code"
 
 
 class LastSuccessFilter(WordFilter):

@@ -14,9 +14,7 @@ from people.vocabularies import GeocodeState
 class GeocodeStateFilter(WordFilter):
     title, parameter_name = "state", "state"
     words = tuple(GeocodeState.choices)
-
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return rows.filter(state=value)
+    column = "state"
 
 
 @admin.register(GeocodedAddress)

@@ -20,6 +20,7 @@ from people.models import (
     RelationshipType,
 )
 from people.names import COLUMNS
+from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import set_name_keys
 from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, figure, floor
@@ -131,22 +132,7 @@ SCALARS = (
     "created_at",
     "updated_at",
 )
-DATE = (
-    "id",
-    "person_id",
-    "type",
-    "title",
-    "date",
-    "year_unknown",
-    "reminder_enabled",
-    "reminder_type",
-    "reminder_interval",
-    "reminder_interval_unit",
-    "reminder_lead_days",
-    "deleted_at",
-    "created_at",
-    "updated_at",
-)
+DATE = ("id", "person_id", *DATE_FIELDS, "deleted_at", "created_at", "updated_at")
 RELATIONSHIP = ("id", "person_id", "related_person_id", "relationship_type_id", "notes", "created_at", "updated_at")
 
 
