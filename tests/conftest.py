@@ -30,9 +30,12 @@ from tests.client import Client, client_of
 from tests.databases import begin_run, copy_template, end_run, keep_template, one_at_a_time
 from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
+from tests.rounds import rounds
 
 # Benchmarks measure times, tests do not: a slow machine fails no property.
-hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile(
+    "tests", max_examples=rounds(25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.load_profile("tests")
 
 

@@ -13,6 +13,7 @@ from contacts_project.kernel.api.ids import new_id
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_user
 from tests.client import Client, client_of
+from tests.rounds import rounds
 
 _accounts = itertools.count()
 
@@ -184,7 +185,9 @@ def fresh() -> Client:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=rounds(8),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(document=documents())
 def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:

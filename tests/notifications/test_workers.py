@@ -2,7 +2,6 @@
 
 import datetime as dt
 import logging
-import os
 import random
 import time
 from collections import Counter, defaultdict
@@ -23,12 +22,13 @@ from notifications.models import Delivery, DeliveryState, Destination
 from people.models import ImportantDate
 from tests.builders import make_person
 from tests.loopback import Received, Recorder, Reply
+from tests.rounds import rounds
 from tests.workers import Workers, redis_server, workers_in
 
 log = logging.getLogger(__name__)
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DELIVERIES = int(os.environ.get("TEST_KILLED_DELIVERIES", "200"))
+DELIVERIES = rounds(100)
 KILLS = max(2, DELIVERIES // 200)
 # What the receiver has confirmed is written down within milliseconds; on a machine with other work, within this.
 RECORDING_SECONDS = 2

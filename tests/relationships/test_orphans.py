@@ -16,6 +16,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.relationships import reference
 from tests.relationships.steps import refused, relate, type_ids
+from tests.rounds import rounds
 
 
 def draw(api: Client, owner: User, picture: str) -> dict[str, Person]:
@@ -171,7 +172,7 @@ def relate_by(owner: User, one: Person, other: Person, kind: RelationshipType | 
     return not is_cut
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=rounds(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=links, deleted_people=some, cut=st.sets(st.integers(0, 13)), gone=some)
 def test_the_stored_network_agrees_with_the_reference(
     alice: User, links: list[tuple[str, str]], deleted_people: set[str], cut: set[int], gone: set[str]

@@ -1,10 +1,9 @@
 """Random operations on people, relationships and types through the API; everything holds after each of them.
 
-RELATIONSHIP_OPERATIONS sets how many are done in all, in histories of 100, and in parts that xdist runs side by side.
+They are done in histories of 100, and in parts that xdist runs side by side; TEST_ROUNDS=15 does 12,000.
 """
 
 import itertools
-import os
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -31,8 +30,9 @@ from relationships.network.connectivity import USER
 from tests.builders import make_user
 from tests.relationships import reference
 from tests.relationships.invariants import check_invariants
+from tests.rounds import rounds
 
-OPERATIONS = int(os.environ.get("RELATIONSHIP_OPERATIONS", "2000"))
+OPERATIONS = rounds(800)
 PARTS = 4
 WRONG = 7  # as the last digit of a pick: one that is in the wrong state
 STEPS = 100

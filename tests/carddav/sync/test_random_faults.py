@@ -1,10 +1,9 @@
 """Random edits on both sides of real servers while the network and the server misbehave; then syncs until quiet.
 
-SYNC_HISTORIES sets how many histories are tried on each server.
+Two histories on each server, times TEST_ROUNDS.
 """
 
 import itertools
-import os
 import re
 from random import Random
 from typing import Any
@@ -27,8 +26,9 @@ from tests.carddav.proxy import Fault, Proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
+from tests.rounds import rounds
 
-HISTORIES = int(os.environ.get("SYNC_HISTORIES", "2"))
+HISTORIES = rounds(2)
 randoms = st.randoms(use_true_random=False)
 _numbers = itertools.count()
 

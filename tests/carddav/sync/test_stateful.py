@@ -1,11 +1,10 @@
 """Random edits, deletions, faults and kills on both sides; then syncs until quiet.
 
 Afterwards both sides say the same, nothing that nobody removed is lost, and it is quiet within two runs.
-SYNC_EXAMPLES sets how many histories are tried.
+Ten histories, times TEST_ROUNDS.
 """
 
 import itertools
-import os
 from contextlib import suppress
 from typing import Any
 
@@ -23,8 +22,9 @@ from people.vcard import read_card
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+from tests.rounds import rounds
 
-EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "25"))
+EXAMPLES = rounds(10)
 picks = st.integers(0, 999)
 unique = itertools.count(100)
 

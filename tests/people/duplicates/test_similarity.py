@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from people.duplicates.similarity import THRESHOLD, Identity, may_reach, similarity
 from people.names import NameParts
 from tests.people.duplicates.labelled import PAIRS, Labelled, who
+from tests.rounds import rounds
 
 # What letters cannot decide, by its `why`: wrong on purpose, so that nobody mends it by accident at others' cost.
 UNDECIDABLE = {
@@ -60,7 +61,7 @@ SIMPLE = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=rounds(100))
 @given(SIMPLE, SIMPLE, st.integers(0, 9), st.sampled_from("ahkpt"))
 def test_what_may_not_reach_does_not_reach(one: NameParts, other: NameParts, place: int, letter: str) -> None:
     slip = NameParts(

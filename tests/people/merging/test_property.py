@@ -13,8 +13,9 @@ from accounts.models import User
 from tests.client import Client, client_of
 from tests.people.merging.steps import add, everything, merge, undo
 from tests.people.merging.test_merge import template
+from tests.rounds import rounds
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=rounds(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TEXT = st.sampled_from(["Ada", "Zo\u00eb", "\u5c71\u7530", "O'Brien", "x" * 50])
 DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 12, 31)).map(dt.date.isoformat)

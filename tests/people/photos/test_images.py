@@ -13,6 +13,7 @@ from contacts_project.kernel.slots import Slots
 from people.photos import images, pixels
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
 from tests.pictures import gif_header, opened, picture, png_header, webp_header
+from tests.rounds import rounds
 
 
 def near(pixel: object, color: tuple[int, int, int], by: int = 12) -> bool:
@@ -206,7 +207,7 @@ def test_what_is_appended_to_a_picture_is_gone() -> None:
     assert b"PK\x03\x04" not in photo
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(kind=st.sampled_from(["JPEG", "PNG", "GIF", "WEBP"]), at=st.floats(0, 1), by=st.binary(min_size=1, max_size=20))
 def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: bytes) -> None:
     whole = picture(kind)

@@ -13,8 +13,9 @@ from people.vcard.card import LISTS
 from tests.people.vcard.generated_cards import cards
 from tests.people.vcard.lines import bare
 from tests.people.vcard.lost_properties import lost, properties
+from tests.rounds import rounds
 
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=rounds(30), deadline=None)
 
 
 def read(data: bytes) -> Card:

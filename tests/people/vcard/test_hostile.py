@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people.vcard import Card, CardResult, read_cards, write_card
+from tests.rounds import rounds
 
 MIB = 1024 * 1024
 HEAD, TAIL = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n", b"END:VCARD\r\n"
@@ -167,7 +168,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(LINES, st.sampled_from([b"\r\n", b"\n", b"\r"]))
 def test_whatever_stands_in_a_file_what_is_read_can_be_written_and_read_again(lines: list[bytes], end: bytes) -> None:
     for result in read(HEAD + end.join(lines) + end):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from people.vcard import Card, CardDate
@@ -22,7 +22,6 @@ def phone(number: str, kind: str = "home") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-@settings(max_examples=150, deadline=None)
 @given(known=CARDS, card=CARDS, same_name=st.booleans())
 def test_a_second_time_changes_nothing(overwrite: bool, known: Card, card: Card, same_name: bool) -> None:
     card = replace(card, name=known.name) if same_name else card

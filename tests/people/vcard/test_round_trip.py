@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from people.vcard import Card, CardDate, read_cards, write_card
 from people.vcard.values import image_type
 from tests.people.vcard.lines import bare, kept, unseen
+from tests.rounds import rounds
 
 
 def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
@@ -111,7 +112,7 @@ CARDS = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(CARDS)
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
 def test_card_to_text_to_card(version: str, card: Card) -> None:
@@ -123,7 +124,7 @@ def test_card_to_text_to_card(version: str, card: Card) -> None:
     assert unseen(result.card) == unseen(card)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=rounds(10), deadline=None)
 @given(st.lists(CARDS, max_size=4))
 def test_a_file_of_cards(cards: list[Card]) -> None:
     results = list(read_cards("".join(map(write_card, cards))))
