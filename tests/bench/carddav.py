@@ -42,8 +42,9 @@ class _Race:
         self.ours = ServerSyncedAccount(make_user("sync@example.org"), server, proxy)
         self.theirs = ServerSyncedAccount(make_user("vdirsyncer@example.org"), server, proxy)
         for account in (self.ours, self.theirs):
-            server.call("PUT", account.path, USER, "".join(map(_card, range(SIZE))), "text/vcard; charset=utf-8")
-            server.call("PROPFIND", account.path, USER)  # Radicale reads each card once
+            cards = "".join(map(_card, range(SIZE)))
+            server.call("PUT", account.path, USER, cards, "text/vcard; charset=utf-8", seconds=600)
+            server.call("PROPFIND", account.path, USER, seconds=600)  # Radicale reads each card once
         (folder / "cards").mkdir()
         url = proxy.url.rstrip("/") + self.theirs.path
         vdirsyncer.configure(folder, url=url, user=USER)

@@ -131,7 +131,7 @@ class Proxy:
     def _forward(self, request: Request) -> Reply:
         # A server that is written in Python answers the first request of a connection best.
         for attempt in (1, 2, 3):
-            connection = HTTPConnection("127.0.0.1", self.upstream, timeout=60)
+            connection = HTTPConnection("127.0.0.1", self.upstream, timeout=300)
             try:
                 headers = {name: value for name, value in request.headers.items() if name not in _HOP_BY_HOP}
                 headers["host"] = f"127.0.0.1:{self.port}"

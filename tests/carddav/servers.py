@@ -62,12 +62,18 @@ class DavServer:
         assert status in {200, 204}, (status, body)
 
     def call(
-        self, method: str, path: str, user: str, body: str = "", content_type: str = "application/xml; charset=utf-8"
+        self,
+        method: str,
+        path: str,
+        user: str,
+        body: str = "",
+        content_type: str = "application/xml; charset=utf-8",
+        seconds: float = 30,
     ) -> tuple[int, bytes]:
-        """One request with the user's login, past every proxy."""
+        """One request with the user's login, past every proxy; the server may be silent for so many seconds."""
         pair = b64encode(f"{user}:{PASSWORD}".encode()).decode()
         headers = {"Authorization": f"Basic {pair}", "Content-Type": content_type}
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
             connection.request(method, path, body.encode(), headers)
             answer = connection.getresponse()
