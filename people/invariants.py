@@ -3,6 +3,7 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +18,21 @@ from people.counts import wrong_counts
 from people.dates import schedule
 from people.dates.checks import has_right_contact, has_right_reminder
 from people.dates.recurrence import local_day
-from people.models import ImportantDate, Interaction, LookupKey, Participation, Person, StoredPhoto
+from people.models import (
+    CustomFieldValue,
+    ImportantDate,
+    Interaction,
+    InteractionWord,
+    LookupKey,
+    Participation,
+    Person,
+    StoredPhoto,
+    ValueWord,
+)
 from people.names import COLUMNS, NameParts, search_key, sort_key
 from people.photos.files import faulty_files
+from people.word_index import words_of_interaction
+from people.words import words_of_value
 
 _SAVE_ANEW = "Saving each of these people anew, in any field of the name, writes them."
 
@@ -88,6 +101,30 @@ def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
 def find_wrong_participations() -> Iterator[object]:
     yield from ids_of(Interaction.unscoped.rows().filter(participations=None))
     yield from ids_of(Participation.unscoped.rows().exclude(at=F("interaction__at")))
+
+
+@invariant("custom values or interactions have words to find them by that are not theirs")
+def find_wrong_words() -> Iterator[object]:
+    values = CustomFieldValue.unscoped.rows().only("owner_id", "value")
+    look = partial(_with_wrong_words, model=ValueWord, column="value", words_of=_words_of_row)
+    yield from _broken_rows(values, look)
+    interactions = Interaction.unscoped.rows().only("owner_id", "title", "notes")
+    look = partial(_with_wrong_words, model=InteractionWord, column="interaction", words_of=words_of_interaction)
+    yield from _broken_rows(interactions, look)
+
+
+def _words_of_row(row: CustomFieldValue) -> set[str]:
+    return set(words_of_value(row.value))
+
+
+def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callable[[Any], set[str]]) -> Iterator[Any]:
+    stored: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+    words = model.objects.filter(**{f"{column}__in": [row.pk for row in rows]})
+    for key, owner_id, word in words.values_list(f"{column}_id", "owner_id", "key"):
+        stored[key].append((owner_id, word))
+    for row in rows:
+        if sorted(stored[row.pk]) != sorted((row.owner_id, word) for word in words_of(row)):
+            yield row
 
 
 @invariant("look-up keys are of another account than their person")

@@ -1,4 +1,4 @@
-"""The index by which people are found: normalised e-mail addresses, phone numbers and names.
+"""The index by which people are found: normalised e-mail addresses, phone numbers and names, words for GET /api/find.
 
 Equal keys make candidates, not verdicts: duplicates, vCard import and sync look closer at what they find. People in the
 trash keep their keys, so readers ask for `person__deleted_at=None`. What the keys are: people.duplicates.keys.
@@ -14,6 +14,7 @@ from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
 from people.names import COLUMNS, NameParts
+from people.words import reversed_word, words_of, words_of_email
 
 __all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "phone_key", "replace_keys"]
 
@@ -21,7 +22,10 @@ __all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "phone_key", "repl
 # An import, whose words are not asked for again.
 _MANY = 50
 
-KEY_COLUMNS = frozenset({"emails", "phone_numbers", *COLUMNS})
+# One letter shorter than what is looked at for typing errors.
+_SHORTEST_TAIL = 3
+
+KEY_COLUMNS = frozenset({"emails", "phone_numbers", "organization", "job_title", "notes", "custom_fields", *COLUMNS})
 """The columns of a person that its keys are made of."""
 
 Keys = set[tuple[int, str]]
@@ -30,21 +34,38 @@ Keys = set[tuple[int, str]]
 
 def keys_of(columns: Mapping[str, Any]) -> Keys:
     """All keys of a person with these columns."""
-    return set(_keys(columns))
+    return {*_identifying_keys(columns), *_words(columns)}
 
 
-def _keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     for entry in columns["emails"]:
         if key := email_key(entry["email"]):
             yield LookupKey.EMAIL, key
     for entry in columns["phone_numbers"]:
         if key := phone_key(entry["number"]):
             yield LookupKey.PHONE, key
+            yield LookupKey.PHONE_TAIL, reversed_word(key)
     parts = NameParts(*(columns[column] for column in COLUMNS))
     if key := name_key(parts):
         yield LookupKey.NAME, key
     for key in name_blocks(parts):
         yield LookupKey.BLOCK, key
+
+
+def _words(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    for word in words_of(*(columns[column] for column in COLUMNS)):
+        yield LookupKey.NAME_WORD, word
+        if len(word) >= _SHORTEST_TAIL:
+            yield LookupKey.NAME_TAIL, reversed_word(word)
+    own = columns["custom_fields"]
+    for kind, words in (
+        (LookupKey.EMAIL_WORD, (word for entry in columns["emails"] for word in words_of_email(entry["email"]))),
+        (LookupKey.WORK_WORD, words_of(columns["organization"], columns["job_title"])),
+        (LookupKey.NOTE_WORD, words_of(columns["notes"])),
+        (LookupKey.CUSTOM_WORD, (word for entry in own for word in words_of(entry["key"], entry["value"]))),
+    ):
+        for word in words:
+            yield kind, word
 
 
 def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> None:
@@ -67,8 +88,8 @@ def _remove(owner_id: UUID, stale: Mapping[UUID, Keys]) -> None:
     if len(stale) == 1:
         (keys,) = stale.values()
         gone = Q()
-        for kind, key in keys:
-            gone |= Q(kind=kind, key=key)
+        for kind in {kind for kind, _ in keys}:  # not one by one: long notes have many
+            gone |= Q(kind=kind, key__in=[key for of, key in keys if of == kind])
         rows.filter(gone).delete()
     elif stale:
         found = rows.values_list("pk", "person_id", "kind", "key")

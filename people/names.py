@@ -58,9 +58,11 @@ def _eastern(parts: Iterable[str | None]) -> str:
     return ("" if is_cjk else " ").join(given)
 
 
-_CJK = re.compile(
-    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+# Scripts that are written without spaces, as a character class.
+CJK_RANGES = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_CJK = re.compile(f"[{CJK_RANGES}]+")
 
 # Accents in the sense of the contract: combining marks of alphabets, not the vowel signs that other scripts spell with.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+")

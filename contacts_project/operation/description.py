@@ -8,7 +8,7 @@ from accounts.api.preferences import PREFERENCES
 
 # Each with the beginnings of its paths below /api/; the longest beginning counts.
 DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "People": ("People and what is known of them.", ("people", "upcoming")),
+    "People": ("People and what is known of them.", ("people", "find", "upcoming")),
     "Important dates": (
         "Birthdays and other dates of a person, with reminders.",
         ("people/{personId}/important-dates",),

@@ -7,6 +7,7 @@ from people.api.custom_templates import CustomFieldTemplateViewSet
 from people.api.deleted import DeletedViewSet
 from people.api.duplicates import DuplicateViewSet
 from people.api.errors import FAILURES
+from people.api.find import FindViewSet
 from people.api.groups import GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
 from people.api.insights import InsightViewSet
@@ -32,6 +33,7 @@ router.register("interactions", InteractionViewSet, basename="interaction")
 router.register("groups", GroupViewSet, basename="group")
 router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")
 router.register("deleted", DeletedViewSet, basename="deleted")
+router.register("find", FindViewSet, basename="find")
 router.register("insights", InsightViewSet, basename="insight")
 router.register("map", MapViewSet, basename="map")
 router.register("photos", PhotoViewSet, basename="photo")

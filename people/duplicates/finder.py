@@ -192,7 +192,9 @@ def _dismissed(owner_id: UUID) -> Any:
 _DISMISSED_OF_ONE = CompiledQuery(
     lambda owner_id, person_id: _dismissed(owner_id).filter(Q(first=person_id) | Q(second=person_id))
 )
-_KEYS = CompiledQuery(lambda person_id: LookupKey.objects.filter(person=person_id).values_list("kind", "key"))
+_KEYS = CompiledQuery(
+    lambda person_id: LookupKey.objects.filter(person=person_id, kind__in=_KINDS).values_list("kind", "key")
+)
 
 Candidates = dict[str, tuple[Any, NameParts]]
 """When each was created, as the driver says it, and the name, by IdKey."""

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 from accounts.models import User
 from people.dates.recurrence import Recurrence, turns
@@ -41,8 +41,9 @@ def _of_dates(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Fou
 def _of_people(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Found:
     people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
     for person in people.defer(*Person.DOCUMENTS, "notes", "card_lines"):
-        for day in Recurrence(person.anniversary, leap_day=clock.leap_day).between(today, end):
-            years = turns(person.anniversary, day, clock.leap_day)
+        first = cast("dt.date", person.anniversary)
+        for day in Recurrence(first, leap_day=clock.leap_day).between(today, end):
+            years = turns(first, day, clock.leap_day)
             if years in _ROUND:
                 yield day, _insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day)
 

@@ -16,6 +16,7 @@ from people.models import (
 )
 from people.names import fold
 from people.services.dismissals import add_dismissals
+from people.word_index import index_values
 
 
 class UndoConflictError(DomainError):
@@ -92,7 +93,7 @@ def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]
     here = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
     rows.filter(pk__in=here).update(person=secondary)
     templates = CustomFieldTemplate.objects.owned_by(primary.owner_id).in_bulk([UUID(v["template"]) for v in moved])
-    CustomFieldValue.objects.bulk_create(
+    again = [
         CustomFieldValue(
             id=UUID(value["id"]),
             owner_id=primary.owner_id,
@@ -102,7 +103,9 @@ def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]
         )
         for value in moved
         if UUID(value["id"]) not in here and UUID(value["template"]) in templates
-    )
+    ]
+    CustomFieldValue.objects.bulk_create(again)
+    index_values(primary.owner_id, again)
 
 
 def copy_dismissals(primary: Person, secondary: Person) -> list[str]:

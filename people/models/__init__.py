@@ -7,7 +7,7 @@ from people.models.geocoding import GeocodedAddress, GeocoderPace
 from people.models.group import Group, Membership
 from people.models.important_date import ImportantDate
 from people.models.interaction import Interaction, Participation
-from people.models.lookup import LookupKey
+from people.models.lookup import InteractionWord, LookupKey, ValueWord
 from people.models.merge_record import MergeRecord
 from people.models.person import Person
 from people.models.relationship_type import RelationshipType
@@ -23,6 +23,7 @@ __all__ = [
     "Group",
     "ImportantDate",
     "Interaction",
+    "InteractionWord",
     "LookupKey",
     "Membership",
     "MergeRecord",
@@ -30,4 +31,5 @@ __all__ = [
     "Person",
     "RelationshipType",
     "StoredPhoto",
+    "ValueWord",
 ]

@@ -17,6 +17,7 @@ from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.names import fold
 from people.services.plan_limits import check_plan
 from people.vocabularies import TemplateType
+from people.word_index import index_values
 
 SLUG_LENGTH = 80
 
@@ -133,6 +134,7 @@ def _change_values(template: CustomFieldTemplate, options: list[str]) -> None:
             value.value = renamed[value.value]
             changed.append(value)
     CustomFieldValue.unscoped.bulk_update(changed, ["value"], batch_size=500)
+    index_values(template.owner_id, changed)
     if changed:
         people = Person.objects.owned_by(template.owner_id).active()
         people.filter(pk__in={value.person_id for value in changed}).mark_changed()

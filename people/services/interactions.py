@@ -14,6 +14,7 @@ from people.interactions.days import plan_count
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import follow_interactions
 from people.services.person_writer import PersonWriter
+from people.word_index import index_interactions
 
 _COLUMNS = ("kind", "at", "title", "notes")
 
@@ -31,6 +32,7 @@ def create_interaction(*, owner: User, data: Mapping[str, Any], now: dt.datetime
         _set(row, data, writer.clock, now)
         row.save(force_insert=True)
         _insert(row, list(enumerate(data["person_ids"])))
+        index_interactions(owner.pk, [row])
         follow_interactions(writer, data["person_ids"])
     return row
 
@@ -42,12 +44,14 @@ def update_interaction(*, owner: User, interaction_id: UUID, data: Mapping[str, 
     """
     with account_write(owner) as write:
         row = Interaction.objects.owned_by(owner).active().with_somebody().find(interaction_id)
-        former = _people_of(row)
+        former, said = _people_of(row), (row.title, row.notes)
         people = list(data.get("person_ids", former))
         _check_people(owner, people, present=former)
         writer = PersonWriter(owner, write, now)
         _set(row, data, writer.clock, now)
         row.save()
+        if said != (row.title, row.notes):
+            index_interactions(owner.pk, [row])
         _replace(row, former, people)
         follow_interactions(writer, {*former, *people})
     return row

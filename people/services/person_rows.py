@@ -22,6 +22,7 @@ from people.dates import schedule
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
 from people.services.plan_limits import check_plan
 from people.vocabularies import TemplateType
+from people.word_index import index_values
 
 DATE_FIELDS = (
     "type",
@@ -122,6 +123,8 @@ def _replace_values(write: AccountWrite, target: Mapping[UUID, Mapping[UUID, Any
     if changed:
         rows = CustomFieldValue.objects.owned_by(write.owner_id)
         rows.bulk_update(changed, ["value", "updated_at"], batch_size=_TOGETHER)
+    if words := [*new, *changed]:
+        index_values(write.owner_id, words)
 
 
 def _flat(target: Mapping[UUID, Mapping[UUID, Any]]) -> Iterator[tuple[UUID, UUID, Any]]:

@@ -19,6 +19,7 @@ from people.projection.interactions import people_of
 from people.services.last_contact import follow_interactions
 from people.services.person_writer import PersonWriter
 from people.vocabularies import InteractionKind
+from people.word_index import index_interactions
 
 
 class InteractionShape(Times):
@@ -76,6 +77,7 @@ class InteractionSection(Section):
         run.insert(Interaction, rows)
         run.insert(Participation, people)
         if rows and not run.dry:
+            index_interactions(run.owner.pk, rows)
             with account_write(run.owner) as write:
                 follow_interactions(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})
 

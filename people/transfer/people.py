@@ -25,6 +25,7 @@ from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape
 from people.transfer.pictures import prepare_photo, refusals, stored
 from people.transfer.plan_allowance import PlanAllowance
+from people.word_index import index_values
 
 _NESTED = {
     "groupIds",
@@ -95,6 +96,7 @@ class _Batch:
             writer.flush()
             for model in (ImportantDate, Membership, CustomFieldValue):
                 self.run.insert(model, self.rows[model])
+            index_values(self.run.owner.pk, self.rows[CustomFieldValue])
         for person in self.rows[Person]:
             kind = person.relationship_to_user
             if kind and kind.is_deleted and not person.is_deleted:

@@ -1,6 +1,7 @@
 """People: pages, everybody, search, the search index, one person, and writes."""
 
 import datetime as dt
+import os
 import tracemalloc
 from collections.abc import Iterator
 from itertools import cycle
@@ -22,12 +23,13 @@ from people.models import (
 from people.names import COLUMNS
 from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import set_name_keys
+from people.word_index import index_values
 from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, figure, floor
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
-PEOPLE = 10_000
+PEOPLE = int(os.environ.get("BENCH_PEOPLE", "10000"))
 EARLIEST = dt.date(1950, 1, 1)
 GIVEN = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
 FAMILY = ("Lovelace", "Hopper", "Nowak", "Müller", "Sørensen", "García", "O'Neill", "Ünal", "太郎", "van der Berg")
@@ -59,10 +61,9 @@ def book(shared: SharedData) -> User:
                 ),
                 batch_size=2000,
             )
-            CustomFieldValue.objects.bulk_create(
-                (CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people),
-                batch_size=2000,
-            )
+            values = [CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people]
+            CustomFieldValue.objects.bulk_create(values, batch_size=2000)
+            index_values(owner.pk, values)
             Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
         return owner
 
@@ -207,6 +208,23 @@ def search(shared: SharedData) -> list[Figure]:
     ]
 
 
+def find(shared: SharedData) -> list[Figure]:
+    owner = book(shared)
+    client = client_of(owner)
+    return [
+        figure(f"people: find, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # as above
+        for what, path in (
+            ("one name", "/api/find?q=hopper"),
+            ("mistyped", "/api/find?q=hpoper"),
+            ("name and number", "/api/find?q=m%C3%BCller%207003"),
+            ("two letters", "/api/find?q=ho"),
+            ("phone", "/api/find?q=0151%2000007003"),
+            ("of everybody's notes", "/api/find?q=conference"),
+            ("nobody", "/api/find?q=qqqq"),
+        )
+    ]
+
+
 def one(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client = client_of(owner)
@@ -255,6 +273,7 @@ BENCHES = [
     ("people includeAll", everybody),
     ("people search-index", index),
     ("people search", search),
+    ("people find", find),
     ("people one", one),
     ("people create update", writes),
 ]

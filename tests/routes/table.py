@@ -178,6 +178,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/interactions/{deleted_interaction}/restore"),
     Route("DELETE", "/api/interactions/{deleted_interaction}/permanent"),
     Route("GET", "/api/people/{person}/interactions"),
+    Route("GET", "/api/find?q=ada"),
     Route("GET", "/api/insights"),
     Route("GET", "/api/upcoming?days=366"),
     Route("GET", "/api/reminders/upcoming?days=366"),

@@ -45,6 +45,7 @@ ROWS = {
     "GET /api/upcoming?days=366",
     "GET /api/reminders/upcoming?days=366",
     "GET /api/people/search?q=ada",
+    "GET /api/find?q=ada",
 }
 #: A page of a hundred, or of five hundred changes, of which the smaller account has fewer.
 PAGE = {"GET /api/people", "GET /api/changes"}

@@ -1,0 +1,138 @@
+"""Who may be meant: the index is asked for each term, and the database adds the answers up, in one statement."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from accounts.models import User
+from people.find.statements import (
+    INTERACTION_WORDS,
+    INTERACTIONS,
+    KEYS,
+    PARTICIPATIONS,
+    TEMPLATES,
+    VALUE_WORDS,
+    VALUES,
+    Statement,
+)
+from people.find.terms import Term
+from people.find.typing_errors import meant_words
+from people.models import LookupKey, Person
+from people.words import reversed_word
+
+NAME, EMAIL_WORD, WORK = LookupKey.NAME_WORD, LookupKey.EMAIL_WORD, LookupKey.WORK_WORD
+CUSTOM, NOTE = LookupKey.CUSTOM_WORD, LookupKey.NOTE_WORD
+
+#: What a word is worth where it is the whole one, and where it is the beginning of one. docs/find.md says them.
+WORTH: Final = {NAME: (100, 80), WORK: (60, 50), EMAIL_WORD: (55, 45), CUSTOM: (45, 40), NOTE: (40, 30)}
+VALUE_WORTH, INTERACTION_WORTH = (45, 40), (35, 25)
+MISTYPED: Final = {1: 60, 2: 50}
+EMAIL_WORTH, PHONE_WORTH = (100, 80), (95, 75)
+
+# What so short a word begins are names alone; and of a beginning that many words have, so many rows are looked at.
+_SHORT = 1
+_MOST_ROWS: Final = 5000
+_MOST_PEOPLE: Final = 500
+
+
+class Candidate(NamedTuple):
+    """Somebody who has something of `terms` parts of the query; `worth` added up over these."""
+
+    person_id: UUID
+    terms: int
+    worth: int
+    by_value: bool
+    by_interaction: bool
+
+
+def find_candidates(
+    owner: User, terms: Sequence[Term], limit: int
+) -> tuple[list[Candidate], dict[str, dict[int, list[str]]]]:
+    """The best `limit` active people, and what the words may mean that were mistyped. Two statements."""
+    meant = meant_words(owner, [term.word for term in terms if term.word])
+    statement = Statement(owner)
+    for place, term in enumerate(terms):
+        if term.word:
+            _add_word(statement, place, term.word, meant.get(term.word, {}))
+        if term.email:
+            _add_keys(statement, place, LookupKey.EMAIL, term.email, EMAIL_WORTH)
+        for digits in term.digits:
+            _add_keys(statement, place, LookupKey.PHONE, digits, PHONE_WORTH)
+            _add_keys(statement, place, LookupKey.PHONE_TAIL, reversed_word(digits), PHONE_WORTH)
+    union, parameters = statement.union()
+    # In the trash is who is in there now: the index has all.
+    sql = (
+        "SELECT found.person_id, found.terms, found.worth, found.by_value, found.by_interaction FROM ("  # noqa: S608
+        "SELECT person_id, count(*) AS terms, sum(worth) AS worth, max(by_value) AS by_value, "
+        "max(by_interaction) AS by_interaction FROM ("
+        "SELECT person_id, place, max(worth) AS worth, max(by_value) AS by_value, "
+        f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, place"
+        f") AS of_terms GROUP BY person_id ORDER BY 2 DESC, 3 DESC, 1 LIMIT {_MOST_PEOPLE}"
+        f") AS found JOIN {Person._meta.db_table} p ON p.id = found.person_id WHERE p.deleted_at IS NULL "
+        "ORDER BY found.terms DESC, found.worth DESC, p.sort_key, p.id LIMIT %s"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*parameters, limit])
+        found = [_candidate(*row) for row in cursor.fetchall()]
+    most = max((candidate.terms for candidate in found), default=0)
+    return [candidate for candidate in found if candidate.terms == most], meant
+
+
+def _candidate(person_id: UUID | str, terms: int, worth: int, by_value: int, by_interaction: int) -> Candidate:
+    key = person_id if isinstance(person_id, UUID) else UUID(person_id)
+    return Candidate(key, int(terms), int(worth), bool(by_value), bool(by_interaction))
+
+
+def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list[str]]) -> None:
+    kinds = (NAME,) if len(word) <= _SHORT else tuple(WORTH)
+    for kind in kinds:
+        _add_keys(statement, place, kind, word, WORTH[kind])
+    for distance, words in meant.items():
+        marks = ", ".join(["%s"] * len(words))
+        where = f"owner_id = %s AND kind = {NAME} AND key IN ({marks})"
+        _add(statement, place, f"{KEYS} WHERE {where}", [statement.owner_id, *words], str(MISTYPED[distance]))
+    if len(word) > _SHORT:
+        _add_beside(statement, place, word)
+
+
+def _add_keys(statement: Statement, place: int, kind: int, key: str, worth: tuple[int, int]) -> None:
+    """The whole key, and what begins with it: apart, so that a common beginning pushes no whole one out."""
+    same = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND key = %s"
+    _add(statement, place, same, [statement.owner_id, key], str(worth[0]))
+    begins = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND {statement.begins_with()} LIMIT {_MOST_ROWS}"
+    _add(statement, place, begins, [statement.owner_id, *statement.range_of(key)], str(worth[1]))
+
+
+def _add_beside(statement: Statement, place: int, word: str) -> None:
+    """Values of active templates, and interactions that are not in the trash."""
+    condition = f"w.owner_id = %s AND {statement.begins_with('w.key')}"
+    values = (
+        f"{VALUE_WORDS} w JOIN {VALUES} v ON v.id = w.value_id JOIN {TEMPLATES} t ON t.id = v.template_id "
+        f"WHERE {condition} AND t.deleted_at IS NULL LIMIT {_MOST_ROWS}"
+    )
+    interactions = (
+        f"{INTERACTION_WORDS} w JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
+        f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id WHERE {condition} AND i.deleted_at IS NULL "
+        f"LIMIT {_MOST_ROWS}"
+    )
+    for rows, worth, flags in ((values, VALUE_WORTH, (1, 0)), (interactions, INTERACTION_WORTH, (0, 1))):
+        said = f"CASE WHEN w.key = %s THEN {worth[0]} ELSE {worth[1]} END"
+        parameters = [word, statement.owner_id, *statement.range_of(word)]
+        _add(statement, place, rows, parameters, said, person="v.person_id", flags=flags)
+
+
+def _add(
+    statement: Statement,
+    place: int,
+    rows: str,
+    parameters: Iterable[object],
+    worth: str,
+    *,
+    person: str = "person_id",
+    flags: tuple[int, int] = (0, 0),
+) -> None:
+    columns = f"{person} AS person_id, {place} AS place, {worth} AS worth, {flags[0]} AS by_value"
+    branch = f"SELECT {columns}, {flags[1]} AS by_interaction FROM {rows}"  # noqa: S608 - names of our own
+    statement.add(f"SELECT * FROM ({branch}) AS branch_{len(statement)}", list(parameters))  # noqa: S608

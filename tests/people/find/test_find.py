@@ -1,0 +1,255 @@
+"""GET /api/find: by what people are found, in which order, by whom, and at what cost."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from contacts_project.kernel.invariants import breaches
+from people.models import InteractionWord, LookupKey, ValueWord
+from tests.builders import make_user
+from tests.client import Client, client_of
+from tests.people.interactions.steps import note
+
+pytestmark = pytest.mark.django_db
+
+
+def add(api: Client, name: str, **fields: Any) -> str:
+    made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
+    return made
+
+
+def results(api: Client, query: str, **more: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.ok("GET", f"/api/find?{urlencode({'q': query, **more})}")["results"]
+    return found
+
+
+def names(api: Client, query: str, **more: Any) -> list[str]:
+    return [row["person"]["displayName"] for row in results(api, query, **more)]
+
+
+def whole(api: Client) -> None:
+    """What is found by is as the invariants say."""
+    assert list(breaches("look-up keys")) == list(breaches("words to find")) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["Müller", "Mueller", "Muller", "MULLER", "mull", "Ada Müller", "Müller, Ada", "Mulelr", "Mülller", "Muler"],
+)
+@pytest.mark.parametrize("surname", ["Müller", "Mueller", "Muller"])
+def test_a_name_however_it_is_written(api: Client, surname: str, query: str) -> None:
+    add(api, "Ada", surname=surname)
+    add(api, "Bob", surname="Hopper")
+    assert names(api, query) == [f"Ada {surname}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("Sørensen", "Soerensen"),
+        ("Sørensen", "sorensen"),
+        ("Иван", "Ivan"),
+        ("Ivan", "Иван"),
+        ("Γιώργος", "Giorgos"),
+        ("O'Brien", "obrien"),
+        ("Jean-Luc", "luc"),
+        ("Jonathan", "Jhonathan"),
+        ("Jonathan", "Jonatan"),
+        ("Christian", "Kristian"),
+        ("Schwarzenegger", "Shwarzeneger"),
+        ("John", "Jhon"),
+        ("山田太郎", "太郎"),
+        ("Strauß", "Strauss"),
+    ],
+)
+def test_other_letters_and_typing_errors(api: Client, name: str, query: str) -> None:
+    add(api, name)
+    add(api, "Somebody")
+    [found] = results(api, query)
+    assert (found["person"]["displayName"], found["matched"]) == (name, ["name"])
+
+
+@pytest.mark.parametrize("query", ["Bob", "Adaline", "Adx", "zzz", "Hpoper Ada zzzzz"])
+def test_who_is_not_meant_is_not_found(api: Client, query: str) -> None:
+    add(api, "Ada", surname="Lovelace")
+    assert names(api, query) == (["Ada Lovelace"] if "Ada " in query else [])
+
+
+PHONE = [
+    *("+49 30 1234567", "+49301234567", "0049 30 1234567", "030 1234567", "(030) 12 34-567", "030/1234567"),
+    *("301234567", "49301234567", "4567", "234567", "030 123"),
+]
+
+
+@pytest.mark.parametrize("query", PHONE)
+@pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
+def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
+    add(api, "Ada", phoneNumbers=[{"number": number}])
+    add(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
+    [found] = results(api, query)
+    assert (found["person"]["displayName"], found["matched"]) == ("Ada", ["phoneNumbers"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "query", "matched"),
+    [
+        ({"emails": [{"email": "Countess.Ada@Example.org"}]}, "countess.ada@example.org", "emails"),
+        ({"emails": [{"email": "countess.ada@example.org"}]}, "countess.ada@ex", "emails"),
+        ({"emails": [{"email": "countess@example.org"}]}, "countess", "emails"),
+        ({"emails": [{"email": "countess@analytical.org"}]}, "analytical", "emails"),
+        ({"organization": "Analytical Engines"}, "engines", "organization"),
+        ({"jobTitle": "Programmer"}, "program", "jobTitle"),
+        ({"nickname": "Countess"}, "countess", "nickname"),
+        ({"surname": "Lovelace"}, "lovelace", "surname"),
+        ({"notes": "Likes long walks.\n" + "word " * 1000 + "harp"}, "harp", "notes"),
+        ({"customFields": [{"key": "Instrument", "value": "Harp"}]}, "harp", "customFields"),
+    ],
+)
+def test_by_every_field(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
+    add(api, "Ada", **fields)
+    add(api, "Bob")
+    [found] = results(api, query)
+    assert (found["person"]["displayName"].split()[0], found["matched"]) == ("Ada", [matched])
+    whole(api)
+
+
+def test_the_best_comes_first(api: Client) -> None:
+    add(api, "Cy", notes="Brother of Anna")
+    add(api, "Dan", organization="Anna Ltd")
+    add(api, "Annabel")
+    add(api, "Anne")
+    add(api, "Anna")
+    found = results(api, "anna")
+    assert [row["person"]["displayName"] for row in found] == ["Anna", "Annabel", "Anne", "Dan", "Cy"]
+    assert [row["score"] for row in found] == [1.0, 0.8, 0.6, 0.6, 0.4]
+    assert names(api, "anna", limit=2) == ["Anna", "Annabel"]
+    assert names(api, "anna brother") == ["Cy"]
+
+
+def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
+    kind = {"name": "Drink", "type": "SELECT", "options": ["Espresso", "Green tea"]}
+    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
+    key = add(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
+    [found] = results(api, "green")
+    assert found["matched"] == ["customFieldValues"]
+    path = f"/api/custom-field-templates/{template}"
+    api.ok("DELETE", path)
+    assert results(api, "green") == []
+    api.ok("POST", f"{path}/restore")
+    assert names(api, "green") == ["Ada"]
+    api.ok("PUT", path, {"options": ["Espresso", "Black tea"]})
+    assert (names(api, "green"), names(api, "black")) == ([], ["Ada"])
+    api.ok("PUT", f"/api/people/{key}", {"customFieldValues": [{"templateId": template, "value": "Espresso"}]})
+    assert (names(api, "black"), names(api, "espresso")) == ([], ["Ada"])
+    whole(api)
+    api.ok("PUT", f"/api/people/{key}", {"customFieldValues": []})
+    assert results(api, "espresso") == []
+    assert not ValueWord.objects.exists()
+
+
+def test_interactions_and_what_becomes_of_them(api: Client) -> None:
+    ada, bob = add(api, "Ada"), add(api, "Bob")
+    row = note(api, ada, bob, title="Concert", notes="The harp was out of tune.")
+    assert sorted(names(api, "harp")) == ["Ada", "Bob"]
+    assert results(api, "concert")[0]["matched"] == ["interactions"]
+    path = f"/api/interactions/{row['id']}"
+    api.ok("PUT", path, {"title": "Theatre"})
+    assert (results(api, "concert"), len(results(api, "theatre"))) == ([], 2)
+    whole(api)
+    api.ok("DELETE", path)
+    assert results(api, "harp") == []
+    api.ok("POST", f"{path}/restore")
+    api.ok("PUT", path, {"personIds": [ada]})
+    assert names(api, "harp") == ["Ada"]
+    api.ok("DELETE", path)
+    api.ok("DELETE", f"{path}/permanent")
+    assert not InteractionWord.objects.exists()
+
+
+def test_what_changes_is_found_as_it_is_now(api: Client) -> None:
+    key = add(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
+    api.ok("PUT", f"/api/people/{key}", {"notes": "lute", "organization": "Engines"})
+    assert (results(api, "harp"), results(api, "word7")) == ([], [])
+    assert names(api, "lute") == names(api, "engines") == ["Ada"]
+    whole(api)
+    api.ok("DELETE", f"/api/people/{key}")
+    assert results(api, "ada") == []
+    api.ok("POST", f"/api/people/{key}/restore")
+    assert names(api, "ada") == ["Ada"]
+    api.ok("DELETE", f"/api/people/{key}")
+    api.ok("DELETE", f"/api/people/{key}/permanent")
+    assert not LookupKey.objects.exists()
+
+
+def test_merging_and_undoing(api: Client) -> None:
+    kind = {"name": "Drink", "type": "TEXT"}
+    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
+    ada = add(api, "Ada")
+    bob = add(api, "Bob", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    note(api, bob, title="Concert")
+    merged = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": bob})
+    for query in ("harp", "tea", "concert"):
+        assert names(api, query) == ["Ada"]
+    whole(api)
+    api.ok("PUT", f"/api/people/{ada}", {"customFieldValues": []})
+    api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
+    for query in ("harp", "tea", "concert"):
+        assert names(api, query) == ["Bob"]
+    whole(api)
+
+
+def test_out_of_one_account_and_into_another(api: Client) -> None:
+    kind = {"name": "Drink", "type": "TEXT"}
+    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
+    ada = add(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    note(api, ada, title="Concert")
+    other = client_of(make_user("other@example.org"))
+    other.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
+    for query in ("harp", "tea", "concert"):
+        assert names(other, query) == ["Ada"]
+    whole(api)
+
+
+def test_nobody_finds_others_people(api: Client, stranger: Client) -> None:
+    note(api, add(api, "Ada", notes="harp"), title="Concert")
+    for query in ("ada", "adx", "harp", "concert", "a"):
+        assert results(stranger, query) == []
+
+
+@pytest.mark.parametrize("query", ["", "q=", "q=%20%20", f"q={'x' * 201}"])
+def test_nothing_to_find_is_refused(api: Client, query: str) -> None:
+    assert api.ok("GET", f"/api/find?{query}", status=400)["details"][0]["field"] == "q"
+
+
+@pytest.mark.parametrize("query", ["%", "_", "'", '"', "\\", "*", "@", "...", "()", "🙂", "a@", "%%s", "12", "-"])
+def test_signs_find_nobody_and_break_nothing(api: Client, query: str) -> None:
+    add(api, "Bob", surname="Hopper")
+    assert results(api, query) == []
+
+
+def test_the_answer_shows_the_person(api: Client) -> None:
+    key = add(api, "Ada", surname="Lovelace", organization="Engines")
+    [found] = results(api, "lovelace")
+    assert found == {
+        "person": {"id": key, "displayName": "Ada Lovelace", "photo": None, "organization": "Engines"},
+        "score": 1.0,
+        "matched": ["surname"],
+    }
+
+
+def test_the_number_of_statements_stays(api: Client) -> None:
+    def statements(query: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            results(api, query)
+        return len(captured)
+
+    add(api, "Ada", surname="Lovelace", notes="harp")
+    results(api, "ada")
+    few = [statements(query) for query in ("ada", "lovelace harp", "030 12345")]
+    for number in range(30):
+        add(api, f"Ada{number}", surname="Lovelace", notes="harp")
+    assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == few
+    assert max(few) <= 4
