@@ -1,6 +1,7 @@
 """What older versions left: their databases are migrated, their backups restored, and the data stays."""
 
 import gzip
+import os
 import sqlite3
 from io import StringIO
 from pathlib import Path
@@ -25,6 +26,8 @@ OLDER = FOLDER / "older.backup"
 FIRST_VERSION = FOLDER / "first_version.sql.gz"
 
 
+# It is brought up to date in SQLite, whatever it is restored into; what that fills PostgreSQL with, the drill sees.
+@pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="the same work, done with SQLite")
 @pytest.mark.django_db(transaction=True)
 def test_an_older_backup_is_brought_up_to_date(media: Path, tmp_path: Path) -> None:
     out, complaints = StringIO(), StringIO()
