@@ -35,7 +35,7 @@ fuzz: setup
 audit: setup
 	@$(BIN)/python -m tests.audit
 
-# Clients from the API description, in tests/clients/typescript and tests/clients/python.
+# What clients/ has of the API description: clients/typescript/src/schema.ts and clients/python/contacts_client/routes.
 clients: setup
 	@$(BIN)/python -m tests.clients
 

@@ -1,4 +1,4 @@
-"""Clients generated from the API description, in TypeScript and in Python, and a small program that uses each.
+"""The clients of clients/, in TypeScript and in Python: what is generated, what is written, and the docs' programs.
 
-`python -m tests.clients` generates them beside the programs, where git does not look.
+`python -m tests.clients` generates, where git does not look.
 """

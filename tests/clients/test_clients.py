@@ -1,26 +1,46 @@
 """What is generated from the API description compiles, leaves nothing out, and works against a running instance."""
 
 import os
+import re
 import sys
 from typing import Any
 
 import pytest
+from contacts_client import connection
 
 from accounts.models import User
-from tests.builders import make_token
-from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, generate_python, generate_typescript, run
-from tests.routes.openapi import operations
+from tests.builders import make_token, make_user
+from tests.clients.generator import NODE, PYTHON, ROUTES, TYPESCRIPT, generate_python, generate_typescript, run
+from tests.routes.openapi import document, operations
 
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="clients do not see the database")
 
 
 def test_typescript(live_server: Any, alice: User) -> None:
     generate_typescript()
-    assert run([NODE, "program.ts"], TYPESCRIPT, BASE=live_server.url, TOKEN=make_token(alice)) == "ok\n"
+    run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
+    for program in ("routes", "two_devices"):
+        environment = {"BASE": live_server.url, "TOKEN": make_token(alice)}
+        assert run([NODE, f"examples/{program}.ts"], TYPESCRIPT, **environment) == "ok\n"
+        alice = make_user("other@example.org")  # the next begins with an empty account
 
 
 def test_python(live_server: Any, alice: User) -> None:
     generate_python()
-    endpoints = [path for path in (PYTHON / "contacts_client/api").glob("*/*.py") if path.name != "__init__.py"]
+    endpoints = [path for path in (ROUTES / "api").glob("*/*.py") if path.name != "__init__.py"]
     assert len(endpoints) == len(operations())
-    assert run([sys.executable, "program.py"], PYTHON, BASE=live_server.url, TOKEN=make_token(alice)) == "ok\n"
+    environment = {"BASE": live_server.url, "TOKEN": make_token(alice), "PYTHONPATH": str(PYTHON)}
+    assert run([sys.executable, "examples/routes.py"], PYTHON, **environment) == "ok\n"
+
+
+def test_what_takes_no_key_is_known_to_the_clients() -> None:
+    """They send a POST again whose answer was lost, unless it takes no Idempotency-Key."""
+    source = (TYPESCRIPT / "src/connection.ts").read_text()
+    listed = re.findall(r'^  "(/api/.*)",$', source, re.MULTILINE)
+    assert tuple(listed) == connection.UNKEYED
+    for path, item in document()["paths"].items():
+        if "post" in item:
+            takes_key = any(
+                parameter.get("name") == "Idempotency-Key" for parameter in item["post"].get("parameters", ())
+            )
+            assert takes_key or path.startswith(connection.UNKEYED), path

@@ -40,7 +40,10 @@ def test_lists_by_the_ids_of_their_entries(mine: Any, theirs: Any, result: Any) 
 
 
 def test_an_entry_that_came_through_already_is_not_doubled() -> None:
-    assert merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, {**NEW, "id": "9"}]}) == ({}, [])
+    stored = {**NEW, "id": "9", "type": "other"}
+    assert merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, stored]}) == ({}, [])
+    joined = merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, stored, OTHER]})
+    assert joined == ({}, [])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from django.urls import Resolver404, resolve
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 APPS = ["accounts", "carddav", "contacts_project", "notifications", "people", "relationships", "tests"]
-FOLDERS = [*APPS, "deploy", "docs", "locale", "requirements", "templates"]
-GENERATED = {"__pycache__", "contacts_client", "node_modules"}
+FOLDERS = [*APPS, "clients", "deploy", "docs", "locale", "requirements", "templates"]
+GENERATED = {"__pycache__", "routes", "node_modules"}
 
 #: What is made while the service runs, is generated, or stands in a part of the contract that is yet to come.
 ELSEWHERE = {

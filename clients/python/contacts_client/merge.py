@@ -49,22 +49,32 @@ def merge(base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str,
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equal to the service: "" is null, texts are trimmed, and an entry without an id is the one that says the same."""
+    """Equal to the service: "" is null, texts are trimmed, and of lists the entries agree, one after the other."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_agree, one, other))
     return bool(_plain(one) == _plain(other))
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Whether two entries say the same. One without an id was written here, and may leave out what the service adds."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return bool(one == other)
+    said, known = _content(one), _content(other)
+    if "id" in one and "id" in other:
+        return said == known
+    if "id" in one:
+        said, known = known, said
+    return said.items() <= known.items()
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, list):
-        return [_content(entry) for entry in value] or None
-    return value
+    return None if value == [] else value
 
 
-def _content(entry: Any) -> Any:
+def _content(entry: JSON) -> JSON:
     """What an entry says; ids and what the service adds (the place of an address) left out."""
-    if not isinstance(entry, dict):
-        return entry
     said = {name: _plain(value) for name, value in entry.items() if name not in _ADDED}
     return {name: value for name, value in said.items() if value is not None}
 
@@ -79,41 +89,41 @@ def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[l
     it: a value is never lost by being removed elsewhere), and that is a clash.
     """
     before, wanted, now = _by_key(base), _by_key(_identified(mine, [*base, *theirs])), _by_key(theirs)
-    said = [_content(entry) for entry in theirs]
     merged: list[Any] = []
     clashed = False
     for key, entry in now.items():
         if key not in before:
-            merged.append(wanted[key] if key in wanted and is_same([wanted[key]], [entry]) else entry)
-            clashed |= key in wanted and not is_same([wanted[key]], [entry])
+            merged.append(wanted[key] if key in wanted and _agree(wanted[key], entry) else entry)
+            clashed |= key in wanted and not _agree(wanted[key], entry)
         elif key not in wanted:
-            is_unchanged = is_same([before[key]], [entry])
+            is_unchanged = _agree(before[key], entry)
             clashed |= not is_unchanged
             merged += [] if is_unchanged else [entry]
-        elif is_same([before[key]], [entry]):
+        elif _agree(before[key], entry):
             merged.append(wanted[key])
         else:
-            clashed |= not is_same([before[key]], [wanted[key]]) and not is_same([wanted[key]], [entry])
+            clashed |= not _agree(before[key], wanted[key]) and not _agree(wanted[key], entry)
             merged.append(entry)
     for key, entry in wanted.items():
-        if key in now or _content(entry) in said:
+        if key in now or (_is_new(entry) and any(_agree(entry, known) for known in theirs)):
             continue
-        if key not in before or not is_same([before[key]], [entry]):
+        if key not in before or not _agree(before[key], entry):
             merged.append(entry)
     return merged, clashed
 
 
+def _is_new(entry: Any) -> bool:
+    return isinstance(entry, dict) and not {"id", "templateId"} & set(entry)
+
+
 def _identified(entries: list[Any], known: list[Any]) -> list[Any]:
-    """Entries that were written anew, each with the id of a known one that says the same."""
+    """Entries, those that were written anew replaced by a known one that says the same."""
     taken = {entry["id"] for entry in entries if isinstance(entry, dict) and "id" in entry}
     found = []
     for entry in entries:
-        if isinstance(entry, dict) and not {"id", "templateId"} & set(entry):
-            same = (e["id"] for e in known if "id" in e and e["id"] not in taken and _content(e) == _content(entry))
-            if id_ := next(same, None):
-                taken.add(id_)
-                entry = {**entry, "id": id_}  # noqa: PLW2901 - the same entry, identified
-        found.append(entry)
+        alike = [e for e in known if "id" in e and e["id"] not in taken and _agree(entry, e)] if _is_new(entry) else []
+        taken |= {e["id"] for e in alike[:1]}
+        found.append(alike[0] if alike else entry)
     return found
 
 

@@ -1,6 +1,6 @@
 // A client written from the API description alone: tsc checks it against the generated types, node runs it.
 import createClient from "openapi-fetch";
-import type { components, paths } from "./schema.ts";
+import type { components, paths } from "../src/schema.ts";
 
 declare const process: { env: Record<string, string | undefined> };
 

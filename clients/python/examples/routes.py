@@ -1,4 +1,4 @@
-"""A client written from the API description alone, with the package that openapi-python-client makes of it."""
+"""A client written from the API description alone, with the routes that openapi-python-client makes of it."""
 
 import os
 from datetime import UTC, datetime
@@ -6,11 +6,12 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import Any, TypeVar
 
-from contacts_client import AuthenticatedClient, Client
-from contacts_client import models as m
-from contacts_client.api.groups import create_group
-from contacts_client.api.important_dates import create_important_date
-from contacts_client.api.people import (
+from contacts_client.connection import RetryingTransport
+from contacts_client.routes import AuthenticatedClient, Client
+from contacts_client.routes import models as m
+from contacts_client.routes.api.groups import create_group
+from contacts_client.routes.api.important_dates import create_important_date
+from contacts_client.routes.api.people import (
     create_person,
     delete_person,
     get_person,
@@ -18,15 +19,17 @@ from contacts_client.api.people import (
     restore_person,
     update_person,
 )
-from contacts_client.api.photos import get_person_photo
-from contacts_client.api.relationship_types import list_relationship_types
-from contacts_client.api.relationships import create_relationship
-from contacts_client.api.trash import list_deleted
-from contacts_client.api.v_card import import_v_cards
-from contacts_client.types import File
+from contacts_client.routes.api.photos import get_person_photo
+from contacts_client.routes.api.relationship_types import list_relationship_types
+from contacts_client.routes.api.relationships import create_relationship
+from contacts_client.routes.api.trash import list_deleted
+from contacts_client.routes.api.v_card import import_v_cards
+from contacts_client.routes.types import File
 
 T = TypeVar("T")
-api = AuthenticatedClient(base_url=os.environ["BASE"], token=os.environ["TOKEN"])
+api = AuthenticatedClient(
+    base_url=os.environ["BASE"], token=os.environ["TOKEN"], httpx_args={"transport": RetryingTransport()}
+)
 
 
 def expect(kind: type[T], answer: Any) -> T:

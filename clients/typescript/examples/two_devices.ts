@@ -1,0 +1,107 @@
+// Two devices that are offline and meet again, with a network that loses answers: nothing is lost, nothing doubled.
+import { Connection, Copy, MemoryStore, retryingFetch } from "../src/index.ts";
+
+declare const process: { env: Record<string, string | undefined> };
+
+const base = process.env["BASE"] ?? "";
+const token = process.env["TOKEN"] ?? "";
+
+function check(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
+// A device whose network loses the answers of the requests with this method, as often as `losses` says.
+function device(): { copy: Copy; network: { method: string; losses: number }; restart: () => Copy } {
+  const store = new MemoryStore();
+  const network = { method: "", losses: 0 };
+  const send = retryingFetch(
+    async (request) => {
+      const answer = await fetch(request);
+      if (request.method !== network.method || network.losses === 0) return answer;
+      network.losses--;
+      await answer.body?.cancel();
+      throw new TypeError("the tunnel");
+    },
+    2,
+    async () => undefined,
+  );
+  const restart = () => new Copy(store, new Connection(base, token, send));
+  return { copy: restart(), network, restart };
+}
+
+async function named(copy: Copy, name: string): Promise<Record<string, any>> {
+  const found = (await copy.all("person")).find((person) => person["name"] === name);
+  check(found, `${name} is there`);
+  return found;
+}
+
+async function settle(...copies: Copy[]): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    let news = 0;
+    for (const copy of copies) {
+      const report = await copy.sync();
+      news += report.pulled + report.pushed;
+    }
+    if (news === 0) return;
+  }
+  throw new Error("the devices do not come to rest");
+}
+
+const phone = device();
+const laptop = device();
+
+const family = await phone.copy.create("group", { name: "Family" });
+const ada = await phone.copy.create("person", { name: "Ada", groupIds: [family], emails: [{ email: "ada@example.org" }] });
+await phone.copy.create("importantDate", { personId: ada, type: "BIRTHDAY", date: "1815-12-10" });
+const carl = await phone.copy.create("person", { name: "Carl" });
+await settle(phone.copy, laptop.copy);
+check((await laptop.copy.all("importantDate")).length === 1, "what was made offline arrives");
+
+const [mail] = (await named(phone.copy, "Ada"))["emails"];
+await phone.copy.update("person", ada, { notes: "phone's", surname: "Lovelace", emails: [mail, { email: "p@example.org" }] });
+await laptop.copy.update("person", ada, { notes: "laptop's", nickname: "Countess", emails: [mail, { email: "l@example.org" }] });
+await laptop.copy.update("person", carl, { notes: "kept" });
+await phone.copy.delete("person", carl);
+
+// Both attempts of the phone's edit lose their answers, and then the program ends.
+phone.network.method = "PUT";
+phone.network.losses = 2;
+await phone.copy.sync().then(
+  () => check(false, "the network is away"),
+  (error) => check(error instanceof TypeError, String(error)),
+);
+phone.copy = phone.restart();
+await settle(phone.copy, laptop.copy);
+
+for (const { copy } of [phone, laptop]) {
+  const seen = await named(copy, "Ada");
+  check(seen["surname"] === "Lovelace" && seen["nickname"] === "Countess", "fields are joined");
+  const mails = seen["emails"].map((entry: { email: string }) => entry.email).sort();
+  check(mails.join() === "ada@example.org,l@example.org,p@example.org", `entries are joined: ${mails.join()}`);
+  check(seen["notes"] === "phone's" && seen["groupIds"][0] === family, "who came first stays");
+}
+check((await phone.copy.conflicts()).length === 0, "the phone came first");
+const conflicts = await laptop.copy.conflicts();
+const notes = conflicts.find((conflict) => conflict.field === "notes");
+const deleted = conflicts.find((conflict) => conflict.field === null);
+check(notes && notes.mine === "laptop's" && notes.base === null, "what could not be joined is shown");
+check(deleted && conflicts.length === 2, "an edit of what was deleted elsewhere is shown");
+
+await laptop.copy.resolve(notes, "mine");
+await laptop.copy.resolve(deleted, "mine");
+await settle(laptop.copy, phone.copy);
+check((await named(phone.copy, "Ada"))["notes"] === "laptop's", "a conflict is resolved");
+check((await named(phone.copy, "Carl"))["notes"] === "kept", "what was deleted is brought back");
+
+const refused = await phone.copy.create("person", { name: "Eve", emails: [{ email: "no address" }] });
+phone.network.method = "POST";
+phone.network.losses = 1;
+await phone.copy.create("person", { name: "Bob" });
+await settle(phone.copy, laptop.copy);
+const [edit] = await phone.copy.refused();
+check(edit?.id === refused && edit.problem !== null, "a refusal is kept");
+await phone.copy.amend(edit, { emails: [{ email: "eve@example.org" }] });
+await settle(phone.copy, laptop.copy);
+const names = (await laptop.copy.all("person")).map((person) => person["name"]);
+check(names.sort().join() === "Ada,Bob,Carl,Eve", `each once: ${names.join()}`);
+console.log("ok");

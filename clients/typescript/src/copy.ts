@@ -1,0 +1,416 @@
+// A copy of the account that is read and edited without the network, and synced when there is one (docs/clients.md).
+import { type Connection, RefusedError, success } from "./connection.ts";
+import { newId } from "./ids.ts";
+import { isSame, merge } from "./merge.ts";
+import type { Action, Change, Conflict, Edit, Fields, RecordRow, Store } from "./store.ts";
+
+const PAGE = 500;
+
+// The kinds of records that a copy may edit: the path of the list, with names of fields in it, and what the answer of
+// one repeats of other records, which the change feed leaves out.
+const KINDS: Record<string, { path: string; ofOthers?: string[] }> = {
+  customFieldTemplate: { path: "/api/custom-field-templates" },
+  group: { path: "/api/groups", ofOthers: ["people"] },
+  importantDate: { path: "/api/people/{personId}/important-dates" },
+  interaction: { path: "/api/interactions" },
+  person: { path: "/api/people", ofOthers: ["groups", "relationshipToUser", "relationships", "importantDates"] },
+  relationship: { path: "/api/relationships" },
+  relationshipType: { path: "/api/relationship-types" },
+};
+
+export interface SyncReport {
+  pulled: number;
+  pushed: number;
+  conflicts: number;
+  refused: number;
+}
+
+// Reads and edits go to the store; `sync` brings both sides together, and may be broken off at any point.
+export class Copy {
+  readonly #store: Store;
+  readonly #connection: Connection;
+  #last: Promise<unknown> = Promise.resolve();
+  #report: SyncReport = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
+
+  constructor(store: Store, connection: Connection) {
+    this.#store = store;
+    this.#connection = connection;
+  }
+
+  // What the user sees: records with the edits that wait.
+
+  async get(type: string, id: string): Promise<Fields | undefined> {
+    const known = await this.#store.get("records", `${type}/${id}`);
+    return shown(known?.record, await this.#edits(type, id));
+  }
+
+  async all(type: string): Promise<Fields[]> {
+    const found = new Map<unknown, Fields | undefined>();
+    for (const row of await this.#store.all("records")) if (row.type === type) found.set(row.id, row.record);
+    for (const edit of await this.#edits(type)) found.set(edit.id, shown(found.get(edit.id), [edit]));
+    return [...found.values()].filter((record) => record !== undefined);
+  }
+
+  conflicts(): Promise<Conflict[]> {
+    return this.#store.all("conflicts");
+  }
+
+  async refused(): Promise<Edit[]> {
+    return (await this.#edits()).filter((edit) => edit.state === "refused");
+  }
+
+  // What the user does.
+
+  async create(type: string, body: Fields): Promise<string> {
+    const id = String(body["id"] ?? newId());
+    await this.#change((to) => this.#add(to, type, id, "create", { body: { ...body, id } }));
+    return id;
+  }
+
+  // A list replaces the list. Throws where there is no such record.
+  update(type: string, id: string, changes: Fields): Promise<void> {
+    return this.#change((to) => this.#update(to, type, id, changes));
+  }
+
+  delete(type: string, id: string): Promise<void> {
+    return this.#change((to) => this.#delete(to, type, id));
+  }
+
+  // End a conflict: with the service's value, or by a new edit that brings the user's.
+  resolve(conflict: Conflict, keep: "mine" | "theirs"): Promise<void> {
+    return this.#change(async (to) => {
+      to.push({ table: "conflicts", key: conflict.key });
+      if (keep === "theirs") return;
+      const { type, id, field } = conflict;
+      const isThere = (await this.get(type, id)) !== undefined;
+      const mine = field === null ? (conflict.mine as Fields) : { [field]: conflict.mine };
+      if (conflict.action === "delete") return isThere ? this.#delete(to, type, id) : undefined;
+      if (isThere) return this.#update(to, type, id, mine);
+      await this.#add(to, type, id, "restore", { base: field === null ? (conflict.base as Fields) : {}, body: mine });
+    });
+  }
+
+  // Give up an edit that was refused; with a create goes what was done to its record since.
+  discard(edit: Edit): Promise<void> {
+    return this.#change(async (to) => {
+      const gone = edit.action === "create" ? await this.#edits(edit.type, edit.id) : [edit];
+      for (const { number } of gone) to.push({ table: "edits", key: keyOf(number) });
+    });
+  }
+
+  // Have an edit that was refused sent again, with these fields changed.
+  amend(edit: Edit, changes: Fields): Promise<void> {
+    const body = { ...edit.body, ...changes };
+    const again = { ...edit, body, idempotencyKey: newId(), state: "waiting" as const, problem: null };
+    return this.#change(async (to) => void to.push(put(again)));
+  }
+
+  // Both sides together. Throws RefusedError (401: sign in again) and TypeError; what was done until then stays done.
+
+  async sync(): Promise<SyncReport> {
+    this.#report = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
+    await this.pull();
+    if (await this.push()) await this.pull();
+    return this.#report;
+  }
+
+  // Follow the feed to its end, each page in one write with its cursor.
+  async pull(): Promise<void> {
+    for (let more = true; more; ) {
+      const cursor = await this.#store.get("facts", "cursor");
+      const query = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const answer = await this.#connection.request("GET", `/api/changes?limit=${PAGE}${query}`);
+      if (answer.status === 410 && cursor !== undefined) {
+        await this.#beginAnew();
+        continue;
+      }
+      const page = await success(answer);
+      await this.#takeOver(page);
+      more = page["hasMore"];
+    }
+  }
+
+  // Send the edits that wait, in their order; how many were sent.
+  async push(): Promise<number> {
+    let sent = 0;
+    for (let number = 0; ; ) {
+      const edit = (await this.#edits()).find((each) => each.number > number);
+      if (edit === undefined) break;
+      number = edit.number;
+      if (edit.state === "refused" || (await this.#isHeldUp(edit))) continue;
+      await this.#send(edit);
+      sent++;
+    }
+    this.#report.pushed += sent;
+    return sent;
+  }
+
+  // One change of the store after the other, each a single write.
+  #change(work: (to: Change[]) => Promise<void>): Promise<void> {
+    const done = this.#last.then(async () => {
+      const changes: Change[] = [];
+      await work(changes);
+      await this.#store.write(changes);
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #edits(type?: string, id?: string): Promise<Edit[]> {
+    const every = await this.#store.all("edits");
+    return every.filter((edit) => (type ?? edit.type) === edit.type && (id ?? edit.id) === edit.id);
+  }
+
+  async #add(to: Change[], type: string, id: string, action: Action, given: Partial<Edit>): Promise<void> {
+    if (!KINDS[type]) throw new Error(`a copy does not edit records of type ${type}`);
+    const number = Number((await this.#store.get("facts", "lastNumber")) ?? 0) + 1;
+    const idempotencyKey = crypto.randomUUID();
+    const empty = { base: {}, body: {}, etag: null, problem: null, state: "waiting" as const };
+    to.push({ table: "facts", key: "lastNumber", row: number });
+    to.push(put({ ...empty, number, idempotencyKey, type, id, action, ...given }));
+  }
+
+  async #update(to: Change[], type: string, id: string, changes: Fields): Promise<void> {
+    const record = await this.#seen(type, id);
+    const last = (await this.#edits()).at(-1);
+    const isMore = last?.type === type && last.id === id && last.state === "waiting";
+    if (isMore && (last.action === "create" || last.action === "update")) {
+      to.push(put({ ...last, base: { ...seen(record, changes), ...last.base }, body: { ...last.body, ...changes } }));
+    } else {
+      await this.#add(to, type, id, "update", { base: seen(record, changes), body: changes });
+    }
+  }
+
+  async #delete(to: Change[], type: string, id: string): Promise<void> {
+    const known = await this.#store.get("records", `${type}/${id}`);
+    await this.#add(to, type, id, "delete", { base: await this.#seen(type, id), etag: known?.etag ?? null });
+  }
+
+  async #seen(type: string, id: string): Promise<Fields> {
+    const record = await this.get(type, id);
+    if (record === undefined) throw new Error(`there is no ${type} ${id}`);
+    return record;
+  }
+
+  async #reading(): Promise<number> {
+    return Number((await this.#store.get("facts", "reading")) ?? 0);
+  }
+
+  async #beginAnew(): Promise<void> {
+    const reading = (await this.#reading()) + 1;
+    await this.#change(async (to) => {
+      to.push({ table: "facts", key: "cursor" }, { table: "facts", key: "reading", row: reading });
+      to.push({ table: "facts", key: "beginsAnew", row: 1 });
+    });
+  }
+
+  async #takeOver(page: Record<string, any>): Promise<void> {
+    const reading = await this.#reading();
+    const isLast = !page["hasMore"] && (await this.#store.get("facts", "beginsAnew")) !== undefined;
+    await this.#change(async (to) => {
+      const met = new Set<string>();
+      for (const { type, id, etag, deleted, record } of page["changes"]) {
+        met.add(`${type}/${id}`);
+        if (deleted) await this.#forget(to, type, id);
+        else to.push({ table: "records", key: `${type}/${id}`, row: { type, id, etag, record, reading } });
+      }
+      for (const row of isLast ? await this.#store.all("records") : []) {
+        if (row.reading < reading && !met.has(`${row.type}/${row.id}`)) await this.#forget(to, row.type, row.id);
+      }
+      if (isLast) to.push({ table: "facts", key: "beginsAnew" });
+      to.push({ table: "facts", key: "cursor", row: page["cursor"] });
+    });
+    this.#report.pulled += page["changes"].length;
+  }
+
+  // The record is deleted elsewhere: what was done to it here becomes a conflict.
+  async #forget(to: Change[], type: string, id: string): Promise<void> {
+    const known = await this.#store.get("records", `${type}/${id}`);
+    const edits = (await this.#edits(type, id)).filter((edit) => edit.action !== "restore");
+    // What was never made, nobody else can have deleted.
+    if (edits.some((edit) => edit.action === "create" && edit.state !== "sending")) return;
+    to.push({ table: "records", key: `${type}/${id}` });
+    for (const edit of edits) {
+      to.push({ table: "edits", key: keyOf(edit.number) });
+      if (edit.action !== "update") continue;
+      this.#conflict(to, edit, { field: null, base: { ...known?.record, ...edit.base }, mine: edit.body, theirs: null });
+    }
+  }
+
+  #conflict(to: Change[], edit: Edit, told: Pick<Conflict, "field" | "base" | "mine" | "theirs">): void {
+    const row = { key: newId(), type: edit.type, id: edit.id, action: edit.action, ...told };
+    to.push({ table: "conflicts", key: row.key, row });
+    this.#report.conflicts++;
+  }
+
+  // Whether the record was never made, since the service refused it.
+  async #isHeldUp(edit: Edit): Promise<boolean> {
+    const earlier = (await this.#edits(edit.type, edit.id)).filter((each) => each.number < edit.number);
+    return earlier.some((each) => each.action === "create" && each.state === "refused");
+  }
+
+  #send(edit: Edit): Promise<void> {
+    const senders = { create: this.#sendCreate, update: this.#sendUpdate, delete: this.#sendDelete, restore: this.#sendRestore };
+    return senders[edit.action].call(this, edit);
+  }
+
+  #mark(edit: Edit): Promise<void> {
+    return this.#change(async (to) => void to.push(put({ ...edit, state: "sending" })));
+  }
+
+  async #sendCreate(edit: Edit): Promise<void> {
+    await this.#mark(edit);
+    const key = { "Idempotency-Key": edit.idempotencyKey };
+    let answer = await this.#connection.request("POST", listPath(edit.type, edit.body), edit.body, key);
+    const isEarlier = answer.headers.get("Idempotent-Replayed") === "true" || (await codeOf(answer)) === "id_taken";
+    if (isEarlier) {
+      // It came through; what has become of it since, the record itself says.
+      const now = await this.#connection.request("GET", `${listPath(edit.type, edit.body)}/${edit.id}`);
+      if (now.status === 404 && answer.ok) return this.#change((to) => this.#forget(to, edit.type, edit.id));
+      if (now.ok) answer = now;
+    }
+    await this.#finish(edit, answer, edit.body, undefined, !isEarlier);
+  }
+
+  async #sendUpdate(given: Edit): Promise<void> {
+    for (let edit = given; ; ) {
+      const known = await this.#store.get("records", `${edit.type}/${edit.id}`);
+      if (known === undefined) return this.#change((to) => this.#forget(to, edit.type, edit.id));
+      edit = await this.#merged(edit, known);
+      if (Object.keys(edit.body).length === 0) return;
+      const path = `${listPath(edit.type, known.record)}/${edit.id}`;
+      const answer = await this.#connection.request("PUT", path, edit.body, { "If-Match": known.etag });
+      if (await this.#isStale(edit, answer)) continue;
+      await this.#finish(edit, answer, edit.body, known.etag);
+      return;
+    }
+  }
+
+  // The edit as it may be written over what is known now, marked as sent; what may not becomes conflicts.
+  async #merged(edit: Edit, known: RecordRow): Promise<Edit> {
+    const { body, clashes } = merge(edit.base, edit.body, known.record);
+    const changed: Edit = { ...edit, base: seen(known.record, body), body, state: "sending" };
+    await this.#change(async (to) => {
+      to.push(Object.keys(body).length ? put(changed) : { table: "edits", key: keyOf(edit.number) });
+      for (const clash of clashes) this.#conflict(to, edit, clash);
+    });
+    return changed;
+  }
+
+  async #sendDelete(edit: Edit): Promise<void> {
+    await this.#mark(edit);
+    const headers = edit.etag ? { "If-Match": edit.etag } : undefined;
+    const answer = await this.#connection.request("DELETE", `${listPath(edit.type, edit.base)}/${edit.id}`, undefined, headers);
+    const stale = answer.status === 412 ? await answer.json() : undefined;
+    await this.#change(async (to) => {
+      if (stale !== undefined) {
+        const row = await this.#kept(edit, answer, stale.current);
+        to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
+        this.#conflict(to, edit, { field: null, base: edit.base, mine: null, theirs: row.record });
+      } else if (answer.ok || answer.status === 404) {
+        to.push({ table: "edits", key: keyOf(edit.number) }, { table: "records", key: `${edit.type}/${edit.id}` });
+      } else {
+        await this.#refuse(to, edit, answer);
+      }
+    });
+  }
+
+  // Bring back what was deleted elsewhere, with the user's fields; as a new record where it was removed for good.
+  async #sendRestore(edit: Edit): Promise<void> {
+    await this.#mark(edit);
+    const path = `${listPath(edit.type, { ...edit.base, ...edit.body })}/${edit.id}`;
+    const key = { "Idempotency-Key": edit.idempotencyKey };
+    let answer = await this.#connection.request("POST", `${path}/restore`, undefined, key);
+    if ((await codeOf(answer)) === "not_deleted") answer = await this.#connection.request("GET", path);
+    if (answer.status === 404 && Object.keys(edit.base).length) {
+      const id = newId();
+      const body = { ...edit.base, ...edit.body, id };
+      const anew: Edit = { ...edit, id, body, base: {}, action: "create", idempotencyKey: newId(), state: "waiting" };
+      await this.#change(async (to) => void to.push(put(anew)));
+      await this.#sendCreate(anew);
+    } else if ((await this.#finish(edit, answer, {})) && Object.keys(edit.body).length) {
+      await this.update(edit.type, edit.id, edit.body);
+    }
+  }
+
+  // Whether the record has changed or gone meanwhile; then the store knows what it is now.
+  async #isStale(edit: Edit, answer: Response): Promise<boolean> {
+    if (answer.status !== 412 && answer.status !== 404) return false;
+    const body = answer.status === 412 ? await answer.json() : undefined;
+    await this.#change(async (to) => {
+      if (body === undefined) return this.#forget(to, edit.type, edit.id);
+      const row = await this.#kept(edit, answer, body.current);
+      to.push({ table: "records", key: `${edit.type}/${edit.id}`, row });
+    });
+    return true;
+  }
+
+  async #kept(edit: Edit, answer: Response, record: Fields): Promise<RecordRow> {
+    const { type, id } = edit;
+    return { type, id, etag: answer.headers.get("ETag") ?? "", record: asInFeed(type, record), reading: await this.#reading() };
+  }
+
+  // Take over what the service made of an edit, also as the base of what was done to the record since. `isWhole`: all of
+  // the record comes of this edit, so that nobody else can have changed any field.
+  async #finish(edit: Edit, answer: Response, sent: Fields, before?: string, isWhole = false): Promise<boolean> {
+    const body = answer.ok ? await answer.json() : {};
+    await this.#change(async (to) => {
+      if (!answer.ok) return this.#refuse(to, edit, answer);
+      const row = await this.#kept(edit, answer, body[edit.type]);
+      to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
+      for (const later of await this.#edits(edit.type, edit.id)) {
+        if (later.number === edit.number) continue;
+        const ours = Object.keys(later.base).filter((f) => (f in sent ? isSame(later.base[f], sent[f]) : isWhole));
+        const base = { ...later.base, ...Object.fromEntries(ours.map((f) => [f, row.record[f] ?? null])) };
+        to.push(put({ ...later, base, etag: later.etag === (before ?? null) ? row.etag : later.etag }));
+      }
+    });
+    return answer.ok;
+  }
+
+  // A refusal that will not change is kept with the edit; what may, such as 401, ends the sync.
+  async #refuse(to: Change[], edit: Edit, answer: Response): Promise<void> {
+    const problem = await answer.json().catch(() => ({}));
+    if ([401, 408, 429].includes(answer.status) || answer.status >= 500) throw new RefusedError(answer.status, problem);
+    to.push(put({ ...edit, state: "refused", problem }));
+    this.#report.refused++;
+  }
+}
+
+function listPath(type: string, record: Fields): string {
+  return KINDS[type]!.path.replace(/\{(\w+)\}/g, (_, field: string) => String(record[field]));
+}
+
+function asInFeed(type: string, record: Fields): Fields {
+  const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !KINDS[type]?.ofOthers?.includes(name)));
+  const values = kept["customFieldValues"] as Fields[] | undefined;
+  const short = values?.map(({ id, templateId, value }) => ({ id, templateId, value }));
+  return short === undefined ? kept : { ...kept, customFieldValues: short };
+}
+
+function shown(record: Fields | undefined, edits: Edit[]): Fields | undefined {
+  for (const { action, body, base, id, state } of edits) {
+    if (action === "delete") record = state === "refused" ? record : undefined;
+    else if (action === "create") record = { id, ...body };
+    else if (action === "restore") record ??= { ...base, ...body, id };
+    else if (record !== undefined) record = { ...record, ...body };
+  }
+  return record;
+}
+
+function seen(record: Fields, changes: Fields): Fields {
+  return Object.fromEntries(Object.keys(changes).map((field) => [field, record[field] ?? null]));
+}
+
+function put(edit: Edit): Change {
+  return { table: "edits", key: keyOf(edit.number), row: edit };
+}
+
+// Numbers as texts that sort alike.
+function keyOf(number: number): string {
+  return String(number).padStart(16, "0");
+}
+
+async function codeOf(answer: Response): Promise<unknown> {
+  return answer.ok ? undefined : (await answer.clone().json().catch(() => ({})))["code"];
+}

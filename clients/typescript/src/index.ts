@@ -1,0 +1,7 @@
+// A client of the contact network service, which also works without the network (docs/clients.md).
+export { Connection, RefusedError, retryingFetch, signIn } from "./connection.ts";
+export { Copy, type SyncReport } from "./copy.ts";
+export { newId } from "./ids.ts";
+export { merge, type Clash } from "./merge.ts";
+export type { components, paths } from "./schema.ts";
+export { MemoryStore, type Change, type Conflict, type Edit, type Fields, type Store } from "./store.ts";
