@@ -31,9 +31,11 @@ VALUE_WORTH, INTERACTION_WORTH = (45, 40), (35, 25)
 MISTYPED: Final = {1: 60, 2: 50}
 EMAIL_WORTH, PHONE_WORTH = (100, 80), (95, 75)
 
-# What so short a word begins are names alone; and of a beginning that many words have, so many rows are looked at.
+# What so short a word begins are names alone.
 _SHORT = 1
-_MOST_ROWS: Final = 5000
+# Rows that are looked at of one way to match. Of one word any so many will do; of several each has to meet the others.
+_MOST_ROWS_OF_ONE: Final = 2_000
+_MOST_ROWS: Final = 50_000
 _MOST_PEOPLE: Final = 500
 
 
@@ -52,7 +54,7 @@ def find_candidates(
 ) -> tuple[list[Candidate], dict[str, dict[int, list[str]]]]:
     """The best `limit` active people, and what the words may mean that were mistyped. Two statements."""
     meant = meant_words(owner, [term.word for term in terms if term.word])
-    statement = Statement(owner)
+    statement = Statement(owner, most_rows=_MOST_ROWS_OF_ONE if len(terms) == 1 else _MOST_ROWS)
     for place, term in enumerate(terms):
         if term.word:
             _add_word(statement, place, term.word, meant.get(term.word, {}))
@@ -99,9 +101,10 @@ def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list
 
 def _add_keys(statement: Statement, place: int, kind: int, key: str, worth: tuple[int, int]) -> None:
     """The whole key, and what begins with it: apart, so that a common beginning pushes no whole one out."""
-    same = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND key = %s"
+    most = statement.most_rows
+    same = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND key = %s LIMIT {most}"
     _add(statement, place, same, [statement.owner_id, key], str(worth[0]))
-    begins = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND {statement.begins_with()} LIMIT {_MOST_ROWS}"
+    begins = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND {statement.begins_with()} LIMIT {most}"
     _add(statement, place, begins, [statement.owner_id, *statement.range_of(key)], str(worth[1]))
 
 
@@ -110,12 +113,12 @@ def _add_beside(statement: Statement, place: int, word: str) -> None:
     condition = f"w.owner_id = %s AND {statement.begins_with('w.key')}"
     values = (
         f"{VALUE_WORDS} w JOIN {VALUES} v ON v.id = w.value_id JOIN {TEMPLATES} t ON t.id = v.template_id "
-        f"WHERE {condition} AND t.deleted_at IS NULL LIMIT {_MOST_ROWS}"
+        f"WHERE {condition} AND t.deleted_at IS NULL LIMIT {statement.most_rows}"
     )
     interactions = (
         f"{INTERACTION_WORDS} w JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
         f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id WHERE {condition} AND i.deleted_at IS NULL "
-        f"LIMIT {_MOST_ROWS}"
+        f"LIMIT {statement.most_rows}"
     )
     for rows, worth, flags in ((values, VALUE_WORTH, (1, 0)), (interactions, INTERACTION_WORTH, (0, 1))):
         said = f"CASE WHEN w.key = %s THEN {worth[0]} ELSE {worth[1]} END"

@@ -29,7 +29,8 @@ _LAST_CHARACTER: Final = "\U0010ffff"
 class Statement:
     """Branches of a UNION ALL, with their parameters."""
 
-    def __init__(self, owner: User) -> None:
+    def __init__(self, owner: User, *, most_rows: int = 0) -> None:
+        self.most_rows = most_rows
         self.owner_id = stored(owner.pk)
         self._branches: list[str] = []
         self._parameters: list[Any] = []

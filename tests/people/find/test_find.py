@@ -253,3 +253,12 @@ def test_the_number_of_statements_stays(api: Client) -> None:
         add(api, f"Ada{number}", surname="Lovelace", notes="harp")
     assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == few
     assert max(few) <= 4
+
+
+def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.find.candidates._MOST_ROWS_OF_ONE", 2)
+    for name in ("Zoe", "Ada", "Bob", "Cy"):
+        add(api, name, notes="harp")
+    assert len(names(api, "harp")) == 2
+    for query in ("harp bob", "bob harp", "h b", "ha cy"):
+        assert len(names(api, query)) == 1
