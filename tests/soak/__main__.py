@@ -102,7 +102,7 @@ class Soak:
 
     def _sign_up(self, email: str) -> str:
         instance = Instance(self.stack.running["web-1"], self.stack.port)  # type: ignore[arg-type]  # bytes, unread
-        for _ in range(60):
+        for _ in range(300):
             try:
                 sign_up(instance, email)
             except OSError:  # not up yet

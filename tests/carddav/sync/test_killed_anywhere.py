@@ -1,10 +1,9 @@
 """One run that does everything a run can do, killed or cut off before and after each of its requests in turn.
 
-Each request meets one of the faults; with SYNC_EVERY=1 all of them.
+Each request meets one of the faults; with TEST_ROUNDS=4 all of them.
 """
 
 import itertools
-import os
 from contextlib import suppress
 
 import pytest
@@ -14,9 +13,10 @@ from people.models import Person
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+from tests.rounds import rounds
 
 FAULTS = ["kill_before", "kill_after", "lose_before", "lose_after"]
-EVERY = int(os.environ.get("SYNC_EVERY", len(FAULTS)))
+EVERY = max(1, len(FAULTS) // rounds(1))
 _numbers = itertools.count()
 
 
