@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -60,12 +60,15 @@ class AccountPlan:
 
     owner: User
     now: dt.datetime
+    all_targets: "AllTargets | None" = None
+    """Of this account and others, where they were read at once."""
     planned: list[Planned] = field(default_factory=list)
     _targets: dict[NoticeKind, list[Target]] = field(default_factory=dict)
 
     @cached_property
     def calendar(self) -> schedule.Calendar:
-        return schedule.calendar_of(self.owner)
+        # The row was read under the account's lock.
+        return schedule.calendar(*(getattr(self.owner, column) for column in schedule.COLUMNS))
 
     @cached_property
     def today(self) -> dt.date:
@@ -80,32 +83,23 @@ class AccountPlan:
     def targets(self, kind: NoticeKind) -> list[Target]:
         """Where this kind goes now."""
         if kind not in self._targets:
-            self._targets[kind] = [target for target in targets_of(self.owner, kind) if target.off is None]
+            found = (self.all_targets or read_targets([self.owner])).of(self.owner, kind)
+            self._targets[kind] = [target for target in found if target.off is None]
         return self._targets[kind]
 
     def add(self, planned: Planned) -> None:
         self.planned.append(planned)
 
     def write(self) -> int:
-        """Insert the rows of what has not been planned before; returns how many.
+        """As write_plans does."""
+        return write_plans([self])
+
+    def new_rows(self, known: Mapping[Key, set[tuple[str, str]]]) -> list[Delivery]:
+        """The rows of what has not been planned before.
 
         What was written down as missed may still be planned by a run for an earlier moment.
         """
-        # Read under the account's lock: of two scans the second sees the rows of the first.
-        known = self._known()
-        rows = [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
-        Delivery.objects.bulk_create(rows, batch_size=200)
-        transaction.on_commit(lambda: _count(rows), robust=True)
-        return len(rows)
-
-    def _known(self) -> dict[Key, set[tuple[str, str]]]:
-        """The rows that there are, each with its channel and code."""
-        rows = Delivery.objects.owned_by(self.owner).filter(source_id__in={item.source_id for item in self.planned})
-        known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
-        columns = ("source_id", "occurrence_on", "kind", "channel", "code")
-        for source_id, occurrence_on, kind, channel, code in rows.values_list(*columns):
-            known[source_id, occurrence_on, kind].add((channel, code))
-        return known
+        return [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
 
     def _is_new(self, planned: Planned, known: Mapping[Key, set[tuple[str, str]]]) -> bool:
         found = known.get(planned.key)
@@ -146,6 +140,27 @@ class AccountPlan:
         )
 
 
+def write_plans(plans: Sequence[AccountPlan]) -> int:
+    """Insert the rows of what has not been planned before, under the locks of the accounts; returns how many."""
+    # Read under the lock: of two scans the second sees the rows of the first.
+    known = _known(plans)
+    rows = [row for plan in plans for row in plan.new_rows(known)]
+    Delivery.objects.bulk_create(rows, batch_size=200)
+    transaction.on_commit(lambda: _count(rows), robust=True)
+    return len(rows)
+
+
+def _known(plans: Sequence[AccountPlan]) -> dict[Key, set[tuple[str, str]]]:
+    """The rows that there are, each with its channel and code."""
+    sources = {item.source_id for plan in plans for item in plan.planned}
+    rows = Delivery.unscoped.filter(owner_id__in=[plan.owner.pk for plan in plans], source_id__in=sources)
+    known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    columns = ("source_id", "occurrence_on", "kind", "channel", "code")
+    for source_id, occurrence_on, kind, channel, code in rows.values_list(*columns):
+        known[source_id, occurrence_on, kind].add((channel, code))
+    return known
+
+
 def _count(rows: Iterable[Delivery]) -> None:
     for (channel, state), number in Counter((row.channel, row.state) for row in rows).items():
         count_deliveries(channel, state, number)
@@ -157,14 +172,31 @@ def first_sent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date,
     return {**days, "late": late}
 
 
-def targets_of(owner: User, kind: NoticeKind, name: str | None = None) -> Iterator[Target]:
-    """Every destination of the account (over the channel `name`) that takes this kind, those that are off too.
+@dataclass(frozen=True)
+class AllTargets:
+    """The destinations of some accounts, by channel and account."""
 
-    Switching e-mail off for reminders leaves the digest alone: it has a switch of its own.
-    """
-    for channel in channels().values():
-        if kind not in channel.kinds or name not in {None, channel.name}:
-            continue
-        for target in channel.targets(owner):
-            is_digest_mail = kind is NoticeKind.DIGEST and target.off == "email_disabled"
-            yield Target(target.channel, target.key, target.label) if is_digest_mail else target
+    by_channel: Mapping[str, Mapping[UUID, list[Target]]]
+
+    def of(self, owner: User, kind: NoticeKind) -> Iterator[Target]:
+        """Those of one account that take this kind.
+
+        Switching e-mail off for reminders leaves the digest alone: it has a switch of its own.
+        """
+        for name, found in self.by_channel.items():
+            if kind not in channels()[name].kinds:
+                continue
+            for target in found[owner.pk]:
+                is_digest_mail = kind is NoticeKind.DIGEST and target.off == "email_disabled"
+                yield Target(target.channel, target.key, target.label) if is_digest_mail else target
+
+
+def read_targets(owners: Collection[User], names: Collection[str] | None = None) -> AllTargets:
+    """Every destination of the accounts (over the channels `names`), those that are off too."""
+    wanted = [channel for channel in channels().values() if names is None or channel.name in names]
+    return AllTargets({channel.name: channel.targets_by_owner(owners) for channel in wanted})
+
+
+def targets_of(owner: User, kind: NoticeKind, name: str | None = None) -> Iterator[Target]:
+    """Every destination of the account (over the channel `name`) that takes this kind, those that are off too."""
+    return read_targets([owner], None if name is None else [name]).of(owner, kind)

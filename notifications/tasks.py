@@ -10,21 +10,35 @@ from notifications.models.heartbeat import note_beat
 from notifications.services import dispatch
 from notifications.services.history import purge_history
 
+_SCANNED_EVERY = 60
+
 
 @shared_task
 def due_scan() -> None:
     """Each minute: plan what is due, hand out what waits, tell owners what could not be told before."""
     now = timezone.now()
-    dispatch.scan(now=now)
+    dispatch.scan(now=now, share=_share)
     dispatch.enqueue_due(send.delay)
     send_disabled_notices()
     note_beat("due_scan", now)
 
 
+def _share(*owner_ids: str) -> None:
+    # Should it wait for longer, the next scan has handed it out again.
+    plan.apply_async(owner_ids, expires=_SCANNED_EVERY)
+
+
 @shared_task
-def send(delivery_id: str) -> None:
-    """Try one delivery, and those that waited for its host."""
-    dispatch.send_queued(delivery_id=UUID(delivery_id), enqueue=send.delay)
+def plan(*owner_ids: str) -> None:
+    """Plan what is due of some accounts of many."""
+    owners = [UUID(text) for text in owner_ids]
+    dispatch.plan_portion(owner_ids=owners, now=timezone.now(), enqueue=send.delay)
+
+
+@shared_task
+def send(*delivery_ids: str) -> None:
+    """Try some deliveries, and those that waited for their host."""
+    dispatch.send_queued(delivery_ids=[UUID(text) for text in delivery_ids], enqueue=send.delay)
 
 
 @shared_task

@@ -100,6 +100,7 @@ class Recorder:
     port: int
     received: list[Received] = field(default_factory=list)
     reply: Reply | Callable[[Received], Reply] = field(default_factory=Reply)
+    connections: set[Any] = field(default_factory=set)
     scheme: str = "http"
     host: str = "127.0.0.1"
 
@@ -122,6 +123,7 @@ def recording_server(tls: ssl.SSLContext | None = None, host: str = "127.0.0.1")
             headers = {name.lower(): value for name, value in self.headers.items()}
             request = Received(self.command, self.path, headers, body)
             recorder.received.append(request)
+            recorder.connections.add(self.client_address)
             reply = recorder.reply(request) if callable(recorder.reply) else recorder.reply
             self.send_response(reply.status)
             for name, value in reply.headers.items():

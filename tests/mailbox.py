@@ -23,6 +23,7 @@ class Mailbox:
     port: int = 0
     messages: list[EmailMessage] = field(default_factory=list)
     recipients: list[list[str]] = field(default_factory=list)
+    peers: list[Any] = field(default_factory=list)
     refuse: str = ""
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
@@ -30,6 +31,7 @@ class Mailbox:
             return self.refuse
         content = envelope.original_content or b""
         plants.look_at_mail(content)
+        self.peers.append(session.peer)
         self.messages.append(message_from_bytes(content, policy=policy.default))
         self.recipients.append([str(address) for address in envelope.rcpt_tos])
         return "250 OK"

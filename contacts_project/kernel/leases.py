@@ -19,6 +19,7 @@ the process that holds it is seen to be gone: killed, on this machine. Leases fo
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 from uuid import UUID, uuid4
 
@@ -40,6 +41,19 @@ class Leased(models.Model):
     class Meta:
         abstract = True
 
+    def is_free(self, clock: dt.datetime) -> bool:
+        """Whether it could be taken at `clock`, as far as this reading of it goes."""
+        return self.claim is None or (self.held_until is not None and self.held_until <= clock) or is_gone(self.holder)
+
+
+def held(lease: dt.timedelta, clock: dt.datetime) -> dict[str, Any]:
+    """What this process writes to a row that it takes."""
+    return {"held_until": clock + lease, "holder": this_process(), "claim": uuid4()}
+
+
+RELEASED: Mapping[str, Any] = {"held_until": None, "holder": "", "claim": None}
+"""What it writes to one that it gives back."""
+
 
 class LeaseQuerySet(models.QuerySet[M, M]):
     """Rows of a Leased model."""
@@ -50,8 +64,8 @@ class LeaseQuerySet(models.QuerySet[M, M]):
         One UPDATE, so that of any number of workers one gets it. The conditions must be on the row itself: with a join
         the ORM selects first, and PostgreSQL would not look at them again after waiting for another's claim.
         """
-        claim = uuid4()
-        taking = {"held_until": clock + lease, "holder": this_process(), "claim": claim, **changes}
+        taking = {**held(lease, clock), **changes}
+        claim: UUID = taking["claim"]
         if self.filter(_unclaimed_or_expired(clock)).update(**taking):
             return claim
         # Asked second, since it looks at processes: most rows are simply free.
@@ -77,7 +91,7 @@ class LeaseQuerySet(models.QuerySet[M, M]):
 
     def release(self, **changes: Any) -> int:
         """Give the rows back, writing `changes` with it; how many they were."""
-        return self.update(held_until=None, holder="", claim=None, **changes)
+        return self.update(**RELEASED, **changes)
 
     def _gone_holders(self, clock: dt.datetime) -> list[str]:
         """The processes that hold rows of these and were killed."""

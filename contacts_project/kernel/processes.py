@@ -9,7 +9,11 @@ from pathlib import Path
 
 def this_process() -> str:
     """The name of the process that asks, `machine:pid:start`; after a fork the child has its own."""
-    pid = os.getpid()
+    return _name(os.getpid())
+
+
+@cache
+def _name(pid: int) -> str:
     return f"{_machine()}:{pid}:{start_of(pid)}"
 
 

@@ -2,13 +2,20 @@
 
 import smtplib
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from email.policy import Compat32
 from email.utils import parseaddr
+from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.message import SafeMIMEMultipart, SafeMIMEText
 from django.template.loader import render_to_string
 from django.utils import translation
+from urllib3.util.wait import wait_for_read
 
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
@@ -19,6 +26,19 @@ from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from notifications.notices.wording import wording_of
 
 EMAIL_KEY = "email"
+# The connection to the mail server that this thread keeps: one of Django's backends.
+_kept: ContextVar[Any] = ContextVar("mail_connection", default=None)
+
+
+class _LongLines(Compat32):
+    """Compat32 with lines of 998 characters; a header that fits stays as it is, without being taken apart first."""
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        fits = isinstance(value, str) and value.isascii() and value.isprintable() and len(name) + len(value) < 990
+        return f"{name}: {value}{self.linesep}".encode() if fits else super().fold_binary(name, value)
+
+
+_POLICY = _LongLines(max_line_length=998)
 
 
 class _Message(EmailMultiAlternatives):
@@ -27,7 +47,10 @@ class _Message(EmailMultiAlternatives):
     def message(self) -> SafeMIMEText | SafeMIMEMultipart:
         """The message with lines as long as RFC 5322 lets them be."""
         message: SafeMIMEText | SafeMIMEMultipart = super().message()
-        message.policy = message.policy.clone(max_line_length=998)
+        message.policy = _POLICY
+        if message.is_multipart():
+            # Left to itself the generator looks for a boundary that no line is, with a new pattern for each mail.
+            message.set_boundary(f"=={uuid4().hex}==")
         return message
 
 
@@ -35,6 +58,7 @@ class EmailChannel(Channel):
     """Writes to the address that the account has proven, or to the one it claims while it has proven none."""
 
     name = "email"
+    records_outcomes = False
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def targets(self, owner: User) -> list[Target]:
@@ -43,10 +67,38 @@ class EmailChannel(Channel):
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Hand the message to the mail server."""
+        message = message_of(notice)
         try:
-            message_of(notice).send()
+            message.connection = _kept_connection()
+            message.send()
         except (smtplib.SMTPException, OSError) as error:
             raise OutboundError(_code(error), "The mail server did not take the message.") from error
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """The mails of the block go over one connection, made with the first."""
+        connection = get_connection()
+        token = _kept.set(connection)
+        try:
+            yield
+        finally:
+            _kept.reset(token)
+            with suppress(smtplib.SMTPException, OSError):
+                connection.close()
+
+
+def _kept_connection() -> Any:
+    """The connection that is kept, open; a server may have hung up meanwhile. None: each mail makes its own."""
+    kept = _kept.get()
+    if kept is None:
+        return None
+    smtp = getattr(kept, "connection", None)
+    # Between two mails a server says nothing, unless that it hangs up.
+    if smtp and (smtp.sock is None or wait_for_read(smtp.sock, timeout=0)):
+        smtp.close()
+        kept.connection = None
+    kept.open()
+    return kept
 
 
 def message_of(notice: Notice) -> EmailMultiAlternatives:

@@ -1,11 +1,14 @@
 """What the channels of notification destinations have in common: their rows, and the count of failures."""
 
 import datetime as dt
+from collections.abc import Collection
 from typing import ClassVar
+from uuid import UUID
 
 from django.db import transaction
 
 from accounts.models import User
+from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabled_destinations import send_disabled_notices
@@ -24,28 +27,36 @@ class EndpointChannel(Channel):
 
     def targets(self, owner: User) -> list[Target]:
         """The account's destinations of this type, oldest first."""
-        rows = Destination.objects.owned_by(owner).of_type(self.type).order_by("id")
-        return [Target(self.name, str(row.id), row.label, off=_why_off(row, owner)) for row in rows]
+        return self.targets_by_owner([owner])[owner.pk]
+
+    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
+        by_id = {owner.pk: owner for owner in owners}
+        found: dict[UUID, list[Target]] = {owner_id: [] for owner_id in by_id}
+        for row in Destination.unscoped.filter(owner_id__in=by_id, type=self.type).order_by("id"):
+            off = _why_off(row, by_id[row.owner_id])
+            found[row.owner_id].append(Target(self.name, str(row.id), row.label, off=off))
+        return found
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Send to the destination with the id `key`."""
-        destination = Destination.objects.owned_by(notice.owner).of_type(self.type).with_id(key).first()
-        if destination is None:
-            raise TargetMissingError(key)
+        try:
+            destination = Destination.objects.find_active(notice.owner, key)
+        except MissingError as error:
+            raise TargetMissingError(key) from error
         self.deliver_to(destination, notice)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """Count the outcome; after it a destination may be off, and its owner waiting to be told."""
         rows = Destination.objects.owned_by(owner).of_type(self.type)
+        if outcome.is_ok:
+            rows.with_id(key).update_quietly(consecutive_failures=0, last_success_at=now)
+            return
         # Locked where the database can; SQLite has one writer at a time in any case.
         destination = rows.select_for_update().with_id(key).first()
         if destination is None:
             return
-        if outcome.code is None:
-            destination.record_success(now)
-        else:
-            counts = not outcome.is_ours and outcome.code != Code.HTTP_429
-            destination.record_failure(outcome.code, now, counts=counts, is_gone=outcome.is_gone)
+        counts = not outcome.is_ours and outcome.code != Code.HTTP_429
+        destination.record_failure(outcome.code or Code.UNKNOWN, now, counts=counts, is_gone=outcome.is_gone)
         # Deliveries count no change: they would raise the account's revision with each notice. That it was switched off
         # is told with the mail about it (notifications.disabled_destinations).
         rows.filter(pk=destination.pk).update_quietly(

@@ -2,11 +2,14 @@
 
 import datetime as dt
 import logging
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import ClassVar
+from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.outbound import Code, OutboundError
+from contacts_project.kernel.outbound import Code, OutboundError, keep_sessions
 from contacts_project.kernel.outbound.hosts import HostBusyError
 from notifications.notices.notice import Notice, NoticeKind
 
@@ -67,19 +70,32 @@ class TargetMissingError(Exception):
 
 
 class Channel:
-    """One way to tell somebody. Stateless; one instance serves every thread. A subclass says name, targets, deliver."""
+    """One way to tell somebody. Stateless; one instance serves every thread. A subclass says name, targets, deliver.
+
+    Where `records_outcomes` is False, outcomes leave no trace but in the ledger.
+    """
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[NoticeKind]] = REMINDERS
     gone_statuses: ClassVar[frozenset[int]] = frozenset({410})
 
+    records_outcomes: ClassVar[bool] = True
+
     def targets(self, owner: User) -> list[Target]:
         """Every target of the account, those that are off too."""
         raise NotImplementedError
 
+    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
+        """The same of several accounts, by their ids; a channel that has rows reads them at once."""
+        return {owner.pk: self.targets(owner) for owner in owners}
+
     def deliver(self, key: str, notice: Notice) -> None:
         """Send, returning once the destination has confirmed. Raises OutboundError or TargetMissingError."""
         raise NotImplementedError
+
+    def kept_open(self) -> AbstractContextManager[None]:
+        """Around several sends of one thread: what they connect to stays connected."""
+        return keep_sessions()
 
     def send(self, key: str, notice: Notice) -> Outcome:
         """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised.

@@ -1,8 +1,10 @@
 """Browser push (RFC 8030) with VAPID (RFC 8292); the payload is encrypted for the device alone (RFC 8291)."""
 
 import datetime as dt
+from collections.abc import Collection
 from email.utils import parseaddr
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
@@ -30,9 +32,14 @@ class PushChannel(Channel):
 
     def targets(self, owner: User) -> list[Target]:
         """The account's devices, oldest first."""
+        return self.targets_by_owner([owner])[owner.pk]
+
+    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
         off = None if is_configured() else NOT_CONFIGURED
-        rows = PushSubscription.objects.owned_by(owner).order_by("id")
-        return [Target(self.name, str(row.id), _service(row), off=off) for row in rows]
+        found: dict[UUID, list[Target]] = {owner.pk: [] for owner in owners}
+        for row in PushSubscription.unscoped.filter(owner_id__in=found).order_by("id"):
+            found[row.owner_id].append(Target(self.name, str(row.id), _service(row), off=off))
+        return found
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Push to the device with the id `key`."""

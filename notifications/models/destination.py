@@ -114,10 +114,6 @@ class Destination(FeedModel):
         self.consecutive_failures = 0
         self.auto_disabled_at, self.disable_notice_due = None, False
 
-    def record_success(self, now: dt.datetime) -> None:
-        """A delivery was confirmed."""
-        self.consecutive_failures, self.last_success_at = 0, now
-
     def record_failure(self, code: str, now: dt.datetime, *, counts: bool, is_gone: bool) -> None:
         """A delivery was given up. The tenth in a row, or a destination that says it is gone, switches it off."""
         self.last_failure_at, self.last_failure_code = now, code

@@ -4,37 +4,53 @@ import datetime as dt
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.outbound.hosts import HostBusyError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.models import Delivery
+from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
 from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.parked import PARKED
-from notifications.services.planner import plan_due
-from notifications.services.sender import Attempt, send_delivery
+from notifications.services.planner import plan_due, share_due
+from notifications.services.sender import Attempt, send_batch, send_delivery
 from people.services.last_contact import count_arrived
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
+Enqueue = Callable[..., object]
 
 _HANDED_OUT_AT_ONCE = 5000
 _PARKED_SECONDS = 10
+# As many mails as strict mail servers take over one connection.
+BATCH = 20
 
 
-def scan(*, now: dt.datetime) -> int:
-    """Plan everything that is due; returns how many deliveries were made."""
+def scan(*, now: dt.datetime, share: Enqueue | None = None) -> int:
+    """Plan everything that is due; returns how many deliveries were made here.
+
+    Where many accounts are due their reminders are left to whom `share` gives them.
+    """
     replan_stale(now=now)
     # What becomes somebody's last contact today moves the reminder that is due today.
     count_arrived(now=now)
-    return plan_due(now=now) + plan_digests(now=now)
+    is_shared = share is not None and share_due(now=now, enqueue=share)
+    return (0 if is_shared else plan_due(now=now)) + plan_digests(now=now)
+
+
+def plan_portion(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
+    """Plan what is due of some accounts, and hand it out."""
+    if plan_due(now=now, owner_ids=owner_ids):
+        waiting = list(_waiting(timezone.now()).filter(owner_id__in=owner_ids))
+        _hand_out_all(waiting, enqueue)
 
 
 def plan_reminders(*, now: dt.datetime) -> int:
@@ -72,48 +88,61 @@ def replan(*, owner_id: UUID, now: dt.datetime) -> None:
         return
 
 
-def enqueue_due(enqueue: Callable[[str], object]) -> int:
-    """Give `enqueue` the id of each delivery that is due and that no queue has; returns how many.
+def enqueue_due(enqueue: Enqueue) -> int:
+    """Give `enqueue` the ids of the deliveries that are due and that no queue has, in batches; returns how many.
 
-    The queue may lose them: after two leases they are handed out again.
+    The queue may lose them: after two leases they are handed out again. One whose sender died goes alone: if it kills
+    whoever tries it, it takes no others along.
     """
     clock = timezone.now()
-    handed = 0
-    for delivery_id in due_ids(clock, limit=_HANDED_OUT_AT_ONCE):
-        until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
-        # A conditional UPDATE: of two scans at the same moment one hands the delivery out.
-        row = Delivery.unscoped.rows().filter(pk=delivery_id)
-        if row.waiting(clock).unqueued(clock).update(held_until=until) or row.abandoned(clock).exists():
-            enqueue(str(delivery_id))
-            handed += 1
+    handed = sum(hand_out([delivery_id], enqueue) for delivery_id in _abandoned(clock))
+    while waiting := list(_waiting(clock)[:_HANDED_OUT_AT_ONCE]):
+        handed += _hand_out_all(waiting, enqueue)
     return handed
 
 
-def due_ids(now: dt.datetime, *, limit: int) -> list[UUID]:
-    """The worker's deliveries to be tried at `now` that no queue has, or whose sender died, the oldest first."""
+def _hand_out_all(waiting: Sequence[UUID], enqueue: Enqueue) -> int:
+    return sum(hand_out(waiting[at : at + BATCH], enqueue) for at in range(0, len(waiting), BATCH))
+
+
+def hand_out(delivery_ids: Sequence[UUID], enqueue: Enqueue) -> int:
+    """Give `enqueue` these as one batch, unless queues have them all; returns how many it got."""
     clock = timezone.now()
-    rows = Delivery.unscoped.rows().by_the_clock()
-    waiting = rows.waiting(now).unqueued(clock).order_by("next_try_at", "id")
-    abandoned = rows.abandoned(clock).order_by("held_until", "id")
-    return [*waiting.values_list("pk", flat=True)[:limit], *abandoned.values_list("pk", flat=True)[:limit]]
+    until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
+    rows = Delivery.unscoped.rows().filter(pk__in=delivery_ids)
+    # A conditional UPDATE: of two scans at the same moment one hands them out.
+    handed: int = rows.waiting(clock).unqueued(clock).update(held_until=until) or rows.abandoned(clock).count()
+    if handed:
+        enqueue(*map(str, delivery_ids))
+    return handed
 
 
-def send_queued(*, delivery_id: UUID, enqueue: Callable[[str], object]) -> None:
-    """Try one delivery that came from the queue, and then what was parked and whose host has room again.
+def _waiting(clock: dt.datetime) -> QuerySet[Delivery, UUID]:
+    """The worker's deliveries to be tried now that no queue has, the oldest first."""
+    rows: DeliveryQuerySet = Delivery.unscoped.rows().by_the_clock().waiting(clock).unqueued(clock)
+    return rows.order_by("next_try_at", "id").values_list("pk", flat=True)
 
-    What is still parked after ten seconds goes through the queue: a worker that stops waits for its tasks.
+
+def _abandoned(clock: dt.datetime) -> list[UUID]:
+    """Those whose sender died."""
+    rows = Delivery.unscoped.rows().by_the_clock().abandoned(clock).order_by("held_until", "id")
+    return list(rows.values_list("pk", flat=True)[:_HANDED_OUT_AT_ONCE])
+
+
+def send_queued(*, delivery_ids: Sequence[UUID], enqueue: Enqueue) -> None:
+    """Try deliveries that came from the queue, and then what was parked and whose host has room again.
+
+    Where one takes long those behind it go on through the queue, each with a thread of its own. So does what is still
+    parked after ten seconds: a worker that stops waits for its tasks.
     """
     ends_at = time.monotonic() + _PARKED_SECONDS
-    next_id: UUID | None = delivery_id
-    while next_id is not None:
-        try:
-            send_delivery(delivery_id=next_id, now=timezone.now())
-        except HostBusyError as busy:
-            PARKED.put(busy.host, next_id)
-        next_id = PARKED.take()
-        if next_id is not None and time.monotonic() >= ends_at:
-            enqueue(str(next_id))
+    for left in send_batch(delivery_ids=delivery_ids):
+        enqueue(str(left))
+    while (parked := PARKED.take()) is not None:
+        if time.monotonic() >= ends_at:
+            enqueue(str(parked))
             return
+        send_batch(delivery_ids=[parked])
 
 
 def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[Attempt]:
@@ -137,7 +166,7 @@ def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKi
 
 
 def _due_here(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[UUID]:
-    """As due_ids, those that wait in a queue included: whoever claims one first sends it."""
+    """As the worker's, those that wait in a queue included: whoever claims one first sends it."""
     rows, clock = Delivery.unscoped.rows().filter(kind__in=kinds), timezone.now()
     waiting = rows.waiting(now).order_by("next_try_at", "id").values_list("pk", flat=True)
     return list(waiting[:_HANDED_OUT_AT_ONCE]) or list(rows.abandoned(clock).values_list("pk", flat=True))

@@ -3,16 +3,18 @@
 import datetime as dt
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
-from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from django.db.models import Q
+
+from contacts_project.kernel.ownership.account_lock import account_locks
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed
+from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed, read_targets, write_plans
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, turns
@@ -23,6 +25,8 @@ from people.vocabularies import ReminderKind
 log = logging.getLogger(__name__)
 
 _ROWS = 1000
+# Accounts that one worker plans in a go, and how many of them one scan hands out at most.
+PORTION, _OWNERS = 25, 50_000
 _KINDS = {ReminderKind.DAY: NoticeKind.IMPORTANT_DATE, ReminderKind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
 UNREAD = ("notes", *Person.DOCUMENTS)
 
@@ -35,59 +39,102 @@ class Due:
     people: list[UUID] = field(default_factory=list)
 
 
-def plan_due(*, now: dt.datetime) -> int:
-    """Make the deliveries of everything that is due; returns how many. Safe to run anywhere, at any time, twice.
+def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> int:
+    """Make the deliveries of everything that is due (of these accounts); returns how many.
 
-    An account that cannot be planned is logged and left to the next run: it holds up nobody else.
+    Safe to run anywhere, at any time, twice. An account that cannot be planned is logged and left to the next run: it
+    holds up nobody else.
     """
     made, broken = 0, set[UUID]()
     # Each round moves on what it has found or leaves its account out, so the loop ends.
-    while due := find_due(now, broken):
-        for owner_id, rows in due.items():
-            try:
-                made += plan_account(owner_id=owner_id, due=rows, now=now)
-            except Exception:
-                log.exception("the reminders of an account could not be planned", extra={"owner": str(owner_id)})
-                broken.add(owner_id)
+    while due := find_due(now, broken, owner_ids):
+        owners = list(due)
+        for at in range(0, len(owners), PORTION):
+            made += _plan_portion({owner_id: due[owner_id] for owner_id in owners[at : at + PORTION]}, now, broken)
     return made
 
 
-def find_due(now: dt.datetime, leaving_out: Collection[UUID] = ()) -> dict[UUID, Due]:
+def _plan_portion(due: Mapping[UUID, Due], now: dt.datetime, broken: set[UUID]) -> int:
+    """Plan some accounts together; where that fails one by one, to find whose fault it is."""
+    try:
+        return plan_accounts(due=due, now=now)
+    except Exception:
+        if len(due) > 1:
+            return sum(_plan_portion({owner_id: rows}, now, broken) for owner_id, rows in due.items())
+        (owner_id,) = due
+        log.exception("the reminders of an account could not be planned", extra={"owner": str(owner_id)})
+        broken.add(owner_id)
+        return 0
+
+
+def share_due(*, now: dt.datetime, enqueue: Callable[..., object]) -> bool:
+    """Where many accounts are due, give `enqueue` their ids in portions, for plan_due to run on; whether it did.
+
+    What a queue loses is due as before, for the next scan.
+    """
+    columns = ((ImportantDate, "next_due_at"), (Person, "contact_due_at"))
+    owners = {owner_id for model, column in columns for owner_id in _owners_due(model, column, now)}
+    if len(owners) <= PORTION:
+        return False
+    ids = [str(owner_id) for owner_id in owners]
+    for at in range(0, len(ids), PORTION):
+        enqueue(*ids[at : at + PORTION])
+    return True
+
+
+def _owners_due(model: type[Any], column: str, now: dt.datetime) -> Iterable[UUID]:
+    rows = model.unscoped.filter(**{f"{column}__lte": now}).order_by()
+    owners: Iterable[UUID] = rows.values_list("owner_id", flat=True).distinct()[:_OWNERS]
+    return owners
+
+
+def find_due(
+    now: dt.datetime, leaving_out: Collection[UUID] = (), owner_ids: Collection[UUID] | None = None
+) -> dict[UUID, Due]:
     """What is due, by account, up to some hundred rows: two range scans over the indexes of due instants."""
     found: dict[UUID, Due] = defaultdict(Due)
-    dates = ImportantDate.unscoped.filter(next_due_at__lte=now).exclude(owner_id__in=leaving_out)
+    wanted = Q() if owner_ids is None else Q(owner_id__in=owner_ids)
+    dates = ImportantDate.unscoped.filter(wanted, next_due_at__lte=now).exclude(owner_id__in=leaving_out)
     for owner_id, pk in dates.order_by("next_due_at").values_list("owner_id", "pk")[:_ROWS]:
         found[owner_id].dates.append(pk)
-    people = Person.unscoped.filter(contact_due_at__lte=now).exclude(owner_id__in=leaving_out)
+    people = Person.unscoped.filter(wanted, contact_due_at__lte=now).exclude(owner_id__in=leaving_out)
     for owner_id, pk in people.order_by("contact_due_at").values_list("owner_id", "pk")[:_ROWS]:
         found[owner_id].people.append(pk)
     return found
 
 
-def plan_account(*, owner_id: UUID, due: Due, now: dt.datetime) -> int:
-    """Make the deliveries of one account's rows, looking under its lock whether they are still due."""
-    try:
-        with account_lock(owner_id):
-            plan = AccountPlan(User.objects.get(pk=owner_id), now)
-            _plan_dates(plan, due.dates)
-            _plan_contacts(plan, due.people)
-            return plan.write()
-    except AccountGoneError:
-        return 0
+def plan_accounts(*, due: Mapping[UUID, Due], now: dt.datetime) -> int:
+    """Make the deliveries of these accounts' rows, looking under their locks whether they are still due."""
+    with account_locks(due) as owners:
+        targets = read_targets(owners)
+        plans = {owner.pk: AccountPlan(owner, now, targets) for owner in owners}
+        _plan_dates(plans, [pk for rows in due.values() for pk in rows.dates], now)
+        _plan_contacts(plans, [pk for rows in due.values() for pk in rows.people], now)
+        return write_plans(list(plans.values()))
 
 
-def _plan_dates(plan: AccountPlan, ids: list[UUID]) -> None:
+def _plan_dates(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
     # Due is asked again under the lock: another scan may have been here since.
-    rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids, next_due_at__lte=plan.now)))
-    collect_dates(plan, rows)
-    update_columns(ImportantDate, rows, schedule.DATE_COLUMNS)
+    rows = with_person(ImportantDate.unscoped.rows().filter(owner_id__in=plans, pk__in=ids, next_due_at__lte=now))
+    by_owner = _by_owner(rows) if ids else {}
+    for owner_id, found in by_owner.items():
+        collect_dates(plans[owner_id], found)
+    update_columns(ImportantDate, chain.from_iterable(by_owner.values()), schedule.DATE_COLUMNS)
 
 
-def _plan_contacts(plan: AccountPlan, ids: list[UUID]) -> None:
-    due = Person.objects.owned_by(plan.owner).filter(pk__in=ids, contact_due_at__lte=plan.now)
-    people = list(due.defer(*UNREAD))
-    collect_contacts(plan, people)
-    update_columns(Person, people, schedule.CONTACT_COLUMNS)
+def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
+    rows = Person.unscoped.filter(owner_id__in=plans, pk__in=ids, contact_due_at__lte=now).defer(*UNREAD)
+    by_owner = _by_owner(rows) if ids else {}
+    for owner_id, found in by_owner.items():
+        collect_contacts(plans[owner_id], found)
+    update_columns(Person, chain.from_iterable(by_owner.values()), schedule.CONTACT_COLUMNS)
+
+
+def _by_owner(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
+    found: dict[UUID, list[Any]] = defaultdict(list)
+    for row in rows:
+        found[row.owner_id].append(row)
+    return found
 
 
 def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantDate]:

@@ -1,12 +1,37 @@
 """Whether a delivery that was planned is still wanted when it is due."""
 
-from notifications.ledger import targets_of
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from notifications.channels.interface import Target
+from notifications.ledger import AllTargets, read_targets
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
 from people.models import ImportantDate
 
 
-def why_irrelevant(delivery: Delivery) -> str | None:
+@dataclass(frozen=True)
+class Facts:
+    """What is read for some deliveries at once: whether reminders are on for their dates, and where each goes.
+
+    Deleted dates are not among the switches.
+    """
+
+    switches: Mapping[UUID, bool]
+    targets: AllTargets
+
+
+def read_facts(deliveries: Collection[Delivery]) -> Facts:
+    kinds = {NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD}
+    ids = [delivery.source_id for delivery in deliveries if delivery.kind in kinds]
+    rows = ImportantDate.unscoped.filter(pk__in=ids, deleted_at=None) if ids else ImportantDate.unscoped.none()
+    owners = {delivery.owner_id: delivery.owner for delivery in deliveries}
+    names = {delivery.channel for delivery in deliveries}
+    return Facts(dict(rows.values_list("pk", "reminder_enabled")), read_targets(owners.values(), names))
+
+
+def why_irrelevant(delivery: Delivery, facts: Facts) -> str | None:
     """Why nothing is to be sent any more; None: it is. What was deleted, switched off or done is left out."""
     kind = NoticeKind(delivery.kind)
     if not delivery.owner.is_active:
@@ -20,8 +45,8 @@ def why_irrelevant(delivery: Delivery) -> str | None:
     elif kind is NoticeKind.CONTACT:
         reason = _why_no_contact(delivery)
     else:
-        reason = _why_no_date(delivery)
-    return reason or _why_not_there(delivery, kind)
+        reason = _why_no_date(facts.switches.get(delivery.source_id))
+    return reason or _why_not_there(delivery, facts.targets.of(delivery.owner, kind))
 
 
 def _why_no_contact(delivery: Delivery) -> str | None:
@@ -32,15 +57,14 @@ def _why_no_contact(delivery: Delivery) -> str | None:
     return "contacted" if is_done else None
 
 
-def _why_no_date(delivery: Delivery) -> str | None:
-    row = ImportantDate.objects.owned_by(delivery.owner).active().filter(pk=delivery.source_id).first()
-    if row is None:
+def _why_no_date(is_on: bool | None) -> str | None:
+    if is_on is None:
         return "deleted"
-    return None if row.reminder_enabled else "reminder_off"
+    return None if is_on else "reminder_off"
 
 
-def _why_not_there(delivery: Delivery, kind: NoticeKind) -> str | None:
-    for target in targets_of(delivery.owner, kind, delivery.channel):
-        if target.key == delivery.target_key:
+def _why_not_there(delivery: Delivery, targets: Iterable[Target]) -> str | None:
+    for target in targets:
+        if target.channel == delivery.channel and target.key == delivery.target_key:
             return target.off
     return "removed"

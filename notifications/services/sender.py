@@ -1,17 +1,23 @@
-"""One delivery: claim it, send it, record how it ended. Each step survives a kill -9 between it and the next."""
+"""Deliveries: claim, send, record how each ended. Each step survives a kill -9 between it and the next.
+
+Those of a batch are read together; each is claimed, sent and recorded before the next is claimed.
+"""
 
 import datetime as dt
 import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, F, Q, Value
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from contacts_project.kernel.database.updates import update_where
+from contacts_project.kernel.leases import RELEASED, held
 from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
@@ -19,7 +25,8 @@ from notifications.delivery_metrics import FAILURES, count_deliveries
 from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import Notice, NoticeKind
-from notifications.services.relevance import why_irrelevant
+from notifications.services.parked import PARKED
+from notifications.services.relevance import Facts, read_facts, why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
 from people.models import Person
@@ -31,6 +38,8 @@ TRY_AFTER = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 _MIN_PAUSE = 30
 _UNREAD = tuple(f"person__{column}" for column in ("notes", *Person.DOCUMENTS))
 _MOST_CLAIMS_PER_TRY = 5
+# When one of a batch has taken so long, or all together, the rest goes on alone: others have a thread free for it.
+_LONG_SECONDS, _BATCH_SECONDS = 1.0, 3.0
 
 
 class Attempt(StrEnum):
@@ -47,13 +56,81 @@ def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
 
     Raises HostBusyError: its host has as much of us as it may have; nothing was tried, and it stays due.
     """
-    delivery = claim(delivery_id=delivery_id, now=now)
-    if delivery is None:
+    deliveries = read([delivery_id])
+    return _try(deliveries[0], read_facts(deliveries), now) if deliveries else Attempt.TAKEN
+
+
+def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
+    """Try each that is due and that no other run has; returns those that were not begun, since one took long.
+
+    Read together, and each claimed right before it is sent: of what waits here nothing is ours. One that breaks us is
+    logged, and found again when its lease runs out.
+    """
+    deliveries = read(delivery_ids)
+    facts, begun = read_facts(deliveries), time.monotonic()
+    with _kept_open({delivery.channel for delivery in deliveries}):
+        for number, delivery in enumerate(deliveries, start=1):
+            started = time.monotonic()
+            try:
+                _try(delivery, facts, timezone.now())
+            except HostBusyError as busy:
+                PARKED.put(busy.host, delivery.pk)
+            except Exception:
+                log.exception("a delivery could not be tried", extra={"delivery": str(delivery.pk)})
+            ended = time.monotonic()
+            if ended - started > _LONG_SECONDS or ended - begun > _BATCH_SECONDS:
+                return [left.pk for left in deliveries[number:]]
+    return []
+
+
+@contextmanager
+def _kept_open(names: set[str]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(channels()[name].kept_open())
+        yield
+
+
+def read(ids: Sequence[UUID]) -> list[Delivery]:
+    """The deliveries, with owner and person."""
+    rows = Delivery.unscoped.rows().filter(pk__in=ids)
+    return list(rows.select_related("owner", "person").defer(*_UNREAD))
+
+
+def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
+    """Take the delivery for as long as the lease lasts; False when it is not due, or somebody else has or had it.
+
+    By a conditional UPDATE of the row as it was read: whoever took it meanwhile has left another claim, or count.
+    """
+    clock = timezone.now()
+    is_due = delivery.next_try_at is not None and delivery.next_try_at <= now
+    if not (is_due or delivery.state == DeliveryState.SENDING) or not delivery.is_free(clock):
+        return False  # of those that are being sent one may be taken whose sender died
+    as_read = {name: getattr(delivery, name) for name in ("id", "state", "claim", "claims", "attempts")}
+    taken = {
+        **held(dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS), clock),
+        "state": DeliveryState.SENDING,
+        "next_try_at": None,
+        # Counted with the claim itself: a delivery that kills its worker each time is given up some day.
+        "claims": delivery.claims + 1,
+        "first_tried_at": delivery.first_tried_at or now,
+        "updated_at": clock,
+    }
+    if not update_where(Delivery, as_read, taken):
+        return False
+    for name, value in taken.items():
+        setattr(delivery, name, value)
+    return True
+
+
+def _try(delivery: Delivery, facts: Facts, now: dt.datetime) -> Attempt:
+    """Claim a delivery, send it if it is still wanted, and record it."""
+    if not claim(delivery, now=now):
         return Attempt.TAKEN
     if delivery.attempts and now >= delivery.expires_at:
         give_up(delivery, now)
         return Attempt.FAILED
-    if reason := _why_not(delivery, now):
+    if reason := _why_not(delivery, facts, now):
         _end(delivery, DeliveryState.SKIPPED, reason, now)
         return Attempt.SKIPPED
     if not delivery.attempts and is_content_outdated(delivery, now):
@@ -68,34 +145,12 @@ def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
     return Attempt.SENT if outcome.is_ok else Attempt.FAILED
 
 
-def claim(*, delivery_id: UUID, now: dt.datetime) -> Delivery | None:
-    """Take the delivery for as long as the lease lasts; None when it is not due or somebody else has it."""
-    clock = timezone.now()
-    due = Q(next_try_at__lte=now) | Q(state=DeliveryState.SENDING)  # the latter where its sender died
-    token = (
-        Delivery.unscoped.rows()
-        .filter(due, pk=delivery_id)
-        .take(
-            dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
-            clock=clock,
-            state=DeliveryState.SENDING,
-            next_try_at=None,
-            # Counted with the claim itself: a delivery that kills its worker each time is given up some day.
-            claims=F("claims") + 1,
-            first_tried_at=Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
-            updated_at=clock,
-        )
-    )
-    ours = Delivery.unscoped.rows().filter(pk=delivery_id).under(token)
-    return cast("Delivery | None", ours.select_related("owner", "person").defer(*_UNREAD).first())
-
-
-def _why_not(delivery: Delivery, now: dt.datetime) -> str | None:
+def _why_not(delivery: Delivery, facts: Facts, now: dt.datetime) -> str | None:
     if not delivery.attempts and is_missed(delivery.due_at, now):  # once tried, it goes on until it expires
         return MISSED
     if delivery.claims > _MOST_CLAIMS_PER_TRY * (delivery.attempts + 1):
         return "crashed"  # whoever tries it dies of it
-    return why_irrelevant(delivery)
+    return why_irrelevant(delivery, facts)
 
 
 def is_content_outdated(delivery: Delivery, now: dt.datetime) -> bool:
@@ -112,8 +167,7 @@ def mark_late(delivery: Delivery, now: dt.datetime) -> None:
     delivery.late = True
     content = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **content}
-    values = {"content": delivery.content, "late": True, "expires_at": delivery.expires_at}
-    _ours(delivery).update(**values, updated_at=timezone.now())
+    _write(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
 
 
 def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
@@ -166,12 +220,13 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
 def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:
     """Leave the delivery to its next try; its destination shows the failure meanwhile."""
     with transaction.atomic():
-        waits = _ours(delivery).release(
+        waits = _write(
+            delivery,
+            **RELEASED,
             state=DeliveryState.PENDING,
             code=code,
             attempts=delivery.attempts,
             next_try_at=again_at,
-            updated_at=timezone.now(),
         )
         if waits:
             channels()[delivery.channel].note_failure(delivery.target_key, code, owner=delivery.owner, now=now)
@@ -179,36 +234,41 @@ def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime
 
 def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
     """End the delivery; with an `outcome` its destination hears of it, in the same transaction."""
-    with transaction.atomic():
-        ended = _ours(delivery).release(
+    channel = channels().get(delivery.channel)
+    recording = channel if channel and channel.records_outcomes and outcome is not None else None
+    with transaction.atomic() if recording else nullcontext():
+        ended = _write(
+            delivery,
+            **RELEASED,
             state=state,
             code=code,
             attempts=delivery.attempts,
             ended_at=now,
             next_try_at=None,
-            updated_at=timezone.now(),
         )
-        if ended and outcome is not None:
-            channels()[delivery.channel].record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
+        if ended and recording and outcome is not None:
+            recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
     if ended:
         count_deliveries(delivery.channel, state)
 
 
 def _put_off(delivery: Delivery, now: dt.datetime) -> None:
     """Give the delivery back as it was. The scan leaves it to whoever waits for the host, as long as to a queue."""
-    clock = timezone.now()
-    _ours(delivery).update(
-        state=DeliveryState.PENDING,
-        next_try_at=now,
-        claims=F("claims") - 1,
-        first_tried_at=delivery.first_tried_at if delivery.attempts else None,
-        held_until=clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS),
+    _write(
+        delivery,
+        held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS),
         holder="",
         claim=None,
-        updated_at=clock,
+        state=DeliveryState.PENDING,
+        next_try_at=now,
+        claims=delivery.claims - 1,
+        first_tried_at=delivery.first_tried_at if delivery.attempts else None,
     )
 
 
-def _ours(delivery: Delivery) -> Any:
-    """The row while it is still ours: whoever took it over after our lease records its own outcome."""
-    return Delivery.unscoped.rows().filter(pk=delivery.pk).under(delivery.claim)
+def _write(delivery: Delivery, **values: Any) -> int:
+    """Write to the row while it is still ours: whoever took it over after our lease records its own outcome."""
+    if delivery.claim is None:
+        return 0
+    ours = {"id": delivery.pk, "claim": delivery.claim}
+    return update_where(Delivery, ours, {**values, "updated_at": timezone.now()})

@@ -23,10 +23,10 @@ def work(channel: RecordingChannel) -> int:
     """What the worker does each minute, by the clock; returns how much was sent."""
     before = len(channel.sent)
     dispatch.scan(now=timezone.now())
-    handed: list[str] = []
-    dispatch.enqueue_due(handed.append)
-    for delivery_id in handed:
-        tasks.send(delivery_id)
+    batches: list[tuple[str, ...]] = []
+    dispatch.enqueue_due(lambda *ids: batches.append(ids))
+    for ids in batches:
+        tasks.send(*ids)
     return len(channel.sent) - before
 
 

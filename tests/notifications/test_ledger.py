@@ -138,11 +138,17 @@ def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate,
     assert channel.recorded == [("one", DOWN)]
 
 
+def claim(pk: UUID) -> Delivery | None:
+    """What a worker holds right before it sends."""
+    (delivery,) = sender.read([pk])
+    return delivery if sender.claim(delivery, now=DUE) else None
+
+
 def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    assert sender.claim(delivery_id=row.pk, now=DUE) is not None
-    assert sender.claim(delivery_id=row.pk, now=DUE) is None
+    assert claim(row.pk) is not None
+    assert claim(row.pk) is None
     run()
     assert channel.sent == []
 
@@ -152,7 +158,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
 ) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    dead = sender.claim(delivery_id=row.pk, now=DUE)
+    dead = claim(row.pk)
     assert dead is not None
     clock.shift(61)
     run(minutes(1))
@@ -167,7 +173,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
 def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
-    sender.claim(delivery_id=row.pk, now=DUE)
+    claim(row.pk)
     machine, pid, start = Delivery.unscoped.get().holder.split(":")
     for holder in (f"{machine}:{pid}:{start}", f"elsewhere:{pid}:1", ""):
         Delivery.unscoped.update(holder=holder)
@@ -185,7 +191,7 @@ def test_a_delivery_that_kills_its_senders_is_given_up(
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     for _ in range(5):
-        assert sender.claim(delivery_id=row.pk, now=DUE) is not None
+        assert claim(row.pk) is not None
         clock.shift(61)
     run()
     row.refresh_from_db()
@@ -238,7 +244,7 @@ def test_what_a_claim_was_lost_of_is_handed_out_again(
     handed: list[str] = []
     clock.move_to(DUE)
     dispatch.scan(now=DUE)
-    sender.claim(delivery_id=Delivery.unscoped.get().pk, now=DUE)
+    claim(Delivery.unscoped.get().pk)
     dispatch.enqueue_due(handed.append)
     assert handed == []
     clock.shift(61)

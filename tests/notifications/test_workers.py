@@ -7,7 +7,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -109,20 +108,21 @@ def test_killed_workers_lose_nothing_and_double_only_what_was_not_confirmed(
     assert set(requests) == set(rows), "lost, or sent without a row"
     doubled = {id_: same for id_, same in requests.items() if len(same) > 1}
     for id_, same in doubled.items():
-        for earlier, later in pairwise(same):
-            between = [kill for kill in kills if earlier.received_at < kill.ended_at and kill.at < later.received_at]
-            assert between, "sent twice by a worker that lived"
-            assert any(id_ in kill.held for kill in between), "recorded, and sent again"
-            assert earlier.answered_at is None or between[0].at - earlier.answered_at < RECORDING_SECONDS
+        holding = [kill for kill in kills if id_ in kill.held]
+        # Not by when requests came in: what a worker has sent may be read after it was killed.
+        assert len(same) - 1 <= len(holding), "sent twice by a worker that lived, or recorded and sent again"
+        for number, kill in enumerate(holding):
+            confirmed = [at for request in same if (at := request.answered_at) is not None and at < kill.at]
+            of_this_claim = confirmed[number:]
+            assert all(kill.at - at < RECORDING_SECONDS for at in of_this_claim), "confirmed long since, not recorded"
     log.info("%d deliveries, %d kills: none lost, %d doubled", DELIVERIES, len(kills), len(doubled))
 
 
 @dataclass(frozen=True)
 class Kill:
-    """When a worker was killed, when it was gone, and which deliveries it held, recorded neither as sent nor failed."""
+    """When a worker was killed, and which deliveries it held, recorded neither as sent nor failed."""
 
     at: float
-    ended_at: float
     held: set[str]
 
 
@@ -144,9 +144,9 @@ def send_all_under_fire(workers: Workers, receiver: Recorder) -> list[Kill]:
             time.sleep(dice.random() / 20)
             at = time.monotonic()
             workers.kill(worker)
-            ended_at = time.monotonic()
-            held = Delivery.unscoped.filter(state=DeliveryState.SENDING).values_list("pk", flat=True)
-            kills.append(Kill(at, ended_at, {str(pk) for pk in held}))
+            ours = Delivery.unscoped.filter(state=DeliveryState.SENDING, holder__contains=f":{worker.pid}:")
+            held = ours.values_list("pk", flat=True)
+            kills.append(Kill(at, {str(pk) for pk in held}))
             worker = workers.start()
         time.sleep(0.02)
     assert len(kills) == KILLS

@@ -9,7 +9,14 @@ from contacts_project.kernel.outbound.failures import (
     parse_retry_after,
 )
 from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
-from contacts_project.kernel.outbound.session import OutboundSession, Rules, configured_rules, guard, outbound_session
+from contacts_project.kernel.outbound.session import (
+    OutboundSession,
+    Rules,
+    configured_rules,
+    guard,
+    keep_sessions,
+    outbound_session,
+)
 
 __all__ = [
     "Answer",
@@ -27,6 +34,7 @@ __all__ = [
     "check_url",
     "configured_rules",
     "guard",
+    "keep_sessions",
     "outbound_session",
     "parse_retry_after",
 ]

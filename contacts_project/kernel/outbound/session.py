@@ -9,9 +9,11 @@ answer, whatever its status, is returned. An OutboundSession is a requests.Sessi
 puts the same policy on any other Session.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, TypeVar
 
@@ -42,6 +44,7 @@ USER_AGENT = "contact-network/1"
 
 AnySession = TypeVar("AnySession", bound=requests.Session)
 _max_bytes: ContextVar[int | None] = ContextVar("outbound_max_bytes", default=None)
+_kept: "ContextVar[dict[Rules, OutboundSession] | None]" = ContextVar("outbound_kept", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,10 @@ class OutboundAdapter(HTTPAdapter):
 class OutboundSession(requests.Session):
     """A Session that can only go where the rules allow."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, *, is_kept: bool = False) -> None:
         super().__init__()
         self.rules = rules
+        self.is_kept = is_kept
         self.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
         guard(self, rules)
 
@@ -179,6 +183,11 @@ class OutboundSession(requests.Session):
         assert isinstance(adapter, OutboundAdapter)  # noqa: S101 - guard() mounts no other
         return adapter.open(prepared, call)
 
+    def __exit__(self, *exc: object) -> None:
+        """Close it, unless it is kept for others."""
+        if not self.is_kept:
+            self.close()
+
     def get_redirect_target(self, resp: requests.Response) -> None:
         """No redirect is followed; whoever wants to reads Location and asks again, checked anew."""
 
@@ -196,19 +205,48 @@ def guard(session: AnySession, rules: Rules, *, raise_redirects: bool = False) -
 
 def configured_rules(**changes: Any) -> Rules:
     """The rules with the operator's settings; `changes` are fields of Rules."""
-    policy = Policy.parse(_setting("OUTBOUND_ALLOWED_NETWORKS"), _setting("OUTBOUND_ALLOWED_PORTS"))
+    policy = _policy(_setting("OUTBOUND_ALLOWED_NETWORKS"), _setting("OUTBOUND_ALLOWED_PORTS"))
     ca_file = getattr(settings, "OUTBOUND_CA_FILE", None)
     return Rules(**{"policy": policy, "ca_file": str(ca_file) if ca_file else None, **changes})
 
 
 def outbound_session(**changes: Any) -> OutboundSession:
-    """An OutboundSession under the operator's settings; `changes` are fields of Rules. Close it after use."""
-    return OutboundSession(configured_rules(**changes))
+    """An OutboundSession under the operator's settings; `changes` are fields of Rules. Use it in a `with`."""
+    rules, kept = configured_rules(**changes), _kept.get()
+    if kept is None:
+        return OutboundSession(rules)
+    if rules not in kept:
+        kept[rules] = OutboundSession(rules, is_kept=True)
+    return kept[rules]
 
 
-def _setting(name: str) -> str | Iterable[str]:
+@contextmanager
+def keep_sessions() -> Iterator[None]:
+    """Until the end of the block this thread's sessions of the same rules are one, and so are its connections.
+
+    Every request is judged anew; a connection that is used again leads to the address that was judged when it was made.
+    """
+    if _kept.get() is not None:
+        yield
+        return
+    token = _kept.set({})
+    try:
+        yield
+    finally:
+        for session in (_kept.get() or {}).values():
+            session.close()
+        _kept.reset(token)
+
+
+@cache
+def _policy(networks: tuple[str, ...], ports: tuple[str, ...]) -> Policy:
+    return Policy.parse(networks, ports)
+
+
+def _setting(name: str) -> tuple[str, ...]:
     value: str | Iterable[str] | None = getattr(settings, name, None)
-    return value or ()
+    parts = value.split(",") if isinstance(value, str) else value or ()
+    return tuple(part for part in parts if str(part).strip())
 
 
 def _read_body(response: requests.Response, max_bytes: int, *, truncate: bool) -> None:

@@ -150,6 +150,18 @@ def account_lock(owner: Any) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def account_locks(owner_ids: Collection[UUID]) -> Iterator[list[Any]]:
+    """As account_lock, for several accounts in one transaction; yields those that there are, as they stand under it.
+
+    In the order of their ids, so that two who lock several do not wait for each other. For work that takes each of
+    them milliseconds: all are locked until the end.
+    """
+    with transaction.atomic():
+        rows = get_user_model().objects.select_for_update(no_key=True)
+        yield list(rows.filter(pk__in=owner_ids).order_by("pk"))
+
+
 def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     """Lock the account's row; its new revision, and whether it is mirrored: one statement, the ORM would take two."""
     meta = get_user_model()._meta

@@ -1,0 +1,163 @@
+"""Deliveries that are claimed together: each is sent once, and none keeps others waiting."""
+
+import datetime as dt
+import threading
+from uuid import UUID
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from accounts.models import User
+from notifications import tasks
+from notifications.channels import email
+from notifications.channels.email import EmailChannel
+from notifications.models import Delivery, Destination
+from notifications.services import dispatch, planner, sender
+from people.models import ImportantDate
+from tests.builders import make_user
+from tests.loopback import Received, Recorder, Reply
+from tests.mailbox import Mailbox
+from tests.notifications.notices import make_notice
+from tests.notifications.test_workers import ids, make_due, webhook
+
+pytestmark = pytest.mark.django_db(transaction=True)
+__all__ = ["webhook"]  # the fixture
+
+
+def planned(owner: User, count: int) -> list[UUID]:
+    make_due(owner, count)
+    dispatch.scan(now=timezone.now())
+    return list(Delivery.unscoped.values_list("pk", flat=True))
+
+
+def send_alone(delivery_id: UUID) -> None:
+    try:
+        sender.send_batch(delivery_ids=[delivery_id])
+    finally:
+        connections.close_all()
+
+
+def states() -> set[tuple[str, int, int]]:
+    return set(Delivery.unscoped.values_list("state", "attempts", "claims"))
+
+
+def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, receiver: Recorder) -> None:
+    receiver.reply = Reply()
+    batch = planned(alice, 5)
+    assert sender.send_batch(delivery_ids=batch) == []
+    assert sender.send_batch(delivery_ids=batch) == []
+    assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
+    assert states() == {("sent", 1, 1)}
+    assert len(receiver.connections) == 1
+
+
+def test_what_one_keeps_waiting_goes_on_alone(
+    alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender, "_LONG_SECONDS", 0.0)
+    receiver.reply = Reply()
+    batch, alone = planned(alice, 3), list[tuple[str, ...]]()
+    dispatch.send_queued(delivery_ids=batch, enqueue=lambda *ids: alone.append(ids))
+    assert len(alone) == 2
+    rows = Delivery.unscoped.filter(pk__in=[id_ for ids in alone for id_ in ids])
+    assert set(rows.values_list("state", "attempts", "claims", "claim")) == {("pending", 0, 0, None)}
+    for ids_ in alone:
+        tasks.send(*ids_)
+    assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
+
+
+def test_what_waits_in_a_batch_is_not_held(alice: User, webhook: Destination, receiver: Recorder) -> None:
+    """Another run sends meanwhile what stands behind the first, and this one leaves it alone."""
+    batch = planned(alice, 3)
+
+    def send_the_last(request: Received) -> Reply:
+        if request.headers["webhook-id"] == str(batch[0]):
+            thread = threading.Thread(target=send_alone, args=(batch[2],))
+            thread.start()
+            thread.join()
+        return Reply()
+
+    receiver.reply = send_the_last
+    sender.send_batch(delivery_ids=batch)
+    assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
+    assert states() == {("sent", 1, 1)}
+
+
+def test_who_was_thought_dead_sends_nothing_that_others_took(
+    alice: User, webhook: Destination, receiver: Recorder
+) -> None:
+    """Read before a pause, however long: the claim right before the send looks at the row as it is."""
+    batch = planned(alice, 2)
+    receiver.reply = Reply()
+    stale = sender.read(batch)
+    sender.send_batch(delivery_ids=batch)
+    assert [sender.claim(delivery, now=timezone.now()) for delivery in stale] == [False, False]
+
+
+def test_one_that_breaks_us_leaves_the_others(
+    alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver.reply = Reply()
+    batch, real = planned(alice, 3), sender.notice_of
+
+    def broken(delivery: Delivery, now: dt.datetime) -> object:
+        if delivery.pk == batch[0]:
+            raise RuntimeError
+        return real(delivery, now)
+
+    monkeypatch.setattr(sender, "notice_of", broken)
+    sender.send_batch(delivery_ids=batch)
+    assert set(ids(receiver)) == set(map(str, batch[1:]))
+    assert Delivery.unscoped.get(pk=batch[0]).state == "sending", "found again when its lease runs out"
+
+
+def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None:
+    batch = planned(alice, 3)
+    for delivery in sender.read(batch):
+        assert sender.claim(delivery, now=timezone.now())
+    Delivery.unscoped.rows().update(held_until=timezone.now() - dt.timedelta(minutes=1))
+    handed: list[tuple[str, ...]] = []
+    dispatch.enqueue_due(lambda *batch: handed.append(batch))
+    assert sorted(handed) == sorted((str(pk),) for pk in batch)
+
+
+def test_more_than_one_batch_is_handed_out_at_once(alice: User, webhook: Destination) -> None:
+    planned(alice, dispatch.BATCH + 1)
+    handed: list[tuple[str, ...]] = []
+    assert dispatch.enqueue_due(lambda *batch: handed.append(batch)) == dispatch.BATCH + 1
+    assert [len(batch) for batch in handed] == [dispatch.BATCH, 1]
+
+
+def test_many_accounts_are_planned_by_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "PORTION", 2)
+    for number in range(5):
+        make_due(make_user(f"early{number}@example.org"), 1)
+    portions: list[tuple[str, ...]] = []
+    dispatch.scan(now=timezone.now(), share=lambda *owners: portions.append(owners))
+    assert sorted(len(portion) for portion in portions) == [1, 2, 2]
+    assert not Delivery.unscoped.exists()
+    handed: list[tuple[str, ...]] = []
+    for portion in [*portions, *portions]:
+        owners = [UUID(text) for text in portion]
+        dispatch.plan_portion(owner_ids=owners, now=timezone.now(), enqueue=lambda *batch: handed.append(batch))
+    assert Delivery.unscoped.count() == sum(map(len, handed)) == 5
+    assert not ImportantDate.unscoped.filter(next_due_at__lte=timezone.now()).exists()
+
+
+def test_mails_of_a_batch_go_over_one_connection(alice: User, mailbox: Mailbox) -> None:
+    channel = EmailChannel()
+    with channel.kept_open():
+        for _ in range(3):
+            assert channel.send("email", make_notice(alice)).is_ok
+    assert len(mailbox.messages) == 3
+    assert len(set(mailbox.peers)) == 1
+
+
+def test_a_mail_server_that_hung_up_between_two_mails_is_asked_again(alice: User, mailbox: Mailbox) -> None:
+    channel = EmailChannel()
+    with channel.kept_open():
+        assert channel.send("email", make_notice(alice)).is_ok
+        email._kept.get().connection.sock.shutdown(2)
+        assert channel.send("email", make_notice(alice)).is_ok
+    assert len(set(mailbox.peers)) == 2
