@@ -7,6 +7,7 @@ from contacts_project.mcp.views import McpViewSet
 from contacts_project.operation.metrics import metrics
 from contacts_project.pages.home import home_page
 from contacts_project.pages.person import person_page
+from notifications.api.calendar_feeds import calendar_file
 
 handler400 = "contacts_project.kernel.api.errors.bad_request"
 handler403 = "contacts_project.kernel.api.errors.forbidden"
@@ -23,6 +24,7 @@ urlpatterns = [
     path("api/", include("people.api.urls")),
     path("api/", include("contacts_project.operation.urls")),
     path("mcp", McpViewSet.as_view({"post": "create"})),
+    path("calendar/<str:secret>.ics", calendar_file),
     path("metrics", metrics),
     path("account/", include("accounts.pages.urls")),
     path("admin/", admin.site.urls),

@@ -94,5 +94,6 @@ def register_transfer() -> None:
     """Register what notifications carry; once."""
     register_section(DestinationSection())
     leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")
+    leave_out("notifications.CalendarFeed", "Nothing but an address, whose secret no document holds.")
     leave_out("notifications.Delivery", "What this instance has sent; elsewhere nothing was.")
     leave_out("notifications.DigestSchedule", "When this instance sends next, made anew from the preferences.")

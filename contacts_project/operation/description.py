@@ -34,6 +34,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "CardDAV": ("Contacts of a CardDAV server.", ("carddav", "cron")),
     "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
     "Webhooks": ("What destinations of type WEBHOOK receive.", ()),
+    "Calendar feeds": ("Addresses at which calendars read the dates.", ("calendar-feeds",)),
     "Reminders": ("What will be sent.", ("reminders",)),
     "Sign-in": ("Registration, sessions and mailed links.", ("auth",)),
     "Account": ("The profile, the password, and the end of the account.", ("user",)),

@@ -2,6 +2,7 @@
 
 from contacts_project.kernel.api.errors import Failure
 from notifications.notices.unsubscribe import BadTokenError
+from notifications.services.calendar_feeds import TooManyFeedsError
 from notifications.services.destinations import (
     DuplicateUrlError,
     SecretMissingError,
@@ -16,5 +17,6 @@ FAILURES: dict[type[Exception], Failure] = {
     SecretMissingError: Failure(400, "invalid"),
     TooManyDestinationsError: Failure(409),
     TooManyDevicesError: Failure(409),
+    TooManyFeedsError: Failure(409),
     UrlRefusedError: Failure(400, codes=UrlRefusedError.CODES),
 }

@@ -3,6 +3,7 @@
 from rest_framework.routers import SimpleRouter
 
 from contacts_project.kernel.api.errors import register_failures
+from notifications.api.calendar_feeds import CalendarFeedViewSet
 from notifications.api.destinations import DestinationViewSet
 from notifications.api.errors import FAILURES
 from notifications.api.push import NotificationViewSet, PushKeyViewSet, PushSubscriptionViewSet
@@ -17,6 +18,7 @@ router.register("notifications/push/public-key", PushKeyViewSet, basename="push-
 router.register("notifications/push", PushSubscriptionViewSet, basename="push-subscription")
 router.register("notifications/endpoints", DestinationViewSet, basename="destination")
 router.register("notifications", NotificationViewSet, basename="notification")
+router.register("calendar-feeds", CalendarFeedViewSet, basename="calendar-feed")
 router.register("reminders", ReminderViewSet, basename="reminder")
 router.register("unsubscribe", UnsubscribeViewSet, basename="unsubscribe")
 

@@ -1,5 +1,6 @@
 """Notifications: where an account is told things, and what was delivered."""
 
+from notifications.models.calendar_feed import CalendarFeed
 from notifications.models.delivery import Delivery, DeliveryState
 from notifications.models.destination import Destination, DestinationType
 from notifications.models.digest_schedule import DigestSchedule
@@ -7,6 +8,7 @@ from notifications.models.heartbeat import Heartbeat
 from notifications.models.push_subscription import PushSubscription
 
 __all__ = [
+    "CalendarFeed",
     "Delivery",
     "DeliveryState",
     "Destination",

@@ -95,6 +95,8 @@ def _notifications(route_data: RouteData) -> None:
     route_data.ids["destination"] = route_data.client.ok("post", "/api/notifications/endpoints", webhook, status=201)[
         "endpoint"
     ]["id"]
+    feed = route_data.client.ok("post", "/api/calendar-feeds", {"name": "Mine"}, status=201)["calendarFeed"]
+    route_data.ids["calendar_feed"] = feed["id"]
     device = {"endpoint": "https://push.example/device", "keys": {"p256dh": "key", "auth": "secret"}}
     route_data.client.ok("post", "/api/notifications/push/subscribe", device, status=201)
     devices = route_data.client.ok("get", "/api/notifications/push/subscriptions")["subscriptions"]

@@ -121,6 +121,12 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/notifications/endpoints/{destination}", {"label": "New"}),
     Route("DELETE", "/api/notifications/endpoints/{destination}"),
     Route("POST", "/api/notifications/endpoints/{destination}/test"),
+    Route("GET", "/api/calendar-feeds"),
+    Route("POST", "/api/calendar-feeds", {"name": "Phone", "groupIds": ["{group}"]}, owner=201, foreign_body=True),
+    Route("GET", "/api/calendar-feeds/{calendar_feed}"),
+    Route("PUT", "/api/calendar-feeds/{calendar_feed}", {"alarms": False}),
+    Route("DELETE", "/api/calendar-feeds/{calendar_feed}"),
+    Route("POST", "/api/calendar-feeds/{calendar_feed}/rotate"),
     Route("GET", "/api/unsubscribe", follow_unsubscribe("GET"), is_open=True),
     Route("POST", "/api/unsubscribe", follow_unsubscribe("POST"), is_open=True),
     # The service itself

@@ -20,6 +20,8 @@ KEEP_NOTHING = {
     "POST /api/user/mfa/recovery-codes",
     "POST /api/user/api-tokens",
     "POST /api/notifications/endpoints",
+    "POST /api/calendar-feeds",
+    "POST /api/calendar-feeds/{calendar_feed}/rotate",
     "POST /api/carddav/backup",
     "POST /api/carddav/sync",
     "POST /api/photos/convert",

@@ -1,0 +1,196 @@
+"""Calendar feeds: how calendars read the dates of an account, and the file that they read."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.viewsets import OwnedViewSet
+from accounts.languages import CODES
+from contacts_project.kernel.api.errors import plain_refusal
+from contacts_project.kernel.api.etags import conditional_status, known_tags
+from contacts_project.kernel.api.fields import (
+    OwnedListField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateTimeField,
+)
+from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.errors import MissingError
+from notifications.models import CalendarFeed
+from notifications.models.calendar_feed import FEED_KINDS
+from notifications.services.calendar_document import feed_document, feed_etag
+from notifications.services.calendar_feeds import (
+    TooManyFeedsError,
+    create_feed,
+    delete_feed,
+    feed_at,
+    rotate_feed,
+    update_feed,
+)
+
+
+class CalendarFeedBody(serializers.Serializer[Any]):
+    name = StrictCharField(max_length=100)
+    groupIds = OwnedListField("people.Group", required=False, max_items=100, help_text="Empty: all people.")
+    kinds: serializers.ListField = serializers.ListField(
+        child=StrictChoiceField(FEED_KINDS), required=False, allow_empty=False, max_length=len(FEED_KINDS)
+    )
+    alarms = StrictBooleanField(required=False)
+    language = StrictChoiceField(CODES, required=False, allow_null=True, help_text="Null: the account's.")
+
+
+class CalendarFeedSerializer(serializers.Serializer[Any]):
+    """A feed as it is told: never with its address."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    groupIds = serializers.ListField(child=serializers.UUIDField())
+    kinds = serializers.ListField(child=serializers.ChoiceField(FEED_KINDS))
+    alarms = serializers.BooleanField()
+    language = serializers.ChoiceField(CODES)
+    lastReadAt = StrictDateTimeField(allow_null=True)
+    createdAt = StrictDateTimeField()
+    updatedAt = StrictDateTimeField()
+
+
+class NewCalendarFeedSerializer(CalendarFeedSerializer):
+    """A feed as answered once, when it has got its address."""
+
+    url = serializers.CharField()
+
+
+_ONE = envelope("CalendarFeedAnswer", calendarFeed=CalendarFeedSerializer())
+_NEW = envelope("NewCalendarFeedAnswer", calendarFeed=NewCalendarFeedSerializer())
+
+
+class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
+    """The account's calendar feeds."""
+
+    model = CalendarFeed
+    lookup_url_kwarg = "feed_id"
+    record_name, record_serializer = "calendarFeed", CalendarFeedSerializer
+
+    def current(self) -> Shown:
+        return _shown(self.get_object())
+
+    @extend_schema(
+        operation_id="listCalendarFeeds",
+        responses=envelope("CalendarFeeds", calendarFeeds=CalendarFeedSerializer(many=True)),
+    )
+    def list(self, request: Request) -> Response:
+        """The feeds, oldest first, without their addresses."""
+        rows: Any = self.get_queryset().select_related("owner").order_by("id")
+        return Response({"calendarFeeds": [_shown(row).body for row in rows]})
+
+    @extend_schema(operation_id="createCalendarFeed", request=CalendarFeedBody, responses={201: _NEW})
+    @raises(TooManyFeedsError)
+    @ignores_idempotency_key
+    @sends_etag
+    def create(self, request: Request) -> Response:
+        """Make a feed. Its address is in this answer and never again: whoever has it reads the dates."""
+        values = {"kinds": FEED_KINDS, **_values(self.read_body(CalendarFeedBody))}
+        return _with_url(*create_feed(owner=self.owner, values=values), status=201)
+
+    @extend_schema(operation_id="getCalendarFeed", responses=_ONE)
+    @conditional_status
+    def retrieve(self, request: Request, feed_id: UUID) -> Response:
+        """One feed."""
+        return record_answer("calendarFeed", self.current())
+
+    @extend_schema(operation_id="updateCalendarFeed", request=CalendarFeedBody, responses=_ONE)
+    @sends_etag
+    @if_match
+    def update(self, request: Request, feed_id: UUID) -> Response:
+        """Change what a feed tells of; what the body leaves out stays."""
+        values = _values(self.read_body(CalendarFeedBody, partial=True))
+        return record_answer("calendarFeed", _shown(update_feed(feed=self.get_object(), values=values)))
+
+    @extend_schema(
+        operation_id="deleteCalendarFeed",
+        responses={200: envelope("DeletedCalendarFeed", success=serializers.BooleanField())},
+    )
+    @if_match
+    def destroy(self, request: Request, feed_id: UUID) -> Response:
+        """End a feed: its address is 404 from now on."""
+        delete_feed(feed=self.get_object())
+        return Response({"success": True})
+
+    @extend_schema(operation_id="rotateCalendarFeed", request=None, responses=_NEW)
+    @action(detail=True, methods=["post"])
+    @ignores_idempotency_key
+    @sends_etag
+    @if_match
+    def rotate(self, request: Request, feed_id: UUID) -> Response:
+        """Give a feed another address, shown this once; the old one is 404 from now on."""
+        return _with_url(*rotate_feed(feed=self.get_object()))
+
+
+@require_safe
+def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
+    """GET /calendar/{secret}.ics: open to whoever has the address."""
+    now = timezone.now()
+    try:
+        feed = feed_at(secret=secret, now=now)
+    except MissingError as error:
+        return plain_refusal(error)
+    etag, asked = feed_etag(feed, now), known_tags(request)  # type: ignore[arg-type]  # its headers are the same
+    response: HttpResponseBase
+    if asked & {etag, "*"}:
+        response = HttpResponse(status=304)
+    elif request.method == "HEAD":
+        response = HttpResponse(content_type="text/calendar; charset=utf-8")
+    else:
+        response = StreamingHttpResponse(feed_document(feed, now), content_type="text/calendar; charset=utf-8")
+    response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
+    return response
+
+
+_COLUMNS = {"name": "name", "kinds": "kinds", "alarms": "alarms"}
+
+
+def _values(data: dict[str, Any]) -> dict[str, Any]:
+    """The columns that a body sets."""
+    values = {column: data[name] for name, column in _COLUMNS.items() if name in data}
+    if "kinds" in values:
+        values["kinds"] = [kind for kind in FEED_KINDS if kind in values["kinds"]]
+    if "groupIds" in data:
+        values["group_ids"] = [str(group.pk) for group in data["groupIds"]]
+    if "language" in data:
+        values["language"] = data["language"] or ""
+    return values
+
+
+def _shown(row: CalendarFeed) -> Shown:
+    body = {
+        "id": str(row.pk),
+        "name": row.name,
+        "groupIds": row.group_ids,
+        "kinds": row.kinds,
+        "alarms": row.alarms,
+        "language": row.language or row.owner.language,
+        "lastReadAt": row.last_read_at,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+    }
+    return Shown(row.revision, body)
+
+
+def _with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:
+    shown = _shown(row)
+    response = SecretResponse({"calendarFeed": {**shown.body, "url": url}}, status=status)
+    response["ETag"] = shown.etag
+    return response

@@ -1,0 +1,354 @@
+"""Calendar feeds: made for a calendar to read, found by their secret alone; what they hold is what comes up."""
+
+import datetime as dt
+import itertools
+from typing import Any
+
+import pytest
+import time_machine
+import vobject
+from dateutil.rrule import rrulestr
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from icalendar import Calendar
+
+from accounts.models import User
+from accounts.services.access_revocation import revoke_access_of_others
+from accounts.vocabularies import LeapDayRule, NameDisplayFormat
+from notifications.models import CalendarFeed
+from people.dates.upcoming import upcoming_events
+from people.models import Group, ImportantDate, Membership, Person
+from people.vocabularies import ReminderType, Unit
+from tests.builders import make_person
+from tests.client import Client
+from tests.concurrency import requests_at_once
+from tests.leaks import plants
+
+pytestmark = pytest.mark.django_db
+FEEDS = "/api/calendar-feeds"
+TODAY = dt.date(2026, 3, 1)  # of the fixture clock
+
+
+def make_feed(api: Client, **body: Any) -> dict[str, Any]:
+    feed: dict[str, Any] = api.ok("POST", FEEDS, {"name": "Phone", **body}, status=201)["calendarFeed"]
+    return feed
+
+
+def path_of(feed: dict[str, Any]) -> str:
+    return str(feed["url"][feed["url"].index("/calendar/") :])
+
+
+def read(feed: dict[str, Any], **headers: str) -> Any:
+    return Client().get(path_of(feed), **headers)  # type: ignore[arg-type]
+
+
+def text_of(feed: dict[str, Any]) -> str:
+    response = read(feed)
+    assert (response.status_code, response["Content-Type"]) == (200, "text/calendar; charset=utf-8")
+    text = b"".join(response.streaming_content).decode()
+    assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))
+    assert "\n" not in text.replace("\r\n", "")
+    return text
+
+
+def events_of(feed: dict[str, Any]) -> list[Any]:
+    """Its events as vobject reads them."""
+    return list(getattr(vobject.readOne(text_of(feed)), "vevent_list", []))
+
+
+def masters(feed: dict[str, Any]) -> list[Any]:
+    return [event for event in events_of(feed) if not hasattr(event, "recurrence_id")]
+
+
+def changed(feed: dict[str, Any]) -> dict[dt.date, str]:
+    """The summaries of single occurrences."""
+    return {e.recurrence_id.value: e.summary.value for e in events_of(feed) if hasattr(e, "recurrence_id")}
+
+
+def days_of(event: Any, start: dt.date, end: dt.date) -> set[dt.date]:
+    """When it comes round, by dateutil."""
+    first = dt.datetime.combine(event.dtstart.value, dt.time())
+    span = dt.datetime.combine(start, dt.time()), dt.datetime.combine(end, dt.time())
+    days = {first.date()}
+    if hasattr(event, "rrule"):
+        days = {day.date() for day in rrulestr(event.rrule.value, dtstart=first).between(*span, inc=True)}
+    for listed in getattr(event, "rdate_list", []):
+        days.update(listed.value)
+    return {day for day in days if start <= day <= end}
+
+
+def add_date(person: Person, day: str, **fields: Any) -> ImportantDate:
+    return ImportantDate.objects.create(
+        owner=person.owner, person=person, date=dt.date.fromisoformat(day), **{"type": "BIRTHDAY", **fields}
+    )
+
+
+def test_a_feed_is_made_read_changed_and_ended(api: Client, alice: User, clock: Any) -> None:
+    made = make_feed(api)
+    assert made["url"].startswith("http")
+    defaults = (made["groupIds"], made["kinds"], made["alarms"], made["language"], made["lastReadAt"])
+    assert defaults == ([], ["important_date", "contact"], True, "en", None)
+    assert path_of(made).removeprefix("/calendar/").removesuffix(".ics") not in str(CalendarFeed.unscoped.values_list())
+    assert "X-WR-CALNAME:Phone" in text_of(made)
+    [listed] = api.ok("GET", FEEDS)["calendarFeeds"]
+    assert (listed["lastReadAt"], "url" in listed) == ("2026-03-01T12:00:00.000Z", False)
+    path = f"{FEEDS}/{made['id']}"
+    etag = api.call("GET", path)["ETag"]
+    body = {"name": "Tablet", "kinds": ["contact"], "language": "de-DE"}
+    updated = api.ok("PUT", path, body, HTTP_IF_MATCH=etag)["calendarFeed"]
+    assert (updated["name"], updated["kinds"], updated["language"], updated["alarms"]) == (
+        "Tablet",
+        ["contact"],
+        "de",
+        True,
+    )
+    assert api.ok("PUT", path, {}, status=412, HTTP_IF_MATCH=etag)["current"]["name"] == "Tablet"
+    rotated = api.ok("POST", f"{path}/rotate")["calendarFeed"]
+    assert read(made).status_code == 404
+    assert "X-WR-CALNAME:Tablet" in text_of(rotated)
+    api.ok("DELETE", path)
+    assert read(rotated).status_code == 404
+    assert read(rotated).json() == {"error": "Not found."}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"kinds": []}, "kinds"),
+        ({"kinds": ["birthday"]}, "kinds"),
+        ({"language": "xx"}, "language"),
+        ({"alarms": 1}, "alarms"),
+        ({"groupIds": ["01900000-0000-7000-8000-000000000000"]}, "groupIds"),
+    ],
+)
+def test_what_a_feed_refuses(api: Client, body: dict[str, Any], field: str) -> None:
+    answer = api.ok("POST", FEEDS, {"name": "Phone", **body}, status=400)
+    assert answer["details"][0]["field"].startswith(field)
+
+
+def test_an_account_has_twenty(api: Client, alice: User) -> None:
+    for _ in range(20):
+        make_feed(api)
+    api.ok("POST", FEEDS, {"name": "Phone"}, status=409)
+    assert CalendarFeed.objects.owned_by(alice).count() == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twenty_hold_at_once(alice: User) -> None:
+    counted = requests_at_once(alice, 24, lambda client, number: client.call("POST", FEEDS, {"name": str(number)}))
+    assert counted == {201: 20, 409: 4}
+
+
+def test_only_get_and_only_the_secret(api: Client, ada: Person) -> None:
+    feed = make_feed(api)
+    assert Client().post(path_of(feed)).status_code == 405
+    assert Client().get(path_of(feed).removesuffix(".ics")).status_code == 404
+    for secret in ("x", feed["id"], "%00", "é", "a" * 4000, CalendarFeed.unscoped.get().digest):
+        assert Client().get(f"/calendar/{secret}.ics").status_code == 404
+    head = Client().head(path_of(feed))
+    assert (head.status_code, head.content, head["Content-Type"]) == (200, b"", "text/calendar; charset=utf-8")
+
+
+def test_it_ends_with_the_account_or_its_owner(api: Client, alice: User) -> None:
+    feed = make_feed(api)
+    alice.is_active = False
+    alice.save(update_fields=["is_active"])
+    assert read(feed).status_code == 404
+    alice.is_active = True
+    alice.save(update_fields=["is_active"])
+    assert read(feed).status_code == 200
+    revoke_access_of_others(alice)
+    assert read(feed).status_code == 404
+
+
+def test_the_secret_stands_in_no_line_of_the_log(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed = make_feed(api)
+    secret = path_of(feed).removeprefix("/calendar/").removesuffix(".ics")
+    lines: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(plants, "look_at_line", lines.append)
+        text_of(feed)
+        api.ok("POST", f"{FEEDS}/{feed['id']}/rotate")
+        assert read(feed).status_code == 404
+    assert lines
+    assert not [line for line in lines if secret in line]
+
+
+def test_who_has_it_gets_304_until_something_changes_or_the_day_does(api: Client, ada: Person) -> None:
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as clock:
+        feed = make_feed(api)
+        etag = read(feed)["ETag"]
+        assert read(feed, HTTP_IF_NONE_MATCH=f"W/{etag}").status_code == 304
+        api.ok("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
+        answer = read(feed, HTTP_IF_NONE_MATCH=etag)
+        assert answer.status_code == 200
+        clock.shift(24 * 3600)
+        assert read(feed, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 200
+
+
+SHAPES: list[dict[str, Any]] = [
+    {"reminder_enabled": False},
+    {"type": "BIRTHDAY", "reminder_enabled": True, "reminder_type": ReminderType.ONCE},
+    *(
+        {
+            "type": None,
+            "reminder_enabled": True,
+            "reminder_type": ReminderType.RECURRING,
+            "reminder_interval_unit": unit,
+            "reminder_interval": interval,
+        }
+        for unit, interval in itertools.product(Unit, (1, 2, 5, 12))
+    ),
+    {"type": None, "reminder_enabled": True, "reminder_type": ReminderType.ONCE},
+]
+DAYS = ["2000-02-29", "1996-02-29", "2001-01-31", "1990-03-30", "2010-08-29", "2027-12-31", "1815-12-10", "2028-02-29"]
+
+
+@pytest.fixture
+def calendar(alice: User) -> None:
+    """Dates of every shape, with and without a year."""
+    for day, shape, unknown in itertools.product(DAYS, SHAPES, (False, True)):
+        person = make_person(alice, name=f"Person of {day}", surname="Ada, the 1st; \\ \n Countess")
+        date = f"1604{day[4:]}" if unknown else day
+        ahead = dt.date(2026, 12, 31) if unknown and shape.get("reminder_type") == ReminderType.ONCE else None
+        add_date(person, date, year_unknown=unknown, next_occurrence_on=ahead, **{"title": "Met", **shape})
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "leap_day"),
+    [
+        ("Pacific/Kiritimati", "2026-02-28T13:00:00Z", LeapDayRule.FEB28),
+        ("UTC", "2028-02-28T12:00:00Z", LeapDayRule.MAR1),
+    ],
+)
+def test_five_years_of_it_are_those_of_the_service(
+    api: Client, alice: User, calendar: None, leap_day: LeapDayRule, zone: str, now: str
+) -> None:
+    User.objects.filter(pk=alice.pk).update(leap_day_rule=leap_day, time_zone=zone)
+    alice.refresh_from_db()
+    with time_machine.travel(now, tick=False):
+        feed = make_feed(api, kinds=["important_date"])
+        today = dt.datetime.now(dt.UTC).date() + dt.timedelta(1 if zone != "UTC" else 0)
+        end = today + dt.timedelta(5 * 366)
+        expected = {(row["id"], row["date"]) for row in upcoming_events(alice, start=today, days=5 * 366)}
+        events = masters(feed)
+        found = {
+            (event.uid.value.removeprefix("date-"), day.isoformat())
+            for event in events
+            for day in days_of(event, today, end)
+        }
+    assert found == expected
+    assert len(events) == len(DAYS) * len(SHAPES) * 2
+
+
+def test_rules_are_as_the_contract_says(api: Client, ada: Person, alice: User, clock: Any) -> None:
+    add_date(ada, "2000-02-29")
+    feed = make_feed(api)
+    assert masters(feed)[0].rrule.value == "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"
+    api.ok("PUT", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"})
+    assert masters(feed)[0].rrule.value == "FREQ=YEARLY;BYYEARDAY=60"
+    once = {"type": None, "title": "Exam", "reminder_enabled": True, "reminder_type": "ONCE"}
+    add_date(ada, "2026-05-04", **once)
+    assert [hasattr(event, "rrule") for event in masters(feed)] == [True, False]
+
+
+def test_the_next_five_say_an_age_where_the_year_is_known(api: Client, ada: Person, clock: Any) -> None:
+    add_date(ada, "1990-05-04")
+    add_date(make_person(ada.owner, name="Eve"), "1604-05-05", year_unknown=True)
+    feed = make_feed(api)
+    [birthday, other] = masters(feed)
+    assert birthday.summary.value == "Birthday: Ada"
+    assert other.dtstart.value == dt.date(2000, 5, 5)
+    assert changed(feed) == {dt.date(2026 + n, 5, 4): f"Birthday: Ada · turns {36 + n}" for n in range(5)}
+    assert {event.uid.value for event in events_of(feed)} == {birthday.uid.value, other.uid.value}
+
+
+def test_alarms_ring_at_the_reminder_hour_of_the_day_and_of_the_notice(api: Client, ada: Person, clock: Any) -> None:
+    reminder = {"reminder_enabled": True, "reminder_type": "RECURRING"}
+    add_date(ada, "1990-05-04", **reminder, reminder_lead_days=7)
+    add_date(ada, "1990-05-05", type="NAMEDAY", **reminder, reminder_lead_days=0)
+    add_date(ada, "1990-05-06", type="MEMORIAL")
+    feed = make_feed(api)
+    found = [[alarm.trigger.value for alarm in getattr(event, "valarm_list", [])] for event in masters(feed)]
+    nine, week = dt.timedelta(hours=9), dt.timedelta(days=-7, hours=9)
+    assert found == [[nine, week], [nine], []]
+    assert all(
+        len(event.valarm_list) == 2 for event in events_of(feed) if event.uid.value == masters(feed)[0].uid.value
+    )
+    api.ok("PUT", "/api/user/reminder-hour", {"hour": 0})
+    assert "TRIGGER:PT0S\r\n" in text_of(feed)
+    assert "TRIGGER:-P7D\r\n" in text_of(feed)
+    api.ok("PUT", f"{FEEDS}/{feed['id']}", {"alarms": False})
+    assert "VALARM" not in text_of(feed)
+
+
+def test_contacts_stand_on_their_day_and_on_today_once_it_is_past(api: Client, alice: User, clock: Any) -> None:
+    for name, last in (("Due", "2026-02-20"), ("Late", "2024-01-01")):
+        make_person(
+            alice,
+            name=name,
+            last_contact=dt.date.fromisoformat(last),
+            contact_reminder_enabled=True,
+            contact_reminder_interval=1,
+            contact_reminder_interval_unit="MONTHS",
+        )
+    make_person(alice, name="Off")
+    feed = make_feed(api)
+    found = {event.summary.value: event.dtstart.value for event in masters(feed)}
+    assert found == {"Get in touch with Due": dt.date(2026, 3, 20), "Get in touch with Late": TODAY}
+    assert not any(hasattr(event, "rrule") for event in events_of(feed))
+    assert len(events_of(make_feed(api, kinds=["important_date"]))) == 0
+
+
+def test_groups_narrow_it_down_and_a_deleted_one_widens_nothing(api: Client, ada: Person, clock: Any) -> None:
+    group = Group.objects.create(owner=ada.owner, name="Friends", name_key="friends", color="#000000")
+    Membership.objects.create(owner=ada.owner, person=ada, group=group)
+    add_date(ada, "1990-05-04")
+    add_date(make_person(ada.owner, name="Eve"), "1990-05-04")
+    feed = make_feed(api, groupIds=[str(group.pk)])
+    assert [event.summary.value for event in masters(feed)] == ["Birthday: Ada"]
+    api.ok("DELETE", f"/api/groups/{group.pk}")
+    assert masters(feed) == []
+
+
+def test_what_is_deleted_is_not_in_it(api: Client, ada: Person, mallory: User) -> None:
+    add_date(ada, "1990-05-04")
+    add_date(make_person(mallory, name="Foreign"), "1990-05-04")
+    feed = make_feed(api)
+    assert len(masters(feed)) == 1
+    api.ok("DELETE", f"/api/people/{ada.pk}")
+    assert masters(feed) == []
+
+
+def test_it_speaks_its_own_language_or_the_accounts(api: Client, ada: Person, clock: Any) -> None:
+    add_date(ada, "1990-05-04")
+    own, other = make_feed(api), make_feed(api, language="de-DE")
+    assert masters(other)[0].summary.value == "Geburtstag: Ada"
+    assert changed(other)[dt.date(2026, 5, 4)] != changed(own)[dt.date(2026, 5, 4)]
+    api.ok("PUT", "/api/user/language", {"language": "de-DE"})
+    assert masters(own)[0].summary.value == "Geburtstag: Ada"
+
+
+def test_hostile_names_stay_text(api: Client, alice: User) -> None:
+    name = 'Eve\nEND:VEVENT\r\nBEGIN:VALARM; \\n ,;:"' + "ü" * 60
+    person = make_person(alice, name=name[:100])
+    add_date(person, "1990-05-04", type=None, title="\u2028END:VCALENDAR,;")
+    User.objects.filter(pk=alice.pk).update(name_display_format=NameDisplayFormat.SHORT)
+    [event] = Calendar.from_ical(text_of(make_feed(api, name="a\nb;c,d"))).subcomponents[:1]
+    assert (event.name, event.subcomponents) == ("VEVENT", [])
+    assert event["summary"] == " ".join(f"END:VCALENDAR,;: {name[:100]}".split())
+
+
+def test_it_costs_as_many_statements_for_fifty_as_for_one(api: Client, alice: User) -> None:
+    feed = make_feed(api)
+    counts = []
+    for number in (1, 49):
+        for index in range(number):
+            add_date(make_person(alice, name=f"Person {index}", contact_reminder_enabled=True), "1990-05-04")
+        text_of(feed)
+        with CaptureQueriesContext(connection) as queries:
+            text_of(feed)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 4
