@@ -99,7 +99,7 @@ def test_a_feed_is_made_read_changed_and_ended(api: Client, alice: User, clock: 
     assert (updated["name"], updated["kinds"], updated["language"], updated["alarms"]) == (
         "Tablet",
         ["contact"],
-        "de",
+        "de-DE",
         True,
     )
     assert api.ok("PUT", path, {}, status=412, HTTP_IF_MATCH=etag)["current"]["name"] == "Tablet"
