@@ -34,6 +34,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "CustomFieldTypeEnum": "people.vocabularies.TemplateType.values",
+        "EventKindEnum": ["important_date", "contact"],
         "HealthStatusEnum": ["ok", "unfit"],
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],
