@@ -43,7 +43,7 @@ class FindViewSet(ApiViewSet[Any]):
     )
     @raises(FieldError)
     def list(self, request: Request) -> Response:
-        """People by name, also mistyped, e-mail, digits of a phone, organisation, notes, own fields, interactions."""
+        """People by name, also mistyped, e-mail, phone digits, notes, own fields and interactions."""
         query = request.query_params
         limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
         return Response({"results": find_people(self.owner, query.get("q", ""), limit)})
