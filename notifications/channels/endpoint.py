@@ -40,7 +40,9 @@ class EndpointChannel(Channel):
     def deliver(self, key: str, notice: Notice) -> None:
         """Send to the destination with the id `key`."""
         try:
-            destination = Destination.objects.find_active(notice.owner, key)
+            destination: Destination = Destination.objects.active_rows.find(
+                owner_id=notice.owner.pk, row_ids=[UUID(key)]
+            )
         except MissingError as error:
             raise TargetMissingError(key) from error
         self.deliver_to(destination, notice)
