@@ -50,7 +50,7 @@ ALLOWED_HOSTS = sorted({_base.hostname or "localhost", "127.0.0.1", "localhost",
 CORS_ALLOWED_ORIGINS: list[str] = env["CORS_ALLOWED_ORIGINS"]
 CORS_ALLOW_CREDENTIALS = True
 CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-match", "if-none-match", "x-request-id"]
-CORS_EXPOSE_HEADERS = ["ETag", "Retry-After", "X-Request-ID"]
+CORS_EXPOSE_HEADERS = ["ETag", "Idempotent-Replayed", "Retry-After", "X-Request-ID"]
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
 TRUSTED_PROXY_COUNT: int = env["TRUSTED_PROXY_COUNT"]
 _https = _base.scheme == "https"

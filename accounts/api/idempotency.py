@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from orjson import OPT_SORT_KEYS
+from orjson import OPT_SORT_KEYS, JSONEncodeError
 from orjson import dumps as sorted_json
+from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -115,7 +116,10 @@ def _parts(request: Request) -> list[bytes]:
     data = request.data
     files = {name: value for name, value in data.items() if hasattr(value, "read")} if isinstance(data, dict) else {}
     if not files and not isinstance(data, QueryDict):
-        return [sorted_json(data, option=OPT_SORT_KEYS)]
+        try:
+            return [sorted_json(data, option=OPT_SORT_KEYS)]
+        except JSONEncodeError:  # it reads 300 levels, and writes 254
+            raise ParseError("The body is nested too deeply.") from None
     rest = data.lists() if isinstance(data, QueryDict) else ()
     fields = [f"{name}={value}".encode() for name, values in sorted(rest) for value in values if name not in files]
     return [*fields, *(_file_digest(name, file) for name, file in sorted(files.items()))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -24,6 +25,9 @@ INSTRUCTIONS = (
     " offset while pagination.hasMore is true, and get a single record for all of it. Empty fields are left out. Ids"
     " come from lists and searches. An update changes what it names alone, but replaces a list as a whole."
 )
+
+
+_MOST_TOLD = 20  # faults of one call: a client mends a few at a time, and a body may have half a million
 
 
 async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_only: bool) -> None:
@@ -82,7 +86,7 @@ def _listed() -> list[ListedTool]:
 
 def refusal(tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult | None:
     """What arguments are refused with that the schema does not allow, in the shape of all refusals; else None."""
-    found = list(_validator(tool.name).iter_errors(arguments))
+    found = list(islice(_validator(tool.name).iter_errors(arguments), _MOST_TOLD))
     if not found:
         return None
     details = [{"field": ".".join(map(str, error.absolute_path)), "message": error.message[:300]} for error in found]

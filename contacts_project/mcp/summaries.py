@@ -18,20 +18,22 @@ def summary(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
     Where the route has no pages, or the page would be longer than MOST_CHARACTERS, `pagination` says what is shown.
     """
     answer = orjson.loads(body)
-    shown = {name: [_short(row) for row in rows] for name, rows in answer.items() if isinstance(rows, list)}
-    rest = {name: _without_empty(value) for name, value in answer.items() if name not in shown}
+    lists = {name: rows for name, rows in answer.items() if isinstance(rows, list)}
+    rest = {name: _without_empty(value) for name, value in answer.items() if name not in lists}
     if tool.is_cut:
-        shown = _cut(shown, rest, arguments.get("offset", 0), arguments.get("limit", SHOWN))
-    elif "pagination" in answer:
+        # JSON Schema's integers may be spelled 20.0.
+        lists = _page(lists, rest, int(arguments.get("offset", 0)), int(arguments.get("limit", SHOWN)))
+    shown = {name: [_short(row) for row in rows] for name, rows in lists.items()}
+    if tool.is_cut or "pagination" in answer:
         shown = _fitted(shown, rest)
     return dumps({**shown, **rest}).decode()
 
 
-def _cut(lists: dict[str, Any], rest: dict[str, Any], offset: int, limit: int) -> dict[str, Any]:
+def _page(lists: dict[str, Any], rest: dict[str, Any], offset: int, limit: int) -> dict[str, Any]:
     """A page of lists that the route gave whole; `rest` is told which."""
     total = max(map(len, lists.values()), default=0)
     rest["pagination"] = {"limit": limit, "offset": offset, "total": total, "hasMore": offset + limit < total}
-    return _fitted({name: rows[offset : offset + limit] for name, rows in lists.items()}, rest)
+    return {name: rows[offset : offset + limit] for name, rows in lists.items()}
 
 
 def _fitted(lists: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:

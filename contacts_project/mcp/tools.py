@@ -110,6 +110,8 @@ def _tool(document: Schema, method: str, path: str, operation: Schema, body: Sch
         if parameter["in"] != "header" and parameter["name"] != "includeAll":
             name = parameter["name"]
             properties[name] = _argument(parameter)
+            if parameter["in"] == "path":  # a slash would name another route
+                properties[name]["pattern"] = "^[^/]+$"
             places[name] = parameter["in"]
             required += [name] if parameter.get("required") else []
     for name, schema in (body or {}).get("properties", {}).items():

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotAuthenticated
@@ -22,7 +23,9 @@ class HasToken(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if not isinstance(request.auth, ApiToken):
             raise NotAuthenticated("Send an API token.")
-        return True
+        # The protocol asks for it (Streamable HTTP, Security Warning): pages of other sites may reach a local service.
+        origin = request.headers.get("Origin")
+        return origin is None or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
 class McpViewSet(ApiViewSet[Any]):
@@ -31,6 +34,7 @@ class McpViewSet(ApiViewSet[Any]):
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
     keeps_answers = False
+    in_batches = False
 
     @extend_schema(exclude=True)
     def create(self, request: Request) -> HttpResponseBase:

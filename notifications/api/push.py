@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.idempotency import in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
@@ -51,6 +52,7 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
         responses={201: envelope("PushSubscribed", success=Success())},
     )
     @action(detail=False, methods=["post"])
+    @in_own_transactions  # the host's address is looked up
     @raises(TooManyDevicesError)
     def subscribe(self, request: Request) -> Response:
         """Store this device, or renew its keys."""

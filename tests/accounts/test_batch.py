@@ -156,6 +156,7 @@ LEFT_OUT = {
 NOT_ATOMIC = {
     "PUT /api/user/profile",
     "POST /api/notifications/endpoints",
+    "POST /api/notifications/push/subscribe",
     "PUT /api/notifications/endpoints/{destination}",
     "POST /api/notifications/endpoints/{destination}/test",
     "POST /api/carddav/connection",
@@ -345,6 +346,28 @@ def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.Monke
     results = run(api, *lists, large, operation("GET", "/api/version"), group("One"))
     assert statuses(results) == [413, 413, 200, 201, 413, 413]
     assert not Group.objects.owned_by(alice).exists()
+
+
+def test_reads_are_not_kept_for_the_key_of_a_batch(api: Client) -> None:
+    body = {"operations": [READ]}
+    for _ in range(2):
+        assert "Idempotent-Replayed" not in api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once")
+    assert not KeptAnswer.unscoped.exists()
+
+
+def test_a_tag_of_a_compressed_answer_is_taken(api: Client, alice: User) -> None:
+    person = make_person(alice, name="Ada", notes="x" * 2000)
+    tag = api.call("GET", f"/api/people/{person.pk}", HTTP_ACCEPT_ENCODING="gzip")["ETag"]
+    assert tag.endswith('-gzip"')
+    change = operation("PUT", f"/api/people/{person.pk}", {"notes": "short"}, If_Match=tag)
+    assert statuses(run(api, change, change)) == [200, 412]
+
+
+def test_what_is_nested_too_deeply_is_refused(api: Client) -> None:
+    deep = '{"name": "One", "other": ' + "[" * 270 + "]" * 270 + "}"
+    body = '{"operations": [{"method": "POST", "path": "/api/groups", "body": ' + deep + "}]}"
+    assert statuses(api.generic("POST", BATCH, body).json()["results"]) == [400]
+    assert api.generic("POST", "/api/groups", deep, HTTP_IDEMPOTENCY_KEY="deep").status_code == 400
 
 
 def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:

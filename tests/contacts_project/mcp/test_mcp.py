@@ -220,3 +220,36 @@ def test_an_instance_without_assistants_loads_nothing_for_them() -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_a_call_is_told_few_of_its_faults(server: Running, alice: User) -> None:
+    token = make_token(alice)
+    answer = refused(server, token, "createPerson", name="Ada", emails=[1] * 10_000)
+    assert (answer["status"], len(answer["details"])) == (400, 20)
+
+
+def test_an_id_names_no_other_route(server: Running, alice: User) -> None:
+    token = make_token(alice)
+    person = make_person(alice, name="Ada")
+    answer = refused(server, token, "deletePerson", personId=f"{person.pk}/permanent")
+    assert (answer["status"], answer["details"][0]["field"]) == (400, "personId")
+
+
+def test_a_page_is_a_whole_number_however_it_is_spelled(server: Running, alice: User) -> None:
+    token = make_token(alice)
+    assert call(server, token, "listGroups", limit=20.0, offset=0.0)["pagination"]["limit"] == 20
+
+
+def test_pages_of_other_sites_are_refused(server: Running, alice: User, settings: Any) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://ours.example"]
+    token = make_token(alice)
+    for origin, status in (("https://theirs.example", 403), ("https://ours.example", 200)):
+        headers = {
+            "Authorization": f"Bearer {token}",
+            "Origin": origin,
+            "Accept": "application/json, text/event-stream",
+        }
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        body = {**INITIALIZE, "params": params}
+        answer = requests.post(f"{server.base}/mcp", json=body, headers=headers, timeout=60)
+        assert answer.status_code == status, answer.text
