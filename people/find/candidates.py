@@ -12,6 +12,7 @@ from people.find.statements import (
     INTERACTIONS,
     KEYS,
     PARTICIPATIONS,
+    PEOPLE,
     TEMPLATES,
     VALUE_WORDS,
     VALUES,
@@ -19,7 +20,7 @@ from people.find.statements import (
 )
 from people.find.terms import Term
 from people.find.typing_errors import meant_words
-from people.models import LookupKey, Person
+from people.models import LookupKey
 from people.words import reversed_word
 
 NAME, EMAIL_WORD, WORK = LookupKey.NAME_WORD, LookupKey.EMAIL_WORD, LookupKey.WORK_WORD
@@ -36,7 +37,6 @@ _SHORT = 1
 # Rows that are looked at of one way to match. Of one word any so many will do; of several each has to meet the others.
 _MOST_ROWS_OF_ONE: Final = 2_000
 _MOST_ROWS: Final = 50_000
-_MOST_PEOPLE: Final = 500
 
 
 class Candidate(NamedTuple):
@@ -54,7 +54,8 @@ def find_candidates(
 ) -> tuple[list[Candidate], dict[str, dict[int, list[str]]]]:
     """The best `limit` active people, and what the words may mean that were mistyped. Two statements."""
     meant = meant_words(owner, [term.word for term in terms if term.word])
-    statement = Statement(owner, most_rows=_MOST_ROWS_OF_ONE if len(terms) == 1 else _MOST_ROWS)
+    single = len(terms) == 1
+    statement = Statement(owner, most_rows=_MOST_ROWS_OF_ONE if single else _MOST_ROWS, active_alone=single)
     for place, term in enumerate(terms):
         if term.word:
             _add_word(statement, place, term.word, meant.get(term.word, {}))
@@ -64,19 +65,18 @@ def find_candidates(
             _add_keys(statement, place, LookupKey.PHONE, digits, PHONE_WORTH)
             _add_keys(statement, place, LookupKey.PHONE_TAIL, reversed_word(digits), PHONE_WORTH)
     union, parameters = statement.union()
-    # In the trash is who is in there now: the index has all.
+    # Who is in the trash goes before anything is cut off: the index has all. Joined in this order, by id.
     sql = (
-        "SELECT found.person_id, found.terms, found.worth, found.by_value, found.by_interaction FROM ("  # noqa: S608
-        "SELECT person_id, count(*) AS terms, sum(worth) AS worth, max(by_value) AS by_value, "
-        "max(by_interaction) AS by_interaction FROM ("
+        "SELECT q.id, count(*) AS terms, sum(of_terms.worth) AS worth, max(of_terms.by_value), "  # noqa: S608
+        "max(of_terms.by_interaction) FROM ("
         "SELECT person_id, place, max(worth) AS worth, max(by_value) AS by_value, "
         f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, place"
-        f") AS of_terms GROUP BY person_id ORDER BY 2 DESC, 3 DESC, 1 LIMIT {_MOST_PEOPLE}"
-        f") AS found JOIN {Person._meta.db_table} p ON p.id = found.person_id WHERE p.deleted_at IS NULL "
-        "ORDER BY found.terms DESC, found.worth DESC, p.sort_key, p.id LIMIT %s"
+        f") AS of_terms CROSS JOIN {PEOPLE} q "
+        "WHERE q.id = of_terms.person_id AND q.owner_id = %s AND q.deleted_at IS NULL "
+        "GROUP BY q.id ORDER BY 2 DESC, 3 DESC, q.sort_key, q.id LIMIT %s"
     )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*parameters, limit])
+        cursor.execute(sql, [*parameters, statement.owner_id, limit])
         found = [_candidate(*row) for row in cursor.fetchall()]
     most = max((candidate.terms for candidate in found), default=0)
     return [candidate for candidate in found if candidate.terms == most], meant
@@ -101,24 +101,28 @@ def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list
 
 def _add_keys(statement: Statement, place: int, kind: int, key: str, worth: tuple[int, int]) -> None:
     """The whole key, and what begins with it: apart, so that a common beginning pushes no whole one out."""
-    most = statement.most_rows
-    same = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND key = %s LIMIT {most}"
-    _add(statement, place, same, [statement.owner_id, key], str(worth[0]))
-    begins = f"{KEYS} WHERE owner_id = %s AND kind = {kind} AND {statement.begins_with()} LIMIT {most}"
-    _add(statement, place, begins, [statement.owner_id, *statement.range_of(key)], str(worth[1]))
+    for condition, parameters, each in (
+        ("k.key = %s", (key,), worth[0]),
+        (statement.begins_with("k.key"), statement.range_of(key), worth[1]),
+    ):
+        where = f"k.owner_id = %s AND k.kind = {kind} AND {condition}"
+        rows = f"{KEYS} k {statement.active('k', where)} LIMIT {statement.most_rows}"
+        _add(statement, place, rows, [statement.owner_id, *parameters], str(each), person="k.person_id")
 
 
 def _add_beside(statement: Statement, place: int, word: str) -> None:
     """Values of active templates, and interactions that are not in the trash."""
     condition = f"w.owner_id = %s AND {statement.begins_with('w.key')}"
+    of_value, of_interaction = (
+        statement.active("v", f"{condition} AND {beside}.deleted_at IS NULL") for beside in ("t", "i")
+    )
     values = (
         f"{VALUE_WORDS} w JOIN {VALUES} v ON v.id = w.value_id JOIN {TEMPLATES} t ON t.id = v.template_id "
-        f"WHERE {condition} AND t.deleted_at IS NULL LIMIT {statement.most_rows}"
+        f"{of_value} LIMIT {statement.most_rows}"
     )
     interactions = (
         f"{INTERACTION_WORDS} w JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
-        f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id WHERE {condition} AND i.deleted_at IS NULL "
-        f"LIMIT {statement.most_rows}"
+        f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id {of_interaction} LIMIT {statement.most_rows}"
     )
     for rows, worth, flags in ((values, VALUE_WORTH, (1, 0)), (interactions, INTERACTION_WORTH, (0, 1))):
         said = f"CASE WHEN w.key = %s THEN {worth[0]} ELSE {worth[1]} END"

@@ -13,9 +13,11 @@ from people.models import (
     InteractionWord,
     LookupKey,
     Participation,
+    Person,
     ValueWord,
 )
 
+PEOPLE: Final = Person._meta.db_table
 KEYS: Final = LookupKey._meta.db_table
 VALUE_WORDS: Final = ValueWord._meta.db_table
 VALUES: Final = CustomFieldValue._meta.db_table
@@ -29,8 +31,9 @@ _LAST_CHARACTER: Final = "\U0010ffff"
 class Statement:
     """Branches of a UNION ALL, with their parameters."""
 
-    def __init__(self, owner: User, *, most_rows: int = 0) -> None:
+    def __init__(self, owner: User, *, most_rows: int = 0, active_alone: bool = False) -> None:
         self.most_rows = most_rows
+        self._active_alone = active_alone
         self.owner_id = stored(owner.pk)
         self._branches: list[str] = []
         self._parameters: list[Any] = []
@@ -44,6 +47,14 @@ class Statement:
 
     def union(self) -> tuple[str, list[Any]]:
         return " UNION ALL ".join(self._branches), self._parameters
+
+    def active(self, table: str, condition: str) -> str:
+        """The end of a branch over `table`: where `condition` holds, and with `active_alone` of active people only, so
+        that those in the trash are not among `most_rows`."""
+        if not self._active_alone:
+            return f"WHERE {condition}"
+        # SQLite keeps the order of a CROSS JOIN: from the words to the people.
+        return f"CROSS JOIN {PEOPLE} p WHERE {condition} AND p.id = {table}.person_id AND p.deleted_at IS NULL"
 
     @staticmethod
     def begins_with(column: str = "key") -> str:

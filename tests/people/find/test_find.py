@@ -6,10 +6,12 @@ from urllib.parse import urlencode
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from accounts.models import User
 from contacts_project.kernel.invariants import breaches
-from people.models import InteractionWord, LookupKey, ValueWord
-from tests.builders import make_user
+from people.models import InteractionWord, LookupKey, Person, ValueWord
+from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 from tests.people.interactions.steps import note
 
@@ -262,3 +264,12 @@ def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypa
     assert len(names(api, "harp")) == 2
     for query in ("harp bob", "bob harp", "h b", "ha cy"):
         assert len(names(api, query)) == 1
+
+
+def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.find.candidates._MOST_ROWS_OF_ONE", 500)
+    gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
+    make_keys(alice, Person.objects.bulk_create(gone))
+    add(api, "Ada", notes="harp")
+    for query in ("ada", "harp", "ha", "ada harp"):
+        assert names(api, query) == ["Ada"]
