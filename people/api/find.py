@@ -11,7 +11,9 @@ from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
+from people.api.person_query import read_search
 from people.find.answers import find_people
+from people.find.terms import LONGEST_QUERY
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 _QUERY = OpenApiParameter("q", str, required=True, description="Words, an e-mail address, or digits of a number.")
@@ -46,4 +48,5 @@ class FindViewSet(ApiViewSet[Any]):
         """People by name, also mistyped, e-mail, phone digits, notes, own fields and interactions."""
         query = request.query_params
         limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
-        return Response({"results": find_people(self.owner, query.get("q", ""), limit)})
+        text = read_search(query, longest=LONGEST_QUERY)
+        return Response({"results": find_people(self.owner, text, limit)})

@@ -47,8 +47,8 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
     )
 
 
-def read_search(query: QueryDict) -> str:
-    """The text to search for. Raises FieldError."""
+def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH) -> str:
+    """The text to search for, trimmed, of 1 to `longest` characters. Raises FieldError."""
     try:
         text = check_text(query.get("q", ""))
     except ValidationError as error:
@@ -56,8 +56,8 @@ def read_search(query: QueryDict) -> str:
         raise FieldError("q", str(detail[0])) from None
     if not text:
         raise FieldError("q", "At least one character is needed.")
-    if len(text) > _MAX_SEARCH:
-        raise FieldError("q", f"At most {_MAX_SEARCH} characters.")
+    if len(text) > longest:
+        raise FieldError("q", f"At most {longest} characters.")
     return text
 
 

@@ -32,7 +32,7 @@ WHOLE: Final = 100
 
 
 def find_people(owner: User, query: str, limit: int) -> list[dict[str, Any]]:
-    """The best `limit` people for `query`, as GET /api/find lists them: three statements. Raises FieldError."""
+    """The best `limit` people for `query`, as GET /api/find lists them: three statements."""
     terms = terms_of(query)
     if not terms:
         return []

@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from contacts_project.kernel.errors import FieldError
 from people.duplicates.keys import email_key
 from people.duplicates.phones import phone_key
 from people.words import words_of
@@ -25,11 +24,8 @@ class Term:
     digits: tuple[str, ...] = field(default=())
 
 
-def terms_of(query: str) -> list[Term]:
-    """The parts of `query`, eight at most. Raises FieldError for what has none."""
-    text = query.strip()
-    if not text or len(text) > LONGEST_QUERY:
-        raise FieldError("q", f"What is to be found? Up to {LONGEST_QUERY} characters.")
+def terms_of(text: str) -> list[Term]:
+    """The parts of a query (people.api.person_query.read_search), eight at most."""
     if _PHONE.fullmatch(text) and (digits := _digits(text)):
         single = words_of(text)
         return [Term(single[0] if len(single) == 1 else "", digits=digits)]

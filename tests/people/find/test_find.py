@@ -221,7 +221,7 @@ def test_nobody_finds_others_people(api: Client, stranger: Client) -> None:
         assert results(stranger, query) == []
 
 
-@pytest.mark.parametrize("query", ["", "q=", "q=%20%20", f"q={'x' * 201}"])
+@pytest.mark.parametrize("query", ["", "q=", "q=%20%20", f"q={'x' * 201}", "q=%00", "q=a%00@b"])
 def test_nothing_to_find_is_refused(api: Client, query: str) -> None:
     assert api.ok("GET", f"/api/find?{query}", status=400)["details"][0]["field"] == "q"
 
