@@ -7,11 +7,13 @@ and never too little.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from people.names import CJK_RANGES, fold
 
 LONGEST = 40
+#: Distinct words of a text: each is a row of an index, written in the transaction of the text.
+MOST_WORDS = 1_000
 _WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
 _APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
 _UMLAUT = re.compile("(?<=[aou])e|(?<=a)a")
@@ -33,13 +35,19 @@ _LATIN = str.maketrans(_CYRILLIC | _GREEK)
 
 
 def words_of(*texts: str | None) -> list[str]:
-    """The words of the texts, in their order, each cut at 40 characters."""
+    """The words of the texts, in their order, each cut at 40 characters; of each text up to its 1,000th distinct one."""
     return [word for text in texts if text for word in _words(text)]
 
 
-def _words(text: str) -> Iterable[str]:
+def _words(text: str) -> Iterator[str]:
     plain = _APOSTROPHES.sub("", fold(text)).translate(_LATIN)
-    return (_UMLAUT.sub("", word)[:LONGEST] for word in _WORD.findall(plain))
+    seen: set[str] = set()
+    for found in _WORD.finditer(plain):
+        word = _UMLAUT.sub("", found.group())[:LONGEST]
+        seen.add(word)
+        if len(seen) > MOST_WORDS:
+            return
+        yield word
 
 
 def words_of_email(address: str) -> list[str]:

@@ -273,3 +273,11 @@ def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: p
     add(api, "Ada", notes="harp")
     for query in ("ada", "harp", "ha", "ada harp"):
         assert names(api, query) == ["Ada"]
+
+
+def test_so_many_words_of_a_text(api: Client) -> None:
+    key = add(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
+    note(api, key, notes=" ".join(f"v{number}" for number in range(1001)))
+    for letter in "vw":
+        assert (names(api, f"{letter}999"), names(api, f"{letter}1000")) == (["Ada"], [])
+    whole(api)
