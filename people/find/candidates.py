@@ -34,7 +34,8 @@ EMAIL_WORTH, PHONE_WORTH = (100, 80), (95, 75)
 
 # What so short a word begins are names alone.
 _SHORT = 1
-# Rows that are looked at of one way to match. Of one word any so many will do; of several each has to meet the others.
+# Rows that are looked at of one way to match. Of one word any so many will do; of several each has to meet the others,
+# which share the rows.
 _MOST_ROWS_OF_ONE: Final = 2_000
 _MOST_ROWS: Final = 50_000
 
@@ -55,7 +56,8 @@ def find_candidates(
     """The best `limit` active people, and what the words may mean that were mistyped. Two statements."""
     meant = meant_words(owner, [term.word for term in terms if term.word])
     single = len(terms) == 1
-    statement = Statement(owner, most_rows=_MOST_ROWS_OF_ONE if single else _MOST_ROWS, active_alone=single)
+    most_rows = _MOST_ROWS_OF_ONE if single else _MOST_ROWS // len(terms)
+    statement = Statement(owner, most_rows=most_rows, active_alone=single)
     for place, term in enumerate(terms):
         if term.word:
             _add_word(statement, place, term.word, meant.get(term.word, {}))
@@ -93,8 +95,7 @@ def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list
         _add_keys(statement, place, kind, word, WORTH[kind])
     for distance, words in meant.items():
         marks = ", ".join(["%s"] * len(words))
-        where = f"owner_id = %s AND kind = {NAME} AND key IN ({marks})"
-        _add(statement, place, f"{KEYS} WHERE {where}", [statement.owner_id, *words], str(MISTYPED[distance]))
+        _add_rows(statement, place, NAME, f"k.key IN ({marks})", words, MISTYPED[distance])
     if len(word) > _SHORT:
         _add_beside(statement, place, word)
 
@@ -105,9 +106,15 @@ def _add_keys(statement: Statement, place: int, kind: int, key: str, worth: tupl
         ("k.key = %s", (key,), worth[0]),
         (statement.begins_with("k.key"), statement.range_of(key), worth[1]),
     ):
-        where = f"k.owner_id = %s AND k.kind = {kind} AND {condition}"
-        rows = f"{KEYS} k {statement.active('k', where)} LIMIT {statement.most_rows}"
-        _add(statement, place, rows, [statement.owner_id, *parameters], str(each), person="k.person_id")
+        _add_rows(statement, place, kind, condition, parameters, each)
+
+
+def _add_rows(
+    statement: Statement, place: int, kind: int, condition: str, parameters: Iterable[str], worth: int
+) -> None:
+    where = statement.active("k", f"k.owner_id = %s AND k.kind = {kind} AND {condition}")
+    rows = f"{KEYS} k {where} LIMIT {statement.most_rows}"
+    _add(statement, place, rows, [statement.owner_id, *parameters], str(worth), person="k.person_id")
 
 
 def _add_beside(statement: Statement, place: int, word: str) -> None:
@@ -137,7 +144,7 @@ def _add(
     parameters: Iterable[object],
     worth: str,
     *,
-    person: str = "person_id",
+    person: str,
     flags: tuple[int, int] = (0, 0),
 ) -> None:
     columns = f"{person} AS person_id, {place} AS place, {worth} AS worth, {flags[0]} AS by_value"
