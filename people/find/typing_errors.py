@@ -18,13 +18,15 @@ from people.words import reversed_word
 
 _SHORTEST, _LONG = 4, 8
 _ENDING: Final = 2
+# Each is a parameter of the statement that looks for people.
+_MOST_MEANT: Final = 500
 
 Meant = dict[str, list[str]]
 """By word the names' words that it may mean, nearest first, by distance."""
 
 
 def meant_words(owner: User, words: Sequence[str]) -> dict[str, dict[int, list[str]]]:
-    """By word, by distance (1, 2), what it may mean beside itself; one statement for all."""
+    """By word, by distance (1, 2), what it may mean beside itself, the nearest 500; one statement for all."""
     likely = [word for word in dict.fromkeys(words) if len(word) >= _SHORTEST and word.isalpha()]
     if not likely:
         return {}
@@ -32,11 +34,10 @@ def meant_words(owner: User, words: Sequence[str]) -> dict[str, dict[int, list[s
     candidates = _candidates(owner, likely)
     for place, word in enumerate(likely):
         most = _errors(word)
+        measured = ((OSA.distance(word, other, score_cutoff=most), other) for other in candidates[place])
         near: dict[int, list[str]] = {}
-        for other in candidates[place]:
-            distance = OSA.distance(word, other, score_cutoff=most)
-            if 0 < distance <= most:
-                near.setdefault(distance, []).append(other)
+        for distance, other in sorted(one for one in measured if 0 < one[0] <= most)[:_MOST_MEANT]:
+            near.setdefault(distance, []).append(other)
         if near:
             found[word] = near
     return found

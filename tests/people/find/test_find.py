@@ -281,3 +281,10 @@ def test_so_many_words_of_a_text(api: Client) -> None:
     for letter in "vw":
         assert (names(api, f"{letter}999"), names(api, f"{letter}1000")) == (["Ada"], [])
     whole(api)
+
+
+def test_the_nearest_words_are_meant(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.find.typing_errors._MOST_MEANT", 1)
+    for name in ("Annemarix", "Annemxxie"):
+        add(api, name)
+    assert names(api, "annemarie") == ["Annemarix"]
