@@ -35,7 +35,7 @@ _LATIN = str.maketrans(_CYRILLIC | _GREEK)
 
 
 def words_of(*texts: str | None) -> list[str]:
-    """The words of the texts, in their order, each cut at 40 characters; of each text up to its 1,000th distinct one."""
+    """The words of the texts, in their order, each cut at 40 characters; of each the first 1,000 distinct ones."""
     return [word for text in texts if text for word in _words(text)]
 
 
