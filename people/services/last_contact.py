@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+import time
 from collections.abc import Collection
 from uuid import UUID
 
@@ -17,6 +18,11 @@ log = logging.getLogger(__name__)
 
 # The day of an instant differs by zone, never by more than this.
 _ANY_ZONE = dt.timedelta(days=2)
+
+# Interactions, or people, in one write.
+_AT_ONCE = 200
+# Of a scan, which reminders wait for. Beyond it each account has one write more, and the rest is for the next scan.
+_SECONDS = 20.0
 
 
 def follow_interactions(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
@@ -48,11 +54,12 @@ def _later(typed: dt.date | None, interacted: dt.date | None) -> dt.date | None:
 
 def count_arrived(*, now: dt.datetime) -> int:
     """Let the interactions count whose day has begun; how many. Run twice, or killed, it does each once."""
+    end = time.monotonic() + _SECONDS
     arrived = Interaction.unscoped.rows().filter(counts_at__lte=now)
     counted = 0
     for owner_id in arrived.order_by("owner_id").values_list("owner_id", flat=True).distinct():
         try:
-            counted += _count_arrived_of(owner_id, now)
+            counted += _count_arrived_of(owner_id, now, end)
         except AccountGoneError:
             continue
         except Exception:
@@ -60,7 +67,16 @@ def count_arrived(*, now: dt.datetime) -> int:
     return counted
 
 
-def _count_arrived_of(owner_id: UUID, now: dt.datetime) -> int:
+def _count_arrived_of(owner_id: UUID, now: dt.datetime, end: float) -> int:
+    """Write by write until none is left, or until `end` of the monotonic clock."""
+    counted = written = _count_some(owner_id, now)
+    while written == _AT_ONCE and time.monotonic() < end:
+        written = _count_some(owner_id, now)
+        counted += written
+    return counted
+
+
+def _count_some(owner_id: UUID, now: dt.datetime) -> int:
     with account_write(owner_id) as write:
         arrived = Interaction.objects.owned_by(owner_id).filter(counts_at__lte=now)
         ids = list(arrived.values_list("pk", flat=True)[:_AT_ONCE])
@@ -70,9 +86,6 @@ def _count_arrived_of(owner_id: UUID, now: dt.datetime) -> int:
         follow_interactions(PersonWriter(User.objects.get(pk=owner_id), write, now), set(people))
         Interaction.objects.owned_by(owner_id).filter(pk__in=ids).update_quietly(counts_at=None)
     return len(ids)
-
-
-_AT_ONCE = 200
 
 
 def recount_account(*, owner_id: UUID, now: dt.datetime) -> None:

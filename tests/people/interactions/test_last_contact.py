@@ -127,6 +127,19 @@ def test_the_scan_killed_half_way_is_made_up_for(
         assert last_contact(api, ada) == "2026-03-02"
 
 
+@pytest.mark.parametrize(("seconds", "runs"), [(60.0, [3, 0]), (-1.0, [2, 1])])
+def test_many_of_a_day_are_counted_in_writes_of_their_own(
+    api: Client, ada: Person, monkeypatch: pytest.MonkeyPatch, seconds: float, runs: list[int]
+) -> None:
+    monkeypatch.setattr("people.services.last_contact._AT_ONCE", 2)
+    monkeypatch.setattr("people.services.last_contact._SECONDS", seconds)
+    for hour in (8, 9, 10):
+        note(api, ada, at=f"2026-03-02T{hour:02}:00:00Z")
+    tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
+    with time_machine.travel(tomorrow, tick=False):
+        assert [count_arrived(now=tomorrow) for _ in range(2)] == runs
+
+
 def _killed(*args: Any, **kwargs: Any) -> int:
     raise KeyboardInterrupt
 
