@@ -155,7 +155,8 @@ def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: Local
     is_new = not mapping.remote_raw
     # The name is ours and known before the request: after a crash the card is looked for under it. One that was sent
     # before, and may still be on its way, is sent under the same name: the server takes one of them.
-    href = context.unfound.pop(mapping.pk, "") or (context.book.new_href(f"{uuid4()}.vcf") if is_new else mapping.href)
+    unfound = context.unfound.pop(mapping.pk, "")
+    href = (unfound or context.book.new_href(f"{uuid4()}.vcf")) if is_new else mapping.href
     return JournalEntry.objects.create(
         owner=context.owner,
         connection=context.connection,

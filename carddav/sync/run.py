@@ -50,9 +50,18 @@ def push_unfound(context: Context) -> None:
         return
     mapping_ids = list(context.unfound)
     pull(context)
+    forget_found(context)
     push_all(context, mapping_ids)
     for _ in context.unfound.values():
         context.tally.fail("It is not known whether the server took a new contact. The next run looks for it.")
+
+
+def forget_found(context: Context) -> None:
+    """After a listing: of the new cards of unknown outcome, keep those that still have none."""
+    if context.unfound:
+        rows = Mapping.objects.owned_by(context.owner).filter(pk__in=context.unfound, remote_raw="")
+        left = set(rows.values_list("pk", flat=True))
+        context.unfound = {key: href for key, href in context.unfound.items() if key in left}
 
 
 def pull(context: Context) -> None:

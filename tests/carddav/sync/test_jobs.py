@@ -463,3 +463,26 @@ def test_an_export_goes_on_where_a_killed_one_left_it(synced: SyncedAccount) -> 
     assert (answer["exported"], answer["skipped"], answer["errors"]) == (0, 1, 0)
     assert len(synced.server.cards) == 1
     assert counts(synced.sync()) == {}
+
+
+@pytest.mark.parametrize("is_spelled", [False, True])
+def test_a_new_card_whose_reply_was_lost_is_found_under_another_name(synced: SyncedAccount, is_spelled: bool) -> None:
+    synced.sync()
+    bob = synced.make_person(name="Bob", uid="uid-bob", notes="mine")
+
+    def rename(what: str) -> None:
+        if what.startswith("get ") and "/ada/book/renamed.vcf" not in synced.server.cards:
+            [href] = synced.server.cards
+            text = synced.server.cards[href].text
+            synced.server.remove(href)
+            synced.server.edit("renamed.vcf", text.replace("NOTE:mine\r\n", "") if is_spelled else text)
+
+    synced.requests()
+    synced.server.on_request = rename
+    synced.server.faults = {1: "lose_after"}
+    with synced.served():
+        receipt = export_people(owner=synced.owner, person_ids=[bob.pk])
+    assert receipt.messages == []
+    assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
+    assert "NOTE:mine" in synced.card_of(bob)
+    assert counts(synced.sync()) == {}
