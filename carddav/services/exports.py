@@ -11,7 +11,7 @@ from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
-from carddav.sync.run import pull, push_unfound, queue_people, save_listing
+from carddav.sync.run import forget_found, pull, push_unfound, queue_people, save_listing
 from people.models import Person
 
 _BATCH = 50
@@ -31,7 +31,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
                 # A book that nobody has read yet may hold these people, as may one with new cards of unknown outcome.
                 if context.unfound or context.connection.last_reconcile_at is None:
                     pull(context)
-                    context.unfound.clear()
+                    forget_found(context)
                     sendable = _sendable(owner, person_ids)
                 for start in range(0, len(sendable), _BATCH):
                     batch = sendable[start : start + _BATCH]

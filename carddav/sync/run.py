@@ -29,7 +29,7 @@ def sync_book(context: Context) -> None:
     if not context.dry_run:
         recover(context)
     pull(context)
-    context.unfound.clear()  # listed, and linked by UID, or sent again below
+    forget_found(context)
     if context.dry_run:
         _count_push(context)
         delete_cards(context)
@@ -54,6 +54,7 @@ def push_unfound(context: Context) -> None:
     push_all(context, mapping_ids)
     for _ in context.unfound.values():
         context.tally.fail("It is not known whether the server took a new contact. The next run looks for it.")
+    context.unfound.clear()  # said once
 
 
 def forget_found(context: Context) -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.api.sync import progress
 from carddav.client import LoginRefusedError, Outcome
-from carddav.models import Connection, Mapping, PendingImport, Run
+from carddav.models import Connection, JournalEntry, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
 from carddav.services.connection_lock import locked_connection
 from carddav.services.exports import export_people
@@ -486,3 +486,21 @@ def test_a_new_card_whose_reply_was_lost_is_found_under_another_name(synced: Syn
     assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
     assert "NOTE:mine" in synced.card_of(bob)
     assert counts(synced.sync()) == {}
+
+
+@pytest.mark.parametrize("is_export", [False, True])
+def test_a_new_card_that_a_killed_run_may_have_sent_keeps_its_name(synced: SyncedAccount, is_export: bool) -> None:
+    """Its request may still be on its way: the server takes one of two of the same name."""
+    synced.sync()
+    bob = synced.make_person(name="Bob")
+    synced.requests()
+    synced.server.faults = {1: "kill_before"}
+    with synced.served(), suppress(Killed):
+        export_people(owner=synced.owner, person_ids=[bob.pk])
+    sent = JournalEntry.objects.owned_by(synced.owner).get().href
+    if is_export:
+        with synced.served():
+            export_people(owner=synced.owner, person_ids=[bob.pk])
+    else:
+        synced.sync()
+    assert list(synced.server.cards) == [sent]
