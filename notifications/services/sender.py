@@ -86,7 +86,7 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
 @contextmanager
 def _kept_open(names: set[str]) -> Iterator[None]:
     with ExitStack() as stack:
-        for name in names:
+        for name in names & channels().keys():
             stack.enter_context(channels()[name].kept_open())
         yield
 

@@ -122,6 +122,14 @@ def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None
     assert sorted(handed) == sorted((str(pk),) for pk in batch)
 
 
+def test_one_of_an_unknown_channel_leaves_the_others(alice: User, webhook: Destination, receiver: Recorder) -> None:
+    receiver.reply = Reply()
+    batch = planned(alice, 3)
+    Delivery.unscoped.filter(pk=batch[0]).update(channel="gone")
+    sender.send_batch(delivery_ids=batch)
+    assert set(ids(receiver)) == set(map(str, batch[1:]))
+
+
 def test_more_than_one_batch_is_handed_out_at_once(alice: User, webhook: Destination) -> None:
     planned(alice, dispatch.BATCH + 1)
     handed: list[tuple[str, ...]] = []
