@@ -67,6 +67,9 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     logged, and found again when its lease runs out.
     """
     deliveries = read(delivery_ids)
+    if len(deliveries) > 1:
+        # A batch whose worker died comes back whole. What it died of is among those begun: they go alone, by the scan.
+        deliveries = [delivery for delivery in deliveries if delivery.state != DeliveryState.SENDING]
     facts, begun = read_facts(deliveries), time.monotonic()
     with _kept_open({delivery.channel for delivery in deliveries}):
         for number, delivery in enumerate(deliveries, start=1):

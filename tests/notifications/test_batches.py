@@ -122,6 +122,19 @@ def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None
     assert sorted(handed) == sorted((str(pk),) for pk in batch)
 
 
+def test_a_batch_that_comes_back_leaves_out_what_was_begun(
+    alice: User, webhook: Destination, receiver: Recorder
+) -> None:
+    receiver.reply = Reply()
+    batch = planned(alice, 3)
+    assert sender.claim(sender.read(batch[:1])[0], now=timezone.now())
+    Delivery.unscoped.rows().filter(pk=batch[0]).update(held_until=timezone.now() - dt.timedelta(minutes=1))
+    sender.send_batch(delivery_ids=batch)
+    assert set(ids(receiver)) == set(map(str, batch[1:]))
+    sender.send_batch(delivery_ids=batch[:1])
+    assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
+
+
 def test_one_of_an_unknown_channel_leaves_the_others(alice: User, webhook: Destination, receiver: Recorder) -> None:
     receiver.reply = Reply()
     batch = planned(alice, 3)
