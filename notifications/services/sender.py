@@ -95,8 +95,8 @@ def _kept_open(names: set[str]) -> Iterator[None]:
 
 
 def read(ids: Sequence[UUID]) -> list[Delivery]:
-    """The deliveries, with owner and person."""
-    rows = Delivery.unscoped.rows().filter(pk__in=ids)
+    """The deliveries, with owner and person, the oldest first."""
+    rows = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
     return list(rows.select_related("owner", "person").defer(*_UNREAD))
 
 

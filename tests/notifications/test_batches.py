@@ -52,6 +52,14 @@ def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, 
     assert len(receiver.connections) == 1
 
 
+def test_the_oldest_of_a_batch_goes_first(alice: User, webhook: Destination) -> None:
+    batch = sorted(planned(alice, 3))
+    for number, delivery_id in enumerate(batch):
+        due = timezone.now() - dt.timedelta(minutes=number)
+        Delivery.unscoped.filter(pk=delivery_id).update(next_try_at=due)
+    assert [delivery.pk for delivery in sender.read(batch)] == batch[::-1]
+
+
 def test_what_one_keeps_waiting_goes_on_alone(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
