@@ -54,18 +54,23 @@ class ThreadQueue:
         self.max_per_kind = max(2, threads // 4)  # more would only wait for the lock of the interpreter
         self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
         self.running: Counter[Kind] = Counter()  # those that have a thread now
-        self.large: dict[Kind, None] = {}  # those that were large the last time, the latest last
-        self.impatient: set[Kind] = set()  # those that have waited long enough for the other large ones
+        # By caller and path, those that were large the last time, the latest last.
+        self.large: dict[tuple[object, bytes], None] = {}
+        # The waiters that have waited long enough for the other large ones.
+        self.impatient: set[asyncio.Future[None]] = set()
         self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
         self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
 
     async def enter(self, kind: Kind) -> None:
         """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
-        grant: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        grant: asyncio.Future[None] = loop.create_future()
         self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(grant)
         self._grant()
-        if not grant.done() and kind in self.large:
-            asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._let_in, kind, grant)
+        if grant.done():
+            return
+        # Whatever it is taken for now: it may count as large by the time that it is its turn.
+        patience = loop.call_later(PATIENCE_SECONDS, self._let_in, grant)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await grant
@@ -76,6 +81,9 @@ class ThreadQueue:
             if isinstance(error, TimeoutError):
                 raise RefusedError(503) from None
             raise
+        finally:
+            patience.cancel()
+            self.impatient.discard(grant)
 
     async def call(self, kind: Kind, function: Callable[[], None]) -> None:
         """Run `function` in the thread that `enter` gave, and give the thread back."""
@@ -87,10 +95,11 @@ class ThreadQueue:
             self._count(kind, threads=1)
 
     def leave(self, kind: Kind, *, was_large: bool = False) -> None:
-        """The request is over; the next of its kind is taken for as large."""
-        self.large.pop(kind, None)
+        """The request is over; the caller's next for its path is taken for as large."""
+        path = kind.caller, kind.path
+        self.large.pop(path, None)
         if was_large:
-            self.large[kind] = None
+            self.large[path] = None
         if len(self.large) > _KINDS_KEPT:
             del self.large[next(iter(self.large))]
         self._count(kind, requests=-1)
@@ -127,7 +136,6 @@ class ThreadQueue:
             if not grant.done():
                 self.free -= 1
                 self.running[kind] += 1
-                self.impatient.discard(kind)
                 self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
                 grant.set_result(None)
 
@@ -149,13 +157,20 @@ class ThreadQueue:
         return None
 
     def _has_room(self, kind: Kind) -> bool:
-        if kind not in self.large or kind in self.impatient:
+        if not self._is_large(kind):
             return True
-        return sum(self.running[other] for other in self.running.keys() & self.large) < MOST_LARGE
+        # Who gave up is still in the queue, and takes no thread.
+        first = next((grant for grant in self.waiting[kind.caller][kind.path][kind] if not grant.done()), None)
+        if first is None or first in self.impatient:
+            return True
+        return sum(count for other, count in self.running.items() if self._is_large(other)) < MOST_LARGE
 
-    def _let_in(self, kind: Kind, grant: "asyncio.Future[None]") -> None:
+    def _is_large(self, kind: Kind) -> bool:
+        return (kind.caller, kind.path) in self.large
+
+    def _let_in(self, grant: "asyncio.Future[None]") -> None:
         if not grant.done():
-            self.impatient.add(kind)
+            self.impatient.add(grant)
             self._grant()
 
     def _mark_held_up(self, caller: object) -> None:

@@ -100,9 +100,60 @@ def test_a_large_request_is_let_in_when_the_others_take_too_long(monkeypatch: py
 
     async def scenario(queue: ThreadQueue) -> None:
         large = [Kind(f"reader {number}", b"/all") for number in range(MOST_LARGE + 1)]
-        queue.large = dict.fromkeys(large)
+        queue.large = dict.fromkeys((kind.caller, kind.path) for kind in large)
         await asyncio.wait_for(asyncio.gather(*map(queue.enter, large)), 60)
         assert queue.impatient == set()
+
+    play(scenario)
+
+
+def test_each_waiter_has_a_patience_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that ask the same, and became large only while they waited."""
+    monkeypatch.setattr(thread_queues, "PATIENCE_SECONDS", 0)
+
+    async def scenario(queue: ThreadQueue) -> None:
+        queue.free = 0
+        queue.running[Kind("reader", b"/all")] = MOST_LARGE
+        queue.large["reader", b"/all"] = None
+        twice = Kind("twice", b"/all")
+        waiting = [asyncio.ensure_future(queue.enter(twice)) for _ in range(2)]
+        while len(queue.impatient) < 2:
+            await asyncio.sleep(0)
+        queue.large["twice", b"/all"] = None
+        queue.free = 2
+        queue._grant()
+        await asyncio.wait_for(asyncio.gather(*waiting), 60)
+        assert queue.impatient == set()
+
+    play(scenario)
+
+
+def test_who_gives_up_leaves_no_patience_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_queues, "PATIENCE_SECONDS", 0)
+
+    async def scenario(queue: ThreadQueue) -> None:
+        queue.free = 0
+        one = asyncio.ensure_future(queue.enter(Kind("one", b"/all")))
+        while not queue.impatient:
+            await asyncio.sleep(0)
+        one.cancel()
+        await asyncio.wait([one])
+        assert queue.impatient == set()
+
+    play(scenario)
+
+
+def test_another_query_is_as_large() -> None:
+    async def scenario(queue: ThreadQueue) -> None:
+        queries = [Kind("reader", b"/all", b"%d" % number) for number in range(MOST_LARGE + 1)]
+        await queue.enter(queries[0])
+        await queue.call(queries[0], lambda: None)
+        queue.leave(queries[0], was_large=True)
+        *begun, late = [asyncio.ensure_future(queue.enter(kind)) for kind in queries]
+        await asyncio.wait_for(queue.enter(Kind("other", b"/one")), 60)
+        assert all(one.done() for one in begun)
+        assert not late.done()
+        late.cancel()
 
     play(scenario)
 
