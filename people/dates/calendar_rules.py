@@ -33,14 +33,15 @@ def rule_lines(rule: Recurrence, start: dt.date, today: dt.date) -> list[str]:
         # The 60th day is 29 February, in a common year 1 March; the last one of February is the 29th or 28th.
         parts.append("BYYEARDAY=60" if rule.leap_day is LeapDayRule.MAR1 else "BYMONTH=2;BYMONTHDAY=-1")
     elif unit is Unit.MONTHS and is_leap_day and rule.leap_day is LeapDayRule.MAR1:
-        return [_listed(rule, today)]
+        return _listed(rule, today)
     elif unit is Unit.MONTHS and day > 28:
         parts.append(f"BYMONTHDAY={','.join(map(str, range(28, day + 1)))};BYSETPOS=-1")
     return [f"RRULE:{';'.join(parts)}"]
 
 
-def _listed(rule: Recurrence, today: dt.date) -> str:
+def _listed(rule: Recurrence, today: dt.date) -> list[str]:
     """Every so many months from a 29 February on, which in a common February is 1 March."""
     end = today.replace(year=min(today.year + _LISTED_YEARS, 9999), day=1)
     days = rule.between(today - dt.timedelta(366), end)
-    return f"RDATE;VALUE=DATE:{','.join(f'{day:%Y%m%d}' for day in days)}"
+    listed = ",".join(f"{day:%Y%m%d}" for day in days)
+    return [f"RDATE;VALUE=DATE:{listed}"] if listed else []  # a property without a value breaks the calendar

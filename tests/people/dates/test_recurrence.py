@@ -9,6 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from accounts.vocabularies import LeapDayRule
+from people.dates.calendar_rules import rule_lines
 from people.dates.recurrence import (
     Recurrence,
     Reminder,
@@ -238,3 +239,9 @@ def test_a_rule_that_changed_has_its_old_reminders_no_more() -> None:
 )
 def test_turns(anchor: str, occurrence: str, expected: int | None) -> None:
     assert turns(date.fromisoformat(anchor), date.fromisoformat(occurrence), FEB28) == expected
+
+
+def test_a_leap_day_whose_months_are_far_off_lists_no_days() -> None:
+    rule = Recurrence(date(2096, 2, 29), Unit.MONTHS, 1, leap_day=MAR1)
+    assert rule_lines(rule, rule.anchor, date(2026, 1, 1)) == []
+    assert rule_lines(rule, rule.anchor, date(2096, 2, 1))[0].startswith("RDATE;VALUE=DATE:20960229,20960329,")
