@@ -147,7 +147,8 @@ else:
         **DATABASES["default"].get("OPTIONS", {}),
     }
 # To open SQLite anew for a request costs it 5 ms: the pragmas, the schema, statements to prepare again.
-DATABASES["default"]["CONN_MAX_AGE"] = env["CONN_MAX_AGE"]
+# A pool keeps connections itself: a thread gives its own back after each request or task.
+DATABASES["default"]["CONN_MAX_AGE"] = 0 if "pool" in DATABASES["default"]["OPTIONS"] else env["CONN_MAX_AGE"]
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -2,7 +2,7 @@
 
 import re
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import environ
 
@@ -15,8 +15,27 @@ def _database(text: str) -> dict[str, Any]:
     parts = urlsplit(text)
     check(parts.scheme in {"postgres", "postgresql", "sqlite"} and parts.port != 0)
     check(not parts.netloc if parts.scheme == "sqlite" else parts.path.strip("/"))
-    config: dict[str, Any] = environ.Env.db_url_config(text)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    ours = {name: query.pop(name) for name in ("pool", "pooler") if name in query}
+    check(not ours or parts.scheme != "sqlite")
+    config: dict[str, Any] = environ.Env.db_url_config(
+        parts._replace(query=urlencode(query)).geturl() if ours else text
+    )
+    if "pool" in ours:
+        config.setdefault("OPTIONS", {})["pool"] = _pool(ours["pool"])
+    if "pooler" in ours:
+        # A transaction at a time of somebody else's server connection: a cursor would be left behind on it.
+        check(ours["pooler"] == "transaction")
+        config["DISABLE_SERVER_SIDE_CURSORS"] = True
     return config
+
+
+def _pool(text: str) -> dict[str, Any]:
+    """`4..20`: connections that a process keeps open, and has at most. Who finds none free waits five seconds."""
+    found = re.fullmatch(r"(\d{1,4})\.\.(\d{1,4})", text)
+    check(found is not None and int(found[2]) >= max(1, int(found[1])))
+    assert found  # noqa: S101 - as just checked
+    return {"min_size": int(found[1]), "max_size": int(found[2]), "timeout": 5}
 
 
 def _redis(text: str) -> str:
@@ -61,7 +80,8 @@ OBJECT_STORE = Kind(
 )
 DATABASE = Kind(
     _database,
-    "postgres://user:password@host:port/name or sqlite:////path/of/a/file (special characters percent-encoded)",
+    "postgres://user:password@host:port/name, with ?pool=4..20 and "
+    "&pooler=transaction if need be (docs/scale.md), or sqlite:////path/of/a/file (special characters percent-encoded)",
     unset=None,
 )
 REDIS = Kind(_redis, "redis://host:port/0, or rediss:// for TLS")

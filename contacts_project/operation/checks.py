@@ -28,6 +28,7 @@ from contacts_project.operation.health import (
 TAG = "doctor"
 PLENTY_BYTES = 1024**3
 _SECRETS = 100
+_MANY_CONNECTIONS = 0.8
 
 
 @register(TAG, deploy=True)
@@ -118,6 +119,31 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
         return []
     hint = "Keep DATA_DIR on a local disk: network file systems cannot do it."
     return [Caution(f"SQLite runs in {mode} mode, not WAL.", hint=hint, id="doctor.W020")]
+
+
+@register(TAG, deploy=True)
+def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """PostgreSQL refuses whoever comes when all its connections are taken: web processes and workers alike."""
+    if connection.vendor != "postgresql":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT current_setting('max_connections')::int - "
+                "current_setting('superuser_reserved_connections')::int, "
+                "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+            )
+            most, taken = cursor.fetchone()
+    except DatabaseError:
+        return []
+    pool = settings.DATABASES["default"]["OPTIONS"].get("pool")
+    text = f"{taken} of the {most} connections of PostgreSQL are taken" + (
+        f"; each of our processes has at most {pool['max_size']}." if pool else "; our processes have no pool."
+    )
+    hint = "Give each process a smaller pool (DATABASE_URL, ?pool=2..8), run pgbouncer, or raise max_connections."
+    if taken > most * _MANY_CONNECTIONS or (pool and pool["max_size"] > most):
+        return [Caution(text, hint=hint, id="doctor.W024")]
+    return [Info(text, id="doctor.I025")]
 
 
 @register(TAG, deploy=True)

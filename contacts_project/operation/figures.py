@@ -163,6 +163,21 @@ def database_bytes() -> int:
     return sum(path.stat().st_size for path in (Path(name), Path(f"{name}-wal")) if path.is_file())
 
 
+def database_connections() -> dict[str, int]:
+    """Connections to the database of all processes on all machines, by what they do; none on SQLite."""
+    if connection.vendor != "postgresql":
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND backend_type = 'client backend' GROUP BY 1"
+        )
+        found = dict(cursor.fetchall())
+    busy, idle = found.pop("active", 0), found.pop("idle", 0)
+    in_transaction = sum(found.pop(name, 0) for name in ("idle in transaction", "idle in transaction (aborted)"))
+    return {"active": busy, "idle": idle, "in_transaction": in_transaction, "other": sum(found.values())}
+
+
 def sizes() -> dict[str, int]:
     """How large the instance is now."""
     return {

@@ -79,11 +79,20 @@ def _gauges() -> Iterator[Any]:
     for name, (text, ask) in one_number.items():
         if (value := _asked(name, ask)) is not None:
             yield GaugeMetricFamily(name, text, value=value)
-    if (messages := _asked("contacts_queue_messages", figures.queue_messages)) is not None:
-        family = GaugeMetricFamily("contacts_queue_messages", "Tasks that wait for a worker.", labels=["queue"])
-        for queue, number in messages.items():
-            family.add_metric([queue], number)
-        yield family
+    by_label: dict[str, tuple[str, str, Callable[[], dict[str, int]]]] = {
+        "contacts_queue_messages": ("Tasks that wait for a worker.", "queue", figures.queue_messages),
+        "contacts_database_connections": (
+            "Connections to PostgreSQL, of all processes.",
+            "state",
+            figures.database_connections,
+        ),
+    }
+    for name, (text, label, ask_all) in by_label.items():
+        if numbers := _asked(name, ask_all):
+            family = GaugeMetricFamily(name, text, labels=[label])
+            for value, number in numbers.items():
+                family.add_metric([value], number)
+            yield family
 
 
 def _asked(name: str, ask: Callable[[], Any]) -> Any:

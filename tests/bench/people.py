@@ -40,35 +40,40 @@ def book(shared: SharedData) -> User:
 
     def make() -> User:
         owner = make_user("bench@example.org")
-        with account_write(owner):
-            types = list(RelationshipType.objects.owned_by(owner))
-            groups = Group.objects.bulk_create(
-                Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
-            )
-            template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
-            people = [_person(owner, n, types) for n in range(PEOPLE)]
-            Person.objects.bulk_create(people, batch_size=500)
-            make_keys(owner, people)
-            wheel = cycle(groups)
-            Membership.objects.bulk_create(
-                (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)),
-                batch_size=2000,
-            )
-            ImportantDate.objects.bulk_create(
-                (
-                    ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
-                    for n, p in enumerate(people)
-                ),
-                batch_size=2000,
-            )
-            values = [CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people]
-            CustomFieldValue.objects.bulk_create(values, batch_size=2000)
-            index_values(owner.pk, values)
-            Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
+        fill_book(owner, PEOPLE)
         return owner
 
     made: User = shared.once(f"people-{PEOPLE}", make)
     return made
+
+
+def fill_book(owner: User, number: int) -> None:
+    """So many people, each with what `book` says."""
+    with account_write(owner):
+        types = list(RelationshipType.objects.owned_by(owner))
+        groups = Group.objects.bulk_create(
+            Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
+        )
+        template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
+        people = [_person(owner, n, types) for n in range(number)]
+        Person.objects.bulk_create(people, batch_size=500)
+        make_keys(owner, people)
+        wheel = cycle(groups)
+        Membership.objects.bulk_create(
+            (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)),
+            batch_size=2000,
+        )
+        ImportantDate.objects.bulk_create(
+            (
+                ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
+                for n, p in enumerate(people)
+            ),
+            batch_size=2000,
+        )
+        values = [CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people]
+        CustomFieldValue.objects.bulk_create(values, batch_size=2000)
+        index_values(owner.pk, values)
+        Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
 
 
 def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:

@@ -1,0 +1,38 @@
+"""What is counted of the process's pool of database connections, where `DATABASE_URL` asks for one (`?pool=4..20`)."""
+
+import threading
+from typing import Any
+
+from django.db import connection
+from django.db.backends.signals import connection_created
+
+from contacts_project.kernel.metrics import Counter
+
+POOL = Counter(
+    "contacts_database_pool_total",
+    "Connections that requests and tasks asked their process's pool for: asked, waited, and refused after waiting.",
+    ("event",),
+)
+# As psycopg_pool counts them.
+_EVENTS = {"requests_num": "asked", "requests_queued": "waited", "requests_errors": "refused"}
+_lock = threading.Lock()
+_counted: dict[str, int] = {}
+
+
+def count_pool(**kwargs: Any) -> None:
+    """Count what happened at the pool since it was last asked; a refusal is seen with the next connection."""
+    pool: Any = getattr(connection, "pool", None)
+    if pool is None:
+        return
+    stats = pool.get_stats()
+    with _lock:
+        for name, event in _EVENTS.items():
+            number = stats.get(name, 0)
+            if new := number - _counted.get(name, 0):
+                POOL.count(event, number=new)
+                _counted[name] = number
+
+
+def watch_pool() -> None:
+    """Count from now on, with each connection that is taken."""
+    connection_created.connect(count_pool, dispatch_uid="database_pool")

@@ -1,0 +1,110 @@
+"""`?pool=` and `?pooler=` of DATABASE_URL, on a real PostgreSQL."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from contacts_project.environment.servers import DATABASE
+from contacts_project.operation import figures
+from contacts_project.operation.checks import check_connections
+from tests.workers import ROOT, database_url
+
+URL = "postgres://user:secret@db:5432/contacts"
+
+
+def test_a_pool_has_a_least_and_a_most_and_a_patience() -> None:
+    assert DATABASE.parse(f"{URL}?pool=4..20&sslmode=require")["OPTIONS"] == {
+        "pool": {"min_size": 4, "max_size": 20, "timeout": 5},
+        "sslmode": "require",
+    }
+    assert "pool" not in DATABASE.parse(URL).get("OPTIONS", {})
+
+
+def test_a_pooler_of_transactions_is_asked_for_no_cursor() -> None:
+    assert DATABASE.parse(f"{URL}?pooler=transaction")["DISABLE_SERVER_SIDE_CURSORS"] is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"{URL}?pool={size}" for size in ("", "4", "20..4", "0..0", "-1..3", "a..b", "4..20000")),
+        f"{URL}?pooler=session",
+        "sqlite:////tmp/file?pool=1..2",
+        "sqlite:////tmp/file?pooler=transaction",
+    ],
+)
+def test_what_is_no_pool_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        DATABASE.parse(text)
+
+
+THREADS = """
+import threading, django
+django.setup()
+from django.conf import settings
+from django.core.signals import request_finished
+from django.db import OperationalError, connection
+from contacts_project.kernel.metrics import read_all
+assert settings.DATABASES["default"]["CONN_MAX_AGE"] == 0
+inside, told = threading.Barrier(3), []
+leave = threading.Event()
+
+def hold():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        told.append(cursor.fetchone()[0])
+        inside.wait(30)
+        leave.wait(30)
+    request_finished.send(None)
+
+holders = [threading.Thread(target=hold) for _ in range(2)]
+for thread in holders: thread.start()
+inside.wait(30)
+try:
+    connection.ensure_connection()
+except OperationalError:
+    print("refused")
+leave.set()
+for thread in holders: thread.join()
+with connection.cursor() as cursor:
+    cursor.execute("SELECT pg_backend_pid()")
+    print("again" if cursor.fetchone()[0] in told else "another")
+connection.close()
+print({sample.labels[0]: int(sample.values[0]) for sample in read_all()["contacts_database_pool_total"]})
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_path: Any) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no pool")
+    url = database_url()
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
+        "DATABASE_URL": f"{url}{'&' if '?' in url else '?'}pool=1..2",
+        "DATA_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-W", "ignore", "-c", THREADS]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.split("\n")
+    assert lines[:2] == ["refused", "again"]
+    counts = eval(lines[2])
+    assert counts["asked"] == 4
+    assert counts["refused"] == 1
+
+
+@pytest.mark.django_db
+def test_connections_are_counted_and_doctor_tells_of_them() -> None:
+    found, messages = figures.database_connections(), check_connections(None)
+    if connection.vendor != "postgresql":
+        assert not found
+        assert not messages
+        return
+    assert found["active"] >= 1
+    assert "connections of PostgreSQL are taken" in str(messages[0].msg)
