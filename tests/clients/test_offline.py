@@ -1,11 +1,13 @@
 """Devices that are offline and meet again: nothing is lost and nothing doubled, on both databases."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from contacts_client import Action, RefusedError, State
+from contacts_client import Action, Connection, Copy, RefusedError, State, Store, new_id
+from contacts_client.store import Edit
 
 from accounts.models import ApiToken, User
 from people.models import ImportantDate, Person
@@ -178,6 +180,88 @@ def test_an_edit_that_is_refused_is_kept_and_can_be_amended_or_given_up(phone: D
     settle(phone, laptop)
     assert laptop.people()["Ada"]["notes"] == "n"
     assert not any([phone.copy.store.edits(), list(laptop.copy.all("group"))])
+
+
+def test_what_another_program_adds_until_an_edit_is_sent_is_sent_with_it(
+    phone: Device, laptop: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = both_know(phone, laptop)
+    phone.copy.update("person", ada, {"notes": "first"})
+    held_up, other = phone.copy._is_held_up, Copy(Store(phone.path))
+
+    def add(edit: Edit) -> bool:
+        other.update("person", ada, {"notes": "second", "nickname": "Countess"})
+        return held_up(edit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(phone.copy, "_is_held_up", add)
+        phone.copy.push()
+    other.store.close()
+    settle(phone, laptop)
+    seen = laptop.people()["Ada"]
+    assert (seen["notes"], seen["nickname"]) == ("second", "Countess")
+
+
+@pytest.mark.parametrize("removed", [False, True])
+@pytest.mark.parametrize("deleted_by", ["phone", "laptop"])
+def test_a_conflict_about_a_field_outlives_its_record(
+    phone: Device, laptop: Device, alice: User, deleted_by: str, removed: bool
+) -> None:
+    ada = both_know(phone, laptop)
+    date = phone.copy.create("importantDate", {"personId": ada, "title": "old", "date": "2000-01-01"})
+    settle(phone, laptop)
+    phone.copy.update("importantDate", date, {"title": "phone's"})
+    laptop.copy.update("importantDate", date, {"title": "laptop's"})
+    settle(phone, laptop)
+    assert [conflict.field for conflict in laptop.copy.conflicts()] == ["title"]
+    (phone if deleted_by == "phone" else laptop).copy.delete("importantDate", date)
+    settle(phone, laptop)
+    if removed:
+        client_of(alice).ok("DELETE", f"/api/people/{ada}/important-dates/{date}/permanent")
+    (conflict,) = laptop.copy.conflicts()
+    assert (conflict.field, conflict.mine) == (None, {"title": "laptop's"})
+    laptop.copy.resolve(conflict, "mine")
+    laptop.copy.update("importantDate", date, {"date": "2001-01-01"})
+    settle(phone, laptop)
+    assert laptop.copy.refused() == []
+    (back,) = phone.copy.all("importantDate")
+    assert (back["title"], back["date"][:10], back["id"] == date) == ("laptop's", "2001-01-01", not removed)
+
+
+def answering(status: int, **content: Any) -> Connection:
+    """What answers each write so."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"changes": [], "cursor": "c", "hasMore": False})
+        return httpx.Response(status, **content)
+
+    return Connection("http://testserver", "", transport=httpx.MockTransport(answer))
+
+
+def test_a_request_whose_twin_is_under_way_is_no_refusal(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), answering(409, json={"error": "Later", "code": "in_progress"}))
+    copy.create("person", {"name": "Ada"})
+    with pytest.raises(RefusedError):
+        copy.sync()
+    assert [edit.state for edit in copy.store.edits()] == [State.SENDING]
+
+
+def test_a_refusal_by_a_proxy_is_kept_though_it_is_no_json(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), answering(413, text="<html>Too large</html>"))
+    copy.create("person", {"name": "Ada"})
+    assert copy.sync().refused == 1
+    assert [edit.problem for edit in copy.refused()] == [{}]
+
+
+def test_an_edit_keeps_its_id(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), answering(400, json={"error": "No"}))
+    copy.create("person", {"name": "Ada"})
+    copy.sync()
+    (edit,) = copy.refused()
+    with pytest.raises(ValueError, match="keeps its id"):
+        copy.amend(edit, {"id": new_id()})
+    assert copy.refused() == [edit]
 
 
 def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, laptop: Device, mallory: User) -> None:

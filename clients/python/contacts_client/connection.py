@@ -90,7 +90,7 @@ class RetryingTransport(httpx.BaseTransport):
         """Nothing of the request was kept, or its twin is still under way."""
         if response.status_code == 409:
             response.read()
-            return bool(_body(response).get("code") == "in_progress")
+            return bool(body_of(response).get("code") == "in_progress")
         return response.status_code in _BUSY
 
 
@@ -123,7 +123,7 @@ class Connection:
         with cls(base_url, "") as nobody:
             nobody._http.headers.pop("Authorization")
             made = nobody.request("POST", "/api/auth/token", body)
-        return cls(base_url, str(_read(made)["apiToken"]["token"]))
+        return cls(base_url, str(success(made)["apiToken"]["token"]))
 
     def sign_out(self) -> None:
         """End the token."""
@@ -152,7 +152,7 @@ class Connection:
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
     ) -> JSON:
         """The body of a success. Raises RefusedError."""
-        return _read(self.request(method, path, body, headers=headers, **query))
+        return success(self.request(method, path, body, headers=headers, **query))
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[JSON]:
         """The records of a list, page by page, whether it goes by `offset` or by `cursor`. Raises RefusedError."""
@@ -170,13 +170,14 @@ class Connection:
         with self._http.stream("GET", "/api/changes/stream", timeout=timeout) as response:
             if response.is_error:
                 response.read()
-                _read(response)
+                success(response)
             for line in response.iter_lines():
                 if line.startswith("data:"):
                     yield int(json.loads(line.removeprefix("data:"))["revision"])
 
 
-def _body(response: httpx.Response) -> JSON:
+def body_of(response: httpx.Response) -> JSON:
+    """Empty where it is no JSON object, as of a proxy on the way."""
     try:
         found = response.json()
     except ValueError:
@@ -184,8 +185,9 @@ def _body(response: httpx.Response) -> JSON:
     return found if isinstance(found, dict) else {}
 
 
-def _read(response: httpx.Response) -> JSON:
-    body = _body(response)
+def success(response: httpx.Response) -> JSON:
+    """The body. Raises RefusedError."""
+    body = body_of(response)
     if response.is_error:
         raise RefusedError(response.status_code, body)
     return body

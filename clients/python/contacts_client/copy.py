@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx
 
-from contacts_client.connection import JSON, Connection, RefusedError
+from contacts_client.connection import JSON, Connection, body_of, success
 from contacts_client.ids import new_id
 from contacts_client.kinds import KINDS, as_in_feed
 from contacts_client.merge import is_same, merge
@@ -101,8 +101,9 @@ class Copy:
                 self.update(conflict.type, conflict.id, mine)
             else:  # deleted elsewhere
                 mine = conflict.mine if conflict.field is None else {conflict.field: conflict.mine}
-                whole = conflict.base if conflict.field is None else {}
-                self._add(conflict.type, conflict.id, Action.RESTORE, base=whole, body=mine)
+                known = self.store.record(conflict.type, conflict.id)  # where its deletion waits here
+                was = conflict.base if conflict.field is None else known.record if known else {}
+                self._add(conflict.type, conflict.id, Action.RESTORE, base=was, body=mine)
 
     def discard(self, edit: Edit) -> None:
         """Give up an edit that was refused; with a create goes what was done to its record since."""
@@ -113,7 +114,9 @@ class Copy:
                     self.store.remove_edit(later.number)
 
     def amend(self, edit: Edit, changes: JSON) -> None:
-        """Have an edit that was refused sent again, with these fields changed."""
+        """Have an edit that was refused sent again, with these fields changed. Raises ValueError for another id."""
+        if changes.get("id", edit.id) != edit.id:
+            raise ValueError("an edit keeps its id: discard it and create the record anew")
         body = {**edit.body, **changes}
         self.store.change_edit(edit.number, body=body, key=str(uuid4()), state=State.WAITING, problem=None)
 
@@ -155,7 +158,7 @@ class Copy:
                     self.store.set_fact("reading", str(self._reading + 1))
                     self.store.set_fact("begins anew", "yes")
                 continue
-            page = _success(answer)
+            page = success(answer)
             self._take_over(page)
             if not page["hasMore"]:
                 return
@@ -166,8 +169,7 @@ class Copy:
         while edit := self.store.next_edit(number):
             number = edit.number
             if edit.state is not State.REFUSED and not self._is_held_up(edit):
-                self._SENDERS[edit.action](self, edit)
-                sent += 1
+                sent += self._send(number)
         self._report.pushed += sent
         return sent
 
@@ -202,12 +204,22 @@ class Copy:
         edits = [edit for edit in self.store.edits(type_, id_) if edit.action is not Action.RESTORE]
         if any(edit.action is Action.CREATE and edit.state is not State.SENDING for edit in edits):
             return  # it was never made, and nobody else can have deleted it
-        self.store.remove_record(type_, id_)
+        self._remove(type_, id_)
         for edit in edits:
             self.store.remove_edit(edit.number)
             if edit.action is Action.UPDATE:
                 base = {**(known.record if known else {}), **edit.base}
                 self._conflict(edit, field=None, base=base, mine=edit.body, theirs=None)
+
+    def _remove(self, type_: str, id_: str) -> None:
+        """Without its record a conflict about a field could not be resolved: it becomes one about the record."""
+        known = self.store.record(type_, id_)
+        self.store.remove_record(type_, id_)
+        for old in self.store.conflicts() if known else ():
+            if (old.type, old.id) == (type_, id_) and known and old.field is not None:
+                mine = {old.field: old.mine}
+                self.store.remove_conflict(old.number)
+                self.store.add_conflict(type_, id_, old.action, field=None, base=known.record, mine=mine, theirs=None)
 
     def _conflict(self, edit: Edit, *, field: str | None, base: Any, mine: Any, theirs: Any) -> None:
         self.store.add_conflict(edit.type, edit.id, edit.action, field=field, base=base, mine=mine, theirs=theirs)
@@ -218,8 +230,16 @@ class Copy:
         earlier = self.store.edits(edit.type, edit.id)
         return any(e.action is Action.CREATE and e.state is State.REFUSED for e in earlier if e.number < edit.number)
 
+    def _send(self, number: int) -> bool:
+        """Whether there was something to send."""
+        with self.store.transaction():  # another program may have added to it until here, and does so no more
+            self.store.change_edit(number, state=State.SENDING)
+            edit = self.store.edit(number)
+        if edit is not None:
+            self._SENDERS[edit.action](self, edit)
+        return edit is not None
+
     def _send_create(self, edit: Edit) -> None:
-        self.store.change_edit(edit.number, state=State.SENDING)
         path = KINDS[edit.type].list_path(edit.body)
         answer = self._online.request("POST", path, edit.body, headers={"Idempotency-Key": edit.key})
         is_earlier = answer.headers.get("Idempotent-Replayed") == "true" or _code(answer) == "id_taken"
@@ -238,7 +258,6 @@ class Copy:
             if not edit.body:
                 self.store.remove_edit(edit.number)
                 return
-            self.store.change_edit(edit.number, state=State.SENDING)
             path = KINDS[edit.type].record_path(known.record)
             answer = self._online.request("PUT", path, edit.body, headers={"If-Match": known.etag})
             if not self._is_stale(edit, answer):
@@ -250,13 +269,12 @@ class Copy:
         self._finish(edit, answer, sent=edit.body, before=known)
 
     def _send_delete(self, edit: Edit) -> None:
-        self.store.change_edit(edit.number, state=State.SENDING)
         path = KINDS[edit.type].record_path({**edit.base, "id": edit.id})
         answer = self._online.request("DELETE", path, headers={"If-Match": edit.etag} if edit.etag else None)
         with self.store.transaction():
             if answer.is_success or answer.status_code == 404:
                 self.store.remove_edit(edit.number)
-                self.store.remove_record(edit.type, edit.id)
+                self._remove(edit.type, edit.id)
             elif self._is_stale(edit, answer):
                 self.store.remove_edit(edit.number)
                 known = self.store.record(edit.type, edit.id)
@@ -267,18 +285,26 @@ class Copy:
 
     def _send_restore(self, edit: Edit) -> None:
         """Bring back what was deleted elsewhere, with the user's fields; as a new record where it was removed."""
-        self.store.change_edit(edit.number, state=State.SENDING)
         path = KINDS[edit.type].record_path({**edit.base, **edit.body, "id": edit.id})
         answer = self._online.request("POST", f"{path}/restore", headers={"Idempotency-Key": edit.key})
         if _code(answer) == "not_deleted":
             answer = self._online.request("GET", path)
+        if answer.status_code == 404 and edit.base:
+            self._make_anew(edit)
+        elif not self._finish(edit, answer, sent={}) or not edit.body:
+            return
+        self._send(edit.number)
+
+    def _make_anew(self, edit: Edit) -> None:
+        """The same edit makes a new record, which what was done to the old one since goes to."""
+        id_ = new_id()
+        body = {**edit.base, **edit.body, "id": id_}
         with self.store.transaction():
-            if answer.status_code != 404 or not edit.base:
-                if self._finish(edit, answer, sent={}) and edit.body:
-                    self.update(edit.type, edit.id, edit.body)
-                return
-            self.store.remove_edit(edit.number)
-            self.create(edit.type, {**edit.base, **edit.body, "id": new_id()})
+            for each in self.store.edits(edit.type, edit.id):
+                self.store.change_edit(each.number, id=id_)
+            self.store.change_edit(
+                edit.number, action=Action.CREATE, key=str(uuid4()), base={}, body=body, state=State.WAITING
+            )
 
     _SENDERS = {
         Action.CREATE: _send_create,
@@ -317,15 +343,22 @@ class Copy:
     ) -> bool:
         """Take over what the service made of an edit, also as the base of what was done to the record since.
 
-        `is_whole`: all of the record comes of this edit, so that nobody else can have changed any field.
+        What was restored is updated next, in the same row. `is_whole`: all of the record comes
+        of this edit, so that nobody else can have changed any field.
         """
         with self.store.transaction():
             if not answer.is_success:
                 self._refuse(edit, answer)
                 return False
             kept = self._keep(edit, answer, answer.json()[KINDS[edit.type].name])
-            self.store.remove_edit(edit.number)
+            if edit.action is Action.RESTORE and edit.body:
+                base = seen(kept.record, edit.body)
+                self.store.change_edit(edit.number, action=Action.UPDATE, base=base, state=State.WAITING)
+            else:
+                self.store.remove_edit(edit.number)
             for later in self.store.edits(edit.type, edit.id):
+                if later.number == edit.number:
+                    continue
                 ours = {f for f, v in later.base.items() if (is_same(v, sent[f]) if f in sent else is_whole)}
                 etag = kept.etag if later.etag == (before.etag if before else None) else later.etag
                 self.store.change_edit(later.number, base={**later.base, **seen(kept.record, ours)}, etag=etag)
@@ -333,21 +366,15 @@ class Copy:
 
     def _refuse(self, edit: Edit, answer: httpx.Response) -> None:
         """A refusal that will not change is kept with the edit; what may, such as 401, ends the sync."""
-        if answer.status_code in {401, 408, 429} or answer.status_code >= 500:
-            _success(answer)
-        self.store.change_edit(edit.number, state=State.REFUSED, problem=answer.json())
+        problem = body_of(answer)
+        if answer.status_code in {401, 408, 429} or answer.status_code >= 500 or problem.get("code") == "in_progress":
+            success(answer)
+        self.store.change_edit(edit.number, state=State.REFUSED, problem=problem)
         self._report.refused += 1
 
 
 _GROWING = {Action.CREATE, Action.UPDATE}
 
 
-def _success(answer: httpx.Response) -> JSON:
-    body: JSON = answer.json() if answer.headers.get("Content-Type", "").startswith("application/json") else {}
-    if answer.is_error:
-        raise RefusedError(answer.status_code, body)
-    return body
-
-
 def _code(answer: httpx.Response) -> Any:
-    return answer.json().get("code") if answer.is_error and answer.content else None
+    return body_of(answer).get("code") if answer.is_error else None

@@ -160,6 +160,10 @@ class Store:
         )
         return [_edit(row) for row in rows]
 
+    def edit(self, number: int) -> Edit | None:
+        row = self._one("SELECT * FROM edits WHERE number = ?", number)
+        return None if row is None else _edit(row)
+
     def next_edit(self, number: int) -> Edit | None:
         """The first edit after this number."""
         row = self._one("SELECT * FROM edits WHERE number > ? ORDER BY number LIMIT 1", number)

@@ -93,6 +93,29 @@ await settle(laptop.copy, phone.copy);
 check((await named(phone.copy, "Ada"))["notes"] === "laptop's", "a conflict is resolved");
 check((await named(phone.copy, "Carl"))["notes"] === "kept", "what was deleted is brought back");
 
+// A field that both changed, of a date that is deleted then.
+const [date] = await laptop.copy.all("importantDate");
+const born = String(date?.["id"]);
+await phone.copy.update("importantDate", born, { title: "phone's" });
+await laptop.copy.update("importantDate", born, { title: "laptop's" });
+await settle(phone.copy, laptop.copy);
+await phone.copy.delete("importantDate", born);
+await settle(phone.copy, laptop.copy);
+const [title] = await laptop.copy.conflicts();
+check(title?.field === null, "a conflict about a field becomes one about the record");
+await laptop.copy.resolve(title, "mine");
+await settle(laptop.copy, phone.copy);
+check((await phone.copy.get("importantDate", born))?.["title"] === "laptop's", "a date is brought back with its edit");
+
+// An edit that grows while it is about to be sent.
+await phone.copy.update("person", ada, { notes: "first" });
+const pushed = phone.copy.push();
+await phone.copy.update("person", ada, { notes: "second", organization: "Engines" });
+await pushed;
+await settle(phone.copy, laptop.copy);
+const grown = await named(laptop.copy, "Ada");
+check(grown["notes"] === "second" && grown["organization"] === "Engines", "what is added to an edit is sent");
+
 const refused = await phone.copy.create("person", { name: "Eve", emails: [{ email: "no address" }] });
 phone.network.method = "POST";
 phone.network.losses = 1;
@@ -100,6 +123,10 @@ await phone.copy.create("person", { name: "Bob" });
 await settle(phone.copy, laptop.copy);
 const [edit] = await phone.copy.refused();
 check(edit?.id === refused && edit.problem !== null, "a refusal is kept");
+await phone.copy.amend(edit, { id: ada }).then(
+  () => check(false, "an edit keeps its id"),
+  () => undefined,
+);
 await phone.copy.amend(edit, { emails: [{ email: "eve@example.org" }] });
 await settle(phone.copy, laptop.copy);
 const names = (await laptop.copy.all("person")).map((person) => person["name"]);

@@ -149,7 +149,8 @@ export class Connection {
   }
 }
 
-async function bodyOf(response: Response): Promise<Record<string, any>> {
+// Empty where it is no JSON, as of a proxy on the way.
+export async function bodyOf(response: Response): Promise<Record<string, any>> {
   return response.json().catch(() => ({}));
 }
 

@@ -1,5 +1,5 @@
 // A copy of the account that is read and edited without the network, and synced when there is one (docs/clients.md).
-import { type Connection, RefusedError, success } from "./connection.ts";
+import { bodyOf, type Connection, RefusedError, success } from "./connection.ts";
 import { newId } from "./ids.ts";
 import { isSame, merge } from "./merge.ts";
 import type { Action, Change, Conflict, Edit, Fields, RecordRow, Store } from "./store.ts";
@@ -86,7 +86,9 @@ export class Copy {
       const mine = field === null ? (conflict.mine as Fields) : { [field]: conflict.mine };
       if (conflict.action === "delete") return isThere ? this.#delete(to, type, id) : undefined;
       if (isThere) return this.#update(to, type, id, mine);
-      await this.#add(to, type, id, "restore", { base: field === null ? (conflict.base as Fields) : {}, body: mine });
+      const known = await this.#store.get("records", `${type}/${id}`); // where its deletion waits here
+      const base = field === null ? (conflict.base as Fields) : (known?.record ?? {});
+      await this.#add(to, type, id, "restore", { base, body: mine });
     });
   }
 
@@ -98,8 +100,9 @@ export class Copy {
     });
   }
 
-  // Have an edit that was refused sent again, with these fields changed.
-  amend(edit: Edit, changes: Fields): Promise<void> {
+  // Have an edit that was refused sent again, with these fields changed. Throws where the id is another.
+  async amend(edit: Edit, changes: Fields): Promise<void> {
+    if ((changes["id"] ?? edit.id) !== edit.id) throw new Error("an edit keeps its id: discard it and create the record anew");
     const body = { ...edit.body, ...changes };
     const again = { ...edit, body, idempotencyKey: newId(), state: "waiting" as const, problem: null };
     return this.#change(async (to) => void to.push(put(again)));
@@ -138,8 +141,7 @@ export class Copy {
       if (edit === undefined) break;
       number = edit.number;
       if (edit.state === "refused" || (await this.#isHeldUp(edit))) continue;
-      await this.#send(edit);
-      sent++;
+      if (await this.#send(edit)) sent++;
     }
     this.#report.pushed += sent;
     return sent;
@@ -229,11 +231,23 @@ export class Copy {
     const edits = (await this.#edits(type, id)).filter((edit) => edit.action !== "restore");
     // What was never made, nobody else can have deleted.
     if (edits.some((edit) => edit.action === "create" && edit.state !== "sending")) return;
-    to.push({ table: "records", key: `${type}/${id}` });
+    await this.#remove(to, type, id);
     for (const edit of edits) {
       to.push({ table: "edits", key: keyOf(edit.number) });
       if (edit.action !== "update") continue;
       this.#conflict(to, edit, { field: null, base: { ...known?.record, ...edit.base }, mine: edit.body, theirs: null });
+    }
+  }
+
+  // Without its record a conflict about a field could not be resolved: it becomes one about the record.
+  async #remove(to: Change[], type: string, id: string): Promise<void> {
+    const known = await this.#store.get("records", `${type}/${id}`);
+    to.push({ table: "records", key: `${type}/${id}` });
+    for (const conflict of known ? await this.conflicts() : []) {
+      if (conflict.type !== type || conflict.id !== id || conflict.field === null) continue;
+      const mine = { [conflict.field]: conflict.mine };
+      const row = { ...conflict, field: null, base: known!.record, mine, theirs: null };
+      to.push({ table: "conflicts", key: conflict.key, row });
     }
   }
 
@@ -249,17 +263,26 @@ export class Copy {
     return earlier.some((each) => each.action === "create" && each.state === "refused");
   }
 
-  #send(edit: Edit): Promise<void> {
+  // Whether there was something to send.
+  async #send(edit: Edit): Promise<boolean> {
+    const now = await this.#begin(edit);
+    if (now === undefined) return false;
     const senders = { create: this.#sendCreate, update: this.#sendUpdate, delete: this.#sendDelete, restore: this.#sendRestore };
-    return senders[edit.action].call(this, edit);
+    await senders[now.action].call(this, now);
+    return true;
   }
 
-  #mark(edit: Edit): Promise<void> {
-    return this.#change(async (to) => void to.push(put({ ...edit, state: "sending" })));
+  // The edit as it is now, marked as sent: its user may have added to it since it was read, and does so no more.
+  async #begin(edit: Edit): Promise<Edit | undefined> {
+    let now: Edit | undefined;
+    await this.#change(async (to) => {
+      now = await this.#store.get("edits", keyOf(edit.number));
+      if (now) to.push(put((now = { ...now, state: "sending" })));
+    });
+    return now;
   }
 
   async #sendCreate(edit: Edit): Promise<void> {
-    await this.#mark(edit);
     const key = { "Idempotency-Key": edit.idempotencyKey };
     let answer = await this.#connection.request("POST", listPath(edit.type, edit.body), edit.body, key);
     const isEarlier = answer.headers.get("Idempotent-Replayed") === "true" || (await codeOf(answer)) === "id_taken";
@@ -286,10 +309,10 @@ export class Copy {
     }
   }
 
-  // The edit as it may be written over what is known now, marked as sent; what may not becomes conflicts.
+  // The edit as it may be written over what is known now; what may not becomes conflicts.
   async #merged(edit: Edit, known: RecordRow): Promise<Edit> {
     const { body, clashes } = merge(edit.base, edit.body, known.record);
-    const changed: Edit = { ...edit, base: seen(known.record, body), body, state: "sending" };
+    const changed: Edit = { ...edit, base: seen(known.record, body), body };
     await this.#change(async (to) => {
       to.push(Object.keys(body).length ? put(changed) : { table: "edits", key: keyOf(edit.number) });
       for (const clash of clashes) this.#conflict(to, edit, clash);
@@ -298,7 +321,6 @@ export class Copy {
   }
 
   async #sendDelete(edit: Edit): Promise<void> {
-    await this.#mark(edit);
     const headers = edit.etag ? { "If-Match": edit.etag } : undefined;
     const answer = await this.#connection.request("DELETE", `${listPath(edit.type, edit.base)}/${edit.id}`, undefined, headers);
     const stale = answer.status === 412 ? await answer.json() : undefined;
@@ -308,7 +330,8 @@ export class Copy {
         to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
         this.#conflict(to, edit, { field: null, base: edit.base, mine: null, theirs: row.record });
       } else if (answer.ok || answer.status === 404) {
-        to.push({ table: "edits", key: keyOf(edit.number) }, { table: "records", key: `${edit.type}/${edit.id}` });
+        to.push({ table: "edits", key: keyOf(edit.number) });
+        await this.#remove(to, edit.type, edit.id);
       } else {
         await this.#refuse(to, edit, answer);
       }
@@ -317,7 +340,6 @@ export class Copy {
 
   // Bring back what was deleted elsewhere, with the user's fields; as a new record where it was removed for good.
   async #sendRestore(edit: Edit): Promise<void> {
-    await this.#mark(edit);
     const path = `${listPath(edit.type, { ...edit.base, ...edit.body })}/${edit.id}`;
     const key = { "Idempotency-Key": edit.idempotencyKey };
     let answer = await this.#connection.request("POST", `${path}/restore`, undefined, key);
@@ -326,10 +348,13 @@ export class Copy {
       const id = newId();
       const body = { ...edit.base, ...edit.body, id };
       const anew: Edit = { ...edit, id, body, base: {}, action: "create", idempotencyKey: newId(), state: "waiting" };
-      await this.#change(async (to) => void to.push(put(anew)));
-      await this.#sendCreate(anew);
+      await this.#change(async (to) => {
+        const later = (await this.#edits(edit.type, edit.id)).filter((each) => each.number > edit.number);
+        to.push(put(anew), ...later.map((each) => put({ ...each, id })));
+      });
+      await this.#send(anew);
     } else if ((await this.#finish(edit, answer, {})) && Object.keys(edit.body).length) {
-      await this.update(edit.type, edit.id, edit.body);
+      await this.#send(edit);
     }
   }
 
@@ -350,14 +375,18 @@ export class Copy {
     return { type, id, etag: answer.headers.get("ETag") ?? "", record: asInFeed(type, record), reading: await this.#reading() };
   }
 
-  // Take over what the service made of an edit, also as the base of what was done to the record since. `isWhole`: all of
-  // the record comes of this edit, so that nobody else can have changed any field.
+  // Take over what the service made of an edit, also as the base of what was done to the record since. What was restored
+  // is updated next, in the same row. `isWhole`: all of the record comes of this edit, so that nobody else can have
+  // changed any field.
   async #finish(edit: Edit, answer: Response, sent: Fields, before?: string, isWhole = false): Promise<boolean> {
     const body = answer.ok ? await answer.json() : {};
     await this.#change(async (to) => {
       if (!answer.ok) return this.#refuse(to, edit, answer);
       const row = await this.#kept(edit, answer, body[edit.type]);
-      to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
+      const isHalf = edit.action === "restore" && Object.keys(edit.body).length > 0;
+      const update: Edit = { ...edit, action: "update", base: seen(row.record, edit.body), state: "waiting" };
+      to.push({ table: "records", key: `${edit.type}/${edit.id}`, row });
+      to.push(isHalf ? put(update) : { table: "edits", key: keyOf(edit.number) });
       for (const later of await this.#edits(edit.type, edit.id)) {
         if (later.number === edit.number) continue;
         const ours = Object.keys(later.base).filter((f) => (f in sent ? isSame(later.base[f], sent[f]) : isWhole));
@@ -370,8 +399,9 @@ export class Copy {
 
   // A refusal that will not change is kept with the edit; what may, such as 401, ends the sync.
   async #refuse(to: Change[], edit: Edit, answer: Response): Promise<void> {
-    const problem = await answer.json().catch(() => ({}));
-    if ([401, 408, 429].includes(answer.status) || answer.status >= 500) throw new RefusedError(answer.status, problem);
+    const problem = await bodyOf(answer);
+    const isForLater = [401, 408, 429].includes(answer.status) || answer.status >= 500 || problem["code"] === "in_progress";
+    if (isForLater) throw new RefusedError(answer.status, problem);
     to.push(put({ ...edit, state: "refused", problem }));
     this.#report.refused++;
   }
@@ -412,5 +442,5 @@ function keyOf(number: number): string {
 }
 
 async function codeOf(answer: Response): Promise<unknown> {
-  return answer.ok ? undefined : (await answer.clone().json().catch(() => ({})))["code"];
+  return answer.ok ? undefined : (await bodyOf(answer.clone()))["code"];
 }
