@@ -37,6 +37,7 @@ def test_python(environment: dict[str, str], tmp_path: Path) -> None:
         ["Hopper", "2 0", ""],
         ["True", ""],
         ["[201, 201]", ""],
+        ["Birthday: Konrad 1906-12-09 YEARLY", ""],
         ["['pagination', 'people']", ""],
     ]
 
