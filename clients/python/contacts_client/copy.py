@@ -259,7 +259,9 @@ class Copy:
                 self.store.remove_edit(edit.number)
                 return
             path = KINDS[edit.type].record_path(known.record)
-            answer = self._online.request("PUT", path, edit.body, headers={"If-Match": known.etag})
+            # The PUT of a date replaces all of it.
+            body = {**known.record, **edit.body} if edit.type == "importantDate" else edit.body
+            answer = self._online.request("PUT", path, body, headers={"If-Match": known.etag})
             if not self._is_stale(edit, answer):
                 break
         else:

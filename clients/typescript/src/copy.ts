@@ -302,7 +302,9 @@ export class Copy {
       edit = await this.#merged(edit, known);
       if (Object.keys(edit.body).length === 0) return;
       const path = `${listPath(edit.type, known.record)}/${edit.id}`;
-      const answer = await this.#connection.request("PUT", path, edit.body, { "If-Match": known.etag });
+      // The PUT of a date replaces all of it.
+      const body = edit.type === "importantDate" ? { ...known.record, ...edit.body } : edit.body;
+      const answer = await this.#connection.request("PUT", path, body, { "If-Match": known.etag });
       if (await this.#isStale(edit, answer)) continue;
       await this.#finish(edit, answer, edit.body, known.etag);
       return;
