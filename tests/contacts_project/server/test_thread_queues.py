@@ -117,7 +117,7 @@ def test_each_waiter_has_a_patience_of_its_own(monkeypatch: pytest.MonkeyPatch) 
         queue.large["reader", b"/all"] = None
         twice = Kind("twice", b"/all")
         waiting = [asyncio.ensure_future(queue.enter(twice)) for _ in range(2)]
-        while len(queue.impatient) < 2:
+        while len(queue.impatient) < 2:  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(0)
         queue.large["twice", b"/all"] = None
         queue.free = 2
@@ -134,7 +134,7 @@ def test_who_gives_up_leaves_no_patience_to_others(monkeypatch: pytest.MonkeyPat
     async def scenario(queue: ThreadQueue) -> None:
         queue.free = 0
         one = asyncio.ensure_future(queue.enter(Kind("one", b"/all")))
-        while not queue.impatient:
+        while not queue.impatient:  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(0)
         one.cancel()
         await asyncio.wait([one])
