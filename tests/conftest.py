@@ -23,6 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.models import User
+from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership import account_lock
 from people.models import Person
 from tests.builders import make_person, make_user
@@ -243,3 +244,9 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
     with smtp_server() as box:
         use(box, settings)
         yield box
+
+
+@pytest.fixture
+def schedule(db: None) -> None:
+    """The rows of the schedule, which the flush after a test with transactions of its own takes away."""
+    seed_schedule(plan=[])

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabled_destinations import send_disabled_notices
@@ -39,12 +39,10 @@ class EndpointChannel(Channel):
 
     def deliver(self, key: str, notice: Notice) -> None:
         """Send to the destination with the id `key`."""
-        try:
-            destination: Destination = Destination.objects.active_rows.find(
-                owner_id=notice.owner.pk, row_ids=[UUID(key)]
-            )
-        except MissingError as error:
-            raise TargetMissingError(key) from error
+        row_id, rows = parse_id(key), Destination.objects.active_rows
+        destination = rows.instance(owner_id=notice.owner.pk, row_ids=[row_id] if row_id else [])
+        if destination is None or destination.type != self.type:
+            raise TargetMissingError(key)
         self.deliver_to(destination, notice)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:

@@ -16,6 +16,7 @@ from tests.contacts_project.test_environment import run
 INLINE = re.compile(r"<script(?![^>]*(?: src=|type=\"application/json\"))[^>]*>|<style|\sstyle=|\son[a-z]+=\"")
 
 
+@pytest.mark.usefixtures("schedule")
 def test_no_page_needs_what_the_policy_forbids(operator: Client) -> None:
     tasks = "/admin/django_celery_beat/periodictask/"
     task = PeriodicTask.objects.get(name=SCHEDULE[0].name)

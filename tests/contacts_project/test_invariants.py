@@ -32,7 +32,7 @@ from tests.client import Client, client_of
 from tests.loopback import Recorder, recording_server
 from tests.mailbox import Mailbox
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("schedule")]
 
 
 def doctor() -> list[str]:

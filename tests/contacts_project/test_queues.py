@@ -21,6 +21,7 @@ def test_what_takes_long_is_apart_from_what_is_due() -> None:
     queues = {name: queue_of(name) for name in ours}
     assert {name for name, queue in queues.items() if queue == "reminders"} == {
         "notifications.tasks.due_scan",
+        "notifications.tasks.plan",
         "notifications.tasks.send",
         "notifications.tasks.replan",
     }

@@ -40,7 +40,7 @@ STATES = {
 
 
 @pytest.fixture
-def full(operator: Client, alice: User) -> Client:
+def full(operator: Client, alice: User, schedule: None) -> Client:
     """The operator's browser, where every list has a row."""
     fill(alice)
     interval, _ = IntervalSchedule.objects.get_or_create(every=1, period="days")
