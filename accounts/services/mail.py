@@ -105,7 +105,9 @@ def _link(letter: Letter) -> str:
 
 def _compose(letter: Letter) -> EmailMultiAlternatives:
     text = text_of(letter)
-    context = {"text": text, "link": _link(letter), "language": letter.user.language}
+    link = _link(letter)
+    buttons = [{"kind": "open", "label": text.button, "url": link}]
+    context = {"text": text, "link": link, "buttons": buttons, "language": letter.user.language}
     plain = render_to_string("email/account.txt", context)
     headers = {"Auto-Submitted": "auto-generated"}
     message = EmailMultiAlternatives(text.subject, plain, None, [letter.address], headers=headers)

@@ -37,6 +37,15 @@ class DigestDay:
 
 
 @dataclass(frozen=True)
+class Button:
+    """One thing to do where the notice is read; the first of a row stands out. `kind` is `open`, or an action's."""
+
+    kind: str
+    label: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Wording:
     """One notice in words: a title for a line, the lines below it (days in a digest), where a click leads."""
 
@@ -44,6 +53,7 @@ class Wording:
     lines: tuple[str, ...]
     url: str
     days: tuple[DigestDay, ...] = ()
+    buttons: tuple[Button, ...] = ()
 
     @property
     def text(self) -> str:
@@ -55,8 +65,10 @@ def wording_of(notice: Notice) -> Wording:
     """The notice in its owner's language."""
     with translation.override(notice.owner.language):
         wording = _WORDINGS[notice.kind](notice)
+        # In a digest each name is a link.
+        buttons = () if wording.days else (Button("open", _("Open"), wording.url),)
     # Names may hold line breaks; titles become headers.
-    return replace(wording, title=" ".join(wording.title.split()))
+    return replace(wording, title=" ".join(wording.title.split()), buttons=buttons)
 
 
 def format_day(day: str, notice: Notice) -> str:

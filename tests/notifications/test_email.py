@@ -9,6 +9,7 @@ from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.email import EMAIL_KEY
 from notifications.notices.notice import Notice, NoticeKind
+from notifications.notices.wording import wording_of
 from tests.builders import prove
 from tests.client import Client
 from tests.loopback import closed_port, raw_server, silence
@@ -45,6 +46,15 @@ def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
     assert '<html lang="en">' in html
     assert LINK in text
     assert LINK in html
+
+
+def test_what_can_be_done_is_a_row_of_buttons(alice: User, mailbox: Mailbox) -> None:
+    notice = make_notice(alice)
+    (button,) = wording_of(notice).buttons
+    assert (button.kind, button.label) == ("open", "Open")
+    message = sent(mailbox, notice)
+    assert f"\nOpen:\n{button.url}\n" in part(message, "plain")
+    assert part(message, "html").count(f'class="button" href="{button.url}"') == 1
 
 
 def test_way_out_is_in_the_headers(alice: User, mailbox: Mailbox) -> None:
