@@ -32,7 +32,7 @@ class Kind(Enum):
     BESIDE = auto()
     """Computed, or said by rows of other tables: no column of the person."""
     ROWS = auto()
-    """A list of rows of another table."""
+    """A list that no column of a field holds: rows of another table, or what else the card said."""
 
 
 class KeyKind(Enum):
@@ -147,6 +147,8 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("middleName", 100, searched=True, index_name="middleName", card_property="N"),
     PersonField("secondLastName", 100, searched=True, index_name="secondLastName", card_property="X-SECOND-LAST-NAME"),
     PersonField("nickname", 100, searched=True, index_name="nickname", card_property="NICKNAME"),
+    PersonField("phoneticName", 100, searched=True, card_property="X-PHONETIC-FIRST-NAME"),
+    PersonField("phoneticSurname", 100, searched=True, card_property="X-PHONETIC-LAST-NAME"),
     PersonField("prefix", 50, card_property="N"),
     PersonField("suffix", 50, card_property="N"),
     PersonField("displayName", kind=Kind.BESIDE, index_name="displayName"),
@@ -155,6 +157,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE"),
     PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
     PersonField("anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY"),
+    PersonField("deathday", kind=Kind.DATE, plans_contact=True, card_property="DEATHDATE", old_property="X-DEATHDATE"),
     PersonField("lastContact", kind=Kind.DATE, plans_contact=True, card_property="X-LAST-CONTACT"),
     PersonField("notes", 10_000, index_name="notes", card_property="NOTE"),
     PersonField(
@@ -266,6 +269,7 @@ FIELDS: tuple[PersonField, ...] = (
         schema="CustomField",
         word="custom field",
     ),
+    PersonField("more", kind=Kind.ROWS),
     PersonField("importantDates", kind=Kind.ROWS),
     PersonField("customFieldValues", kind=Kind.ROWS),
 )

@@ -29,7 +29,7 @@ from people.models import (
     StoredPhoto,
     ValueWord,
 )
-from people.names import COLUMNS, NameParts, search_key, sort_key
+from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import faulty_files
 from people.word_index import words_of_interaction
 from people.words import words_of_value
@@ -46,13 +46,12 @@ def _broken_rows(rows: Any, look: Callable[[list[Any]], Iterable[Any]]) -> Itera
 
 @invariant("people have keys to sort and search by that are not those of their names", hint=_SAVE_ANEW)
 def find_wrong_name_keys() -> Iterator[object]:
-    rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *COLUMNS)
+    rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *KEYED_COLUMNS)
     return _broken_rows(rows, lambda people: (person for person in people if not _has_name_keys(person)))
 
 
 def _has_name_keys(person: Person) -> bool:
-    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    return (bytes(person.sort_key), person.search_key) == (sort_key(parts), search_key(parts))
+    return (bytes(person.sort_key), person.search_key) == keys_of_names(person)
 
 
 @invariant("people have look-up keys that are not those of their names, addresses and numbers", hint=_SAVE_ANEW)

@@ -13,7 +13,7 @@ from django.db.models import Q
 from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
-from people.names import COLUMNS, NameParts
+from people.names import COLUMNS, KEYED_COLUMNS, PHONETIC_COLUMNS, NameParts
 from people.words import reversed_word, words_of, words_of_email
 
 __all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "phone_key", "replace_keys"]
@@ -25,7 +25,9 @@ _MANY = 50
 # One letter shorter than what is looked at for typing errors.
 _SHORTEST_TAIL = 3
 
-KEY_COLUMNS = frozenset({"emails", "phone_numbers", "organization", "job_title", "notes", "custom_fields", *COLUMNS})
+KEY_COLUMNS = frozenset(
+    {"emails", "phone_numbers", "organization", "job_title", "notes", "custom_fields", *KEYED_COLUMNS}
+)
 """The columns of a person that its keys are made of."""
 
 Keys = set[tuple[int, str]]
@@ -53,7 +55,8 @@ def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _words(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    for word in words_of(*(columns[column] for column in COLUMNS)):
+    spoken = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration knows none yet
+    for word in words_of(*(columns[column] for column in COLUMNS), *spoken):
         yield LookupKey.NAME_WORD, word
         if len(word) >= _SHORTEST_TAIL:
             yield LookupKey.NAME_TAIL, reversed_word(word)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from accounts.vocabularies import NameDisplayFormat, NameOrder
 from people import field_table
@@ -26,7 +26,12 @@ class NameParts(NamedTuple):
 
 
 COLUMNS = NameParts._fields
-_SEARCHED = tuple(field.column for field in field_table.SCALARS if field.searched)
+PHONETIC_COLUMNS = ("phonetic_name", "phonetic_surname")
+KEYED_COLUMNS = (*COLUMNS, *PHONETIC_COLUMNS)
+"""What people are sorted and searched by: how a name is spoken is not shown in it."""
+_SEARCHED = tuple(field.column for field in field_table.SCALARS if field.searched and field.column in COLUMNS)
+Phonetic = tuple[str | None, str | None]
+_NONE: Phonetic = (None, None)
 
 
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
@@ -78,18 +83,30 @@ def fold(text: str) -> str:
     return " ".join(bare.split()) or text.strip()
 
 
-def sort_key(parts: NameParts) -> bytes:
-    """Bytes that order people by name, then surname. Bytes, because text compares by each database's collation.
+def sort_key(parts: NameParts, phonetic: Phonetic = _NONE) -> bytes:
+    """Bytes that order people by name, then surname, each as it is spoken where that is known. Bytes, because text
+    compares by each database's collation.
 
     Each part is cut where an index entry of PostgreSQL could grow too long for its page (2,704 bytes).
     """
-    return fold(parts.name).encode()[:1200] + b"\x00" + fold(parts.surname or "").encode()[:1200]
+    name, surname = phonetic[0] or parts.name, phonetic[1] or parts.surname or ""
+    return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
 
 
-def search_key(parts: NameParts) -> str:
-    """Everything that a search may find the name by, folded: the five fields in two orders, each joined."""
+def search_key(parts: NameParts, phonetic: Phonetic = _NONE) -> str:
+    """Everything that a search may find the name by, folded: the five fields in two orders, each joined, and how the
+    name is spoken, in both orders.
+    """
     listed = [getattr(parts, column) for column in _SEARCHED]
     spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
     eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
-    joined = [" ".join(part for part in order if part) for order in (listed, spoken, eastern)]
-    return "\n".join(dict.fromkeys(fold(text) for text in joined))
+    orders = (listed, spoken, eastern, phonetic, phonetic[::-1])
+    joined = [" ".join(part for part in order if part) for order in orders]
+    return "\n".join(dict.fromkeys(fold(text) for text in joined if text))
+
+
+def keys_of_names(row: Any) -> tuple[bytes, str]:
+    """The sort key and the search key of a row that has KEYED_COLUMNS as attributes."""
+    parts = NameParts(*(getattr(row, column) for column in COLUMNS))
+    phonetic = (row.phonetic_name, row.phonetic_surname)
+    return sort_key(parts, phonetic), search_key(parts, phonetic)

@@ -12,7 +12,7 @@ from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.lookup import keys_of, replace_keys
 from people.models import Person
-from people.names import COLUMNS, NameParts, search_key, sort_key
+from people.names import keys_of_names
 
 PASSWORD = "Correct-Horse-7"
 
@@ -44,8 +44,7 @@ def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
 def make_person(owner: User, **fields: Any) -> Person:
     """A person as a row, with the keys of its name; nothing else hangs on it."""
     person = Person(owner=owner, **{"name": "Ada", "contact_before": fields.get("last_contact"), **fields})
-    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
+    person.sort_key, person.search_key = keys_of_names(person)
     person.save()
     return person
 

@@ -15,6 +15,8 @@ from people.vcard import Card, CardDate, Entry
 
 Fields = dict[str, Any]
 
+_DAYS = frozenset({"anniversary", "deathday"})
+
 #: Field of Card by the contract's name.
 SCALARS: Mapping[str, str] = {
     "name": "name",
@@ -22,6 +24,8 @@ SCALARS: Mapping[str, str] = {
     "middleName": "middle_name",
     "secondLastName": "second_last_name",
     "nickname": "nickname",
+    "phoneticName": "phonetic_name",
+    "phoneticSurname": "phonetic_surname",
     "prefix": "prefix",
     "suffix": "suffix",
     "displayNameOverride": "display_name",
@@ -29,6 +33,7 @@ SCALARS: Mapping[str, str] = {
     "jobTitle": "job_title",
     "gender": "gender",
     "anniversary": "anniversary",
+    "deathday": "deathday",
     "notes": "notes",
 }
 LISTS: Mapping[str, str] = {
@@ -97,7 +102,7 @@ def changed_fields(before: Fields, after: Fields) -> set[str]:
 
 
 def _scalar(field: str, value: Any) -> Any:
-    if field == "anniversary":
+    if field in _DAYS:
         return date.fromisoformat(value) if value else None
     return (value or "") if field == "name" else value
 

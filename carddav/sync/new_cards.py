@@ -20,7 +20,7 @@ from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, create_from_cards, load_sides
 from carddav.sync.pictures import Picture, picture_of
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from people.importing.batch import name_key, uid_spellings
+from people.importing.batch import place_of, uid_spellings
 from people.models import Person
 from people.vcard import Card, without_photo
 
@@ -45,7 +45,7 @@ class Linker:
         self.linked_ids: set[UUID] = set()
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
-        names = {name_key(new.card) for new in batch}
+        names = {place_of(new.card) for new in batch}
         # Whose card is missing is free as well: its href may have changed.
         moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
@@ -67,7 +67,7 @@ class Linker:
                 return person_id
         # Pictures are left out: a server may keep another encoding of the same one.
         remote = {**remote_fields(new.card), "photo": None}
-        for side in self.namesakes.get(name_key(new.card), ())[:_MAX_NAMESAKES]:
+        for side in self.namesakes.get(place_of(new.card), ())[:_MAX_NAMESAKES]:
             local = {**side.fields, "photo": None}
             if side.person.pk not in self.linked_ids and _is_same_contact(local, remote):
                 self.linked_ids.add(side.person.pk)

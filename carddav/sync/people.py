@@ -122,7 +122,7 @@ def create_from_cards(owner: User, write: AccountWrite, cards: Sequence[tuple[Ca
 
 
 def _column(name: str, value: Any) -> Any:
-    return date.fromisoformat(value) if name == "anniversary" and value else value
+    return date.fromisoformat(value) if name in {"anniversary", "deathday"} and value else value
 
 
 def _groups(owner: User, names: list[str]) -> list[Any]:

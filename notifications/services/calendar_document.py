@@ -82,7 +82,7 @@ def _dates(feed: CalendarFeed) -> Iterable[Any]:
     rows = ImportantDate.objects.owned_by(feed.owner).active().filter(person__deleted_at=None)
     if feed.group_ids:
         rows = rows.filter(person_id__in=_members(feed))
-    names = (f"person__{column}" for column in COLUMNS)
+    names = (f"person__{column}" for column in (*COLUMNS, "deathday"))
     return rows.order_by("id").values_list(*_DATE_COLUMNS, *names, named=True).iterator(_ROWS_AT_ONCE)
 
 
@@ -115,11 +115,12 @@ class _EventWriter:
         start = first_day(rule, year_unknown=row.year_unknown)
         name = self._name(getattr(row, f"person__{column}") for column in COLUMNS)
         summary = _("%(occasion)s: %(name)s") % {"occasion": occasion(row.type, row.title), "name": name}
-        triggers = self._triggers(row)
+        is_over = schedule.is_over(row.type, row.person__deathday)
+        triggers = [] if is_over else self._triggers(row)
         # The same for all events of the date: a client takes those with a RECURRENCE-ID for changed occurrences.
         uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _stamp(row.updated_at)
         yield _event(uid, start, summary, url, stamp, triggers, rule_lines(rule, start, self._today))
-        if row.year_unknown or rule.unit is None:
+        if row.year_unknown or rule.unit is None or is_over:
             return
         for day in islice(rule.between(self._today, dt.date.max), _AGES):
             if age := age_in_words(row.type, turns(row.date, day, self._clock.leap_day)):

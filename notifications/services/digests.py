@@ -104,7 +104,7 @@ def _had_digest(owner: User, monday: dt.date) -> bool:
 
 def _planned(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> Planned | None:
     """The digest with the events from today on; None where there are none."""
-    events = upcoming_events(plan.owner, start=plan.today, days=DAYS)
+    events = upcoming_events(plan.owner, start=plan.today, days=DAYS, with_dead=False)
     if not events:
         return None
     until = plan.today + dt.timedelta(DAYS)

@@ -18,6 +18,7 @@ from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
+DECEASED = "deceased"
 _KINDS = {ReminderKind.DAY: NoticeKind.IMPORTANT_DATE, ReminderKind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
 _OF_DOCUMENTS = tuple(f"person__{column}" for column in Person.DOCUMENTS)
 
@@ -87,9 +88,10 @@ def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
     rows = ImportantDate.objects.owned_by(forecast.owner).active().filter(person__deleted_at=None)
     for row in rows.select_related("person").defer("person__notes", *_OF_DOCUMENTS):
         rule, facts = schedule.date_rule(row, forecast.clock), _facts(row, forecast)
-        if rule is None:
+        why_not = DECEASED if schedule.is_over(row.type, row.person.deathday) else REMINDER_OFF
+        if rule is None or why_not == DECEASED:
             for day in event_rule(row, forecast.clock).between(forecast.today, forecast.until):
-                yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, REMINDER_OFF, **facts)
+                yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, why_not, **facts)
             continue
         for reminder, send_at in _chain(row, rule, forecast):
             age = None if row.year_unknown else turns(row.date, reminder.occurrence, forecast.clock.leap_day)
@@ -143,7 +145,7 @@ def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
     row = DigestSchedule.objects.filter(owner=forecast.owner).first()
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
     while day and send_at and day <= forecast.until:
-        why_not = None if upcoming_events(forecast.owner, start=day, days=DIGEST_DAYS) else NO_EVENTS
+        why_not = None if upcoming_events(forecast.owner, start=day, days=DIGEST_DAYS, with_dead=False) else NO_EVENTS
         yield forecast.entry(NoticeKind.DIGEST, day, send_at, why_not)
         day += dt.timedelta(7)
         send_at = forecast.clock.instant(day)

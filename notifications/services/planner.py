@@ -148,7 +148,8 @@ def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
         # After a long silence several reminders of a row are due: each is planned, as late or as missed.
         while row.next_due_at is not None and row.next_due_at <= plan.now:
             reminder = schedule.reminder_of(row)
-            if reminder and row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active:
+            is_wanted = row.deleted_at is None and not schedule.is_over(row.type, row.person.deathday)
+            if reminder and is_wanted and row.person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_date(row, reminder, row.next_due_at, plan))
             schedule.advance_date(row, plan.calendar, _since(row.next_due_at, plan))
 

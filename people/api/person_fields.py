@@ -28,6 +28,14 @@ class GroupSummary(serializers.Serializer[Group]):
     color = serializers.CharField(read_only=True)
 
 
+class MoreEntry(serializers.Serializer[Any]):
+    """A line of the card that the person came with which no field holds."""
+
+    name = serializers.CharField(read_only=True)
+    value = serializers.CharField(read_only=True)
+    label = serializers.CharField(read_only=True, allow_null=True)  # type: ignore[assignment]  # as below
+
+
 class TypeSummary(serializers.Serializer[Any]):
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
@@ -71,6 +79,7 @@ _NO_COLUMNS: Mapping[str, Callable[[], SerializerField]] = {
     "relationshipToUser": lambda: TypeSummary(read_only=True, allow_null=True, source="relationship_to_user"),
     "groupIds": lambda: OwnedListField("people.Group", required=False, source="groups"),
     "groups": lambda: GroupSummary(many=True, read_only=True),
+    "more": lambda: MoreEntry(many=True, read_only=True),
     "importantDates": lambda: _list_of(ImportantDateEntrySerializer, source="important_dates"),
     "customFieldValues": lambda: CustomFieldValuesField(required=False, source="custom_field_values"),
 }

@@ -22,7 +22,7 @@ from people.dates.recurrence import (
     once_from,
 )
 from people.models import ImportantDate, Person
-from people.vocabularies import ReminderKind, ReminderType, Unit
+from people.vocabularies import DateType, ReminderKind, ReminderType, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,11 @@ def calendar_of(owner: User | UUID) -> Calendar:
 def calendar_in(owner: User) -> Calendar:
     """The account's calendar as its row said when it was read."""
     return calendar(*(getattr(owner, column) for column in COLUMNS))
+
+
+def is_over(type_: str | None, deathday: dt.date | None) -> bool:
+    """Whether nobody is reminded of a date any more: the birthday of a person who is dead."""
+    return deathday is not None and type_ == DateType.BIRTHDAY
 
 
 def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
@@ -133,8 +138,8 @@ def _set_date(row: ImportantDate, reminder: Reminder | None, clock: Calendar, ea
 
 
 def contact_rule(person: Person, clock: Calendar) -> Recurrence | None:
-    """The days on which to remind of getting in touch; None while that is switched off."""
-    if not person.contact_reminder_enabled:
+    """The days on which to remind of getting in touch; None while that is switched off, and with the dead."""
+    if not person.contact_reminder_enabled or person.deathday:
         return None
     contacted = person.last_contact or clock.today(person.created_at)
     unit = Unit(person.contact_reminder_interval_unit or Unit.MONTHS)

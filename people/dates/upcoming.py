@@ -28,13 +28,17 @@ def event_rule(row: ImportantDate, clock: schedule.Calendar) -> Recurrence:
     return rule.recurrence if rule else Recurrence(row.date, leap_day=clock.leap_day)
 
 
-def upcoming_events(owner: User, *, start: dt.date, days: int) -> list[dict[str, Any]]:
+def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool = True) -> list[dict[str, Any]]:
     """The events from `start` to `days` later, both included, as GET /api/upcoming lists them, each with its `type`.
 
     A repeating date has an event for each occurrence; (`id`, `date`) is unique. Of contacts only the next is one.
+    `with_dead`: birthdays of the dead are events, too; nobody turns an age then.
     """
     clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
-    events = [*important_events(owner, clock, start, end), *_contact_events(owner, clock, start, end)]
+    events = [
+        *important_events(owner, clock, start, end, with_dead=with_dead),
+        *_contact_events(owner, clock, start, end),
+    ]
     events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
     return events
 
@@ -83,18 +87,21 @@ def _own_rules(owner: User) -> Any:
     return _of_active_people(owner).filter(type=None, reminder_enabled=True)
 
 
-def important_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+def important_events(
+    owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date, *, with_dead: bool = True
+) -> Iterator[dict[str, Any]]:
     """The events of important dates alone, in no order."""
     yearly = _of_active_people(owner).filter(_YEARLY, month_day__in=_days_between(start, end))
     unread = (*(f"person__{column}" for column in Person.DOCUMENTS), "person__notes")
     for row in chain(*(rows.select_related("person").defer(*unread) for rows in (yearly, _own_rules(owner)))):
-        for day in event_rule(row, clock).between(start, end):
+        is_over = schedule.is_over(row.type, row.person.deathday)
+        for day in event_rule(row, clock).between(start, end) if with_dead or not is_over else ():
             yield {
                 **_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
                 "type": row.type,
                 "title": row.title or row.type,
                 "yearUnknown": row.year_unknown,
-                "turns": None if row.year_unknown else turns(row.date, day, clock.leap_day),
+                "turns": None if row.year_unknown or is_over else turns(row.date, day, clock.leap_day),
             }
 
 

@@ -8,6 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from django.db.models import Q
+
 from accounts.models import User
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -94,6 +96,11 @@ def name_key(card: Card) -> bytes:
     return sort_key(NameParts(card.name, card.surname))
 
 
+def place_of(card: Card) -> bytes:
+    """The sort key of a person who says what the card does."""
+    return sort_key(NameParts(card.name, card.surname), (card.phonetic_name, card.phonetic_surname))
+
+
 def contact_keys(card: Card) -> list[ContactKey]:
     """The e-mail and phone keys by which people.lookup finds a person with one of the card's entries."""
     keys = {(LookupKey.EMAIL, email_key(str(entry["email"]))) for entry in card.emails}
@@ -152,7 +159,7 @@ class Batch:
         uids = {spelling for item in self.items if item.card.uid for spelling in uid_spellings(item.card.uid)}
         names = {item.name for item in self.items}
         keys = {key for item in self.items for _, key in item.keys}
-        keyless = {item.name for item in self.items if not item.keys}
+        keyless = {key for item in self.items if not item.keys for key in (item.name, place_of(item.card))}
         active = Person.objects.owned_by(self.owner).active()
         # Two plain index scans: joined in one statement, PostgreSQL without fresh statistics compares everybody.
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
@@ -163,7 +170,9 @@ class Batch:
         for found in by_uid:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         # Who is known by a UID is not read once more.
-        namesakes = active.filter(pk__in=shared - people.keys(), sort_key__in=names)
+        # Who stands where the name is spoken, and not where it is written, is compared as well.
+        named = Q(sort_key__in=names) | Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False)
+        namesakes = active.filter(named, pk__in=shared - people.keys())
         nameless = active.filter(sort_key__in=keyless).exclude(pk__in=people)
         for found in (namesakes, nameless):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}

@@ -30,7 +30,7 @@ _UNREAD = (*Person.DOCUMENTS, "notes", "card_lines")
 def drifting_people(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
     """Those who have been silent for the longest, measured by what was usual, first."""
     pauses = _pauses(owner, clock, today)
-    people = Person.objects.owned_by(owner).active()
+    people = Person.objects.owned_by(owner).active().filter(deathday=None)
     rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(TIMES))
     found: list[tuple[float, Insight]] = []
     for person in people.filter(rhythmic).defer(*_UNREAD):

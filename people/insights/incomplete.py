@@ -10,6 +10,11 @@ CODE = "no_way_to_reach"
 
 def incomplete_people(owner: User) -> list[Insight]:
     """In name order."""
-    bare = Person.objects.owned_by(owner).active().filter(phone_numbers=[], emails=[], addresses=[]).in_name_order()
+    bare = (
+        Person.objects.owned_by(owner)
+        .active()
+        .filter(deathday=None, phone_numbers=[], emails=[], addresses=[])
+        .in_name_order()
+    )
     people = bare.defer(*Person.DOCUMENTS, "notes", "card_lines")[:MOST]
     return [Insight(person.pk, name_of(person, owner), CODE, "Neither phone, e-mail nor address.") for person in people]

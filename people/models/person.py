@@ -57,7 +57,8 @@ class Person(TrashModel):
 
     `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
     the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
-    shows them; people.fields.cards makes cards of them.
+    shows them; people.fields.cards makes cards of them. `more` is what those say that no field holds
+    (people.fields.more), written with them.
     """
 
     owner = owner_without_index()
@@ -66,6 +67,8 @@ class Person(TrashModel):
     middle_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     second_last_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     nickname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    phonetic_name = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    phonetic_surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     prefix = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
     suffix = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
     gender = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001
@@ -73,6 +76,7 @@ class Person(TrashModel):
     job_title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     display_name_override = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     anniversary = models.DateField(null=True, blank=True)
+    deathday = models.DateField(null=True, blank=True)
     last_contact = models.DateField(null=True, blank=True)
     contact_before = models.DateField(null=True, blank=True, editable=False)
     interacted_on = models.DateField(null=True, blank=True, editable=False)
@@ -99,6 +103,7 @@ class Person(TrashModel):
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     uid = UidField(max_length=255)
     card_lines = models.JSONField(default=list, blank=True)
+    more = models.JSONField(default=list, blank=True, editable=False)
 
     sort_key = models.BinaryField(default=b"", editable=False)
     search_key = models.TextField(default="", editable=False)

@@ -47,10 +47,11 @@ COLUMNS: dict[str, Any] = {
     "deletedAt": TimeText("deleted_at"),
     "createdAt": TimeText("created_at"),
     "updatedAt": TimeText("updated_at"),
+    "lists": JsonMembers(more="more"),
 }
 WITH_LISTS: dict[str, Any] = {
     **COLUMNS,
-    "lists": JsonMembers(**{field.name: field.column for field in field_table.LISTS}),
+    "lists": JsonMembers(**{field.name: field.column for field in field_table.LISTS}, more="more"),
 }
 # What a person is to the user, read with the person itself.
 _TYPE = ("name", "label", "color", "deleted_at")

@@ -14,11 +14,11 @@ from people.dates import schedule
 from people.entries import SHAPES, identify_entries
 from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
+from people.fields.more import more_of
 from people.geocoding import note_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
-from people.names import COLUMNS as NAME_COLUMNS
-from people.names import NameParts, search_key, sort_key
+from people.names import KEYED_COLUMNS, keys_of_names
 from people.services.person_rows import check_active, replace_dates, replace_rows
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
@@ -174,9 +174,14 @@ class PersonWriter:
 
     def _complete(self, person: Person, columns: set[str]) -> None:
         """Set the columns that follow from those that changed, and add them to these."""
-        if not columns.isdisjoint(NAME_COLUMNS):
+        if not columns.isdisjoint(KEYED_COLUMNS):
             set_name_keys(person)
             columns |= {"sort_key", "search_key"}
+        if "card_lines" in columns:
+            more = more_of(person.card_lines)
+            if more != person.more:
+                person.more = more
+                columns.add("more")
         if "last_contact" in columns:  # typed, or out of a card
             person.contact_before = person.last_contact
         if not columns.isdisjoint(_MAKE_LAST_CONTACT):
@@ -232,5 +237,4 @@ def _named(pairs: Iterable[tuple[Person, Mapping[str, Any]]], name: str) -> list
 
 def set_name_keys(person: Person) -> None:
     """Compute the columns by which a person is sorted and searched."""
-    parts = NameParts(*(getattr(person, column) for column in NAME_COLUMNS))
-    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
+    person.sort_key, person.search_key = keys_of_names(person)

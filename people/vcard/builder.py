@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from people import field_table
 from people.vcard import values
-from people.vcard.card import Card, CardDate, Entry
+from people.vcard.card import DATES, Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine, Params
 from people.vcard.labels import type_words, write_label
 
@@ -54,10 +54,10 @@ class LineBuilder:
         if not value:
             return []
         name = (_PROPERTIES if self.is_new else _OLD_PROPERTIES)[field]
-        if field == "anniversary":
-            return [ContentLine(name, self.date(value)[1])]
         if field == "last_contact":
             return [ContentLine(name, value.isoformat())]
+        if field in DATES:
+            return [ContentLine(name, self.date(value)[1])]
         return [ContentLine(name, self.gender(value) if field == "gender" else values.escape(value))]
 
     def name(self, card: Card) -> ContentLine:

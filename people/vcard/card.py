@@ -67,6 +67,8 @@ class Card:
     middle_name: str | None = None
     second_last_name: str | None = None
     nickname: str | None = None
+    phonetic_name: str | None = None
+    phonetic_surname: str | None = None
     prefix: str | None = None
     suffix: str | None = None
     display_name: str | None = None
@@ -74,6 +76,7 @@ class Card:
     job_title: str | None = None
     gender: str | None = None
     anniversary: date | None = None
+    deathday: date | None = None
     last_contact: date | None = None
     notes: str | None = None
     uid: str | None = None

@@ -22,7 +22,7 @@ _TEXTS = frozenset(
     {
         *(_OF_FIELDS - _STRUCTURED - _LISTS),
         *("FN", "ROLE", "LABEL", "TEL", "EMAIL", "MAILER", "SORT-STRING", "IMPP"),
-        *("X-ABLABEL", "X-ABDATE", "X-PHONETIC-FIRST-NAME"),
+        *("X-ABLABEL", "X-ABDATE"),
         *("X-AIM", "X-GADUGADU", "X-GOOGLE-TALK", "X-GTALK", "X-GROUPWISE", "X-ICQ", "X-JABBER", "X-MATRIX"),
         *("X-MS-IMADDRESS", "X-MSN", "X-QQ", "X-SIP", "X-SKYPE", "X-SKYPE-USERNAME", "X-TELEGRAM", "X-YAHOO"),
     }

@@ -4,6 +4,7 @@ Migrating back and forth takes longer than anything else in here, so it is done 
 in three parts: rows as this version writes them, rows as the old schema holds them, and what the upgrade made of them.
 """
 
+import datetime as dt
 from collections.abc import Iterator
 
 import pytest
@@ -73,11 +74,15 @@ def people_get_uids_and_card_lines(owner: User) -> Iterator[None]:
     person = make_person(owner)
     yield
     with connection.cursor() as cursor:
-        cursor.execute("""UPDATE people_person SET uid = NULL, vcard_extra = '["X-ODD:kept"]'""")
+        cursor.execute("""UPDATE people_person SET uid = NULL, vcard_extra = '["X-ODD:kept","DEATHDATE:18521127"]'""")
     yield
     person.refresh_from_db()
     assert person.uid == f"urn:uuid:{person.pk}"
-    assert person.card_lines == [{"line": "X-ODD:kept"}]
+    assert person.card_lines == [{"line": "X-ODD:kept"}, {"line": "DEATHDATE:18521127", "fields": ["deathday"]}]
+    assert (person.deathday, person.more) == (
+        dt.date(1852, 11, 27),
+        [{"name": "X-ODD", "value": "kept", "label": None}],
+    )
 
 
 def rows_get_the_revision_of_their_account(owner: User) -> Iterator[None]:

@@ -6,7 +6,7 @@ from typing import Any
 from accounts.models import User
 from people.lookup import keys_of
 from people.models import Group, ImportantDate, LookupKey, Membership, Person, RelationshipType
-from people.names import COLUMNS, NameParts, search_key, sort_key
+from people.names import keys_of_names
 from relationships.models import Relationship
 
 _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
@@ -58,8 +58,7 @@ def _person(owner: User, number: int, kind: RelationshipType) -> Person:
         emails=[{"id": f"e{number}", "type": "home", "email": f"crowd{number}@example.org"}],
         relationship_to_user=kind if number % 3 == 0 else None,
     )
-    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    person.sort_key, person.search_key = sort_key(parts), search_key(parts)
+    person.sort_key, person.search_key = keys_of_names(person)
     return person
 
 

@@ -47,10 +47,15 @@ def _labelled_date(line: ContentLine, context: Context) -> Iterator[Statement]:
     yield from _date(line, context, kind or None, title if kind else title or "Other")
 
 
-def _last_contact(line: ContentLine, context: Context) -> Iterator[Statement]:
-    parsed = values.parse_date(values.text(line))
-    if parsed and not parsed[1]:
-        yield "last_contact", parsed[0]
+def _whole_day(name: str) -> Reader:
+    """A day with its year; what says less, such as DEATHDATE's "circa 1800", is held by no field."""
+
+    def read(line: ContentLine, context: Context) -> Iterator[Statement]:
+        parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
+        if parsed and not parsed[1]:
+            yield name, parsed[0]
+
+    return read
 
 
 _ANDROID = "vnd.android.cursor.item/"
@@ -76,6 +81,8 @@ READERS: dict[str, Reader] = {
     "X-EVOLUTION-ANNIVERSARY": _anniversary,
     "X-KADDRESSBOOK-X-ANNIVERSARY": _anniversary,
     "X-ABDATE": _labelled_date,
-    "X-LAST-CONTACT": _last_contact,
+    "DEATHDATE": _whole_day("deathday"),
+    "X-DEATHDATE": _whole_day("deathday"),
+    "X-LAST-CONTACT": _whole_day("last_contact"),
     "X-ANDROID-CUSTOM": _android,
 }

@@ -25,7 +25,7 @@ COLUMN_TYPES: dict[Kind, type[models.Field]] = {
 # Of the row, or computed from its fields.
 NO_FIELDS = {
     *("id", "owner", "created_at", "updated_at", "deleted_at", "revision", "sort_key", "search_key"),
-    *("contact_due_at", "contact_due_on", "contact_before", "interacted_on", "card_lines"),
+    *("contact_due_at", "contact_due_on", "contact_before", "interacted_on", "card_lines", "more"),
 }
 
 
