@@ -12,7 +12,15 @@ class AccountsConfig(AppConfig):
         from accounts.feed.kinds import register_feed_settings  # noqa: PLC0415 - as above
         from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above
 
-        for label in ("ApiToken", "AccountSession", "KnownDevice", "TotpDevice", "RecoveryCode", "OidcIdentity"):
+        for label in (
+            "ApiToken",
+            "AccountSession",
+            "KnownDevice",
+            "TotpDevice",
+            "RecoveryCode",
+            "OidcIdentity",
+            "AppCode",
+        ):
             leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
         leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")

@@ -28,6 +28,9 @@ def check_accounts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 def _settings() -> Iterator[CheckMessage]:
     if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
         yield Error("OIDC_ISSUER is set without OIDC_CLIENT_ID.", hint="Set both, or neither.", id="doctor.E031")
+    if settings.OIDC_APP_REDIRECT_URIS and not settings.OIDC_ISSUER:
+        hint = "Set OIDC_ISSUER, or leave it out: apps sign in by POST /api/auth/token."
+        yield Caution("OIDC_APP_REDIRECT_URIS is set without OIDC_ISSUER.", hint=hint, id="doctor.W039")
     if settings.OIDC_ISSUER:
         try:
             configured_rules().check_url(settings.OIDC_ISSUER)

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
+from accounts.services.app_codes import purge_app_codes
 from accounts.services.deletion import delete_pending_files
 from accounts.services.kept_answers import purge_kept_answers
 from accounts.services.known_devices import delete_unused_devices
@@ -38,6 +39,7 @@ def sweep_accounts() -> None:
 
 @shared_task
 def purge_budgets() -> None:
-    """Once an hour: counts that are over, and answers that are no longer given again."""
+    """Once an hour: counts that are over, answers that are no longer given again, and codes that have ended."""
     budgets.purge_budgets(now=timezone.now())
     purge_kept_answers(now=timezone.now())
+    purge_app_codes(now=timezone.now())

@@ -261,6 +261,7 @@ OIDC_ISSUER: str = env["OIDC_ISSUER"]
 OIDC_CLIENT_ID: str = env["OIDC_CLIENT_ID"]
 OIDC_CLIENT_SECRET: str = env["OIDC_CLIENT_SECRET"]
 OIDC_NAME: str = env["OIDC_NAME"]
+OIDC_APP_REDIRECT_URIS: list[str] = env["OIDC_APP_REDIRECT_URIS"]
 GEOCODER_URL: str = env["GEOCODER_URL"].rstrip("/")
 # At most one request a second, as the receiver sees it: a little more than a second as we send them.
 GEOCODER_INTERVAL_SECONDS: float = env["GEOCODER_INTERVAL_SECONDS"]

@@ -125,7 +125,13 @@ def oidc_provider() -> Iterator[Provider]:
             authorization = self.headers.get("Authorization", "")
             provider.asked.append(self.path)
             provider.answers.wait(30)
-            status, document = provider.answer(self.command, urlsplit(self.path).path, body, authorization)
+            parts = urlsplit(self.path)
+            if parts.path == "/authorize":  # a browser; its user agrees at once
+                self.send_response(302)
+                self.send_header("Location", provider.authorize(dict(parse_qsl(parts.query))))
+                self.end_headers()
+                return
+            status, document = provider.answer(self.command, parts.path, body, authorization)
             content = orjson.dumps(document)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -5,9 +5,11 @@ from accounts.api.batch_rules import NotInBatchError
 from accounts.api.batch_runner import BatchFailedError
 from accounts.api.views.second_factor import ProofRequiredError
 from accounts.feed.cursor import CursorExpiredError
+from accounts.oidc.app_requests import RedirectUriError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.api_tokens import SessionEndedError
+from accounts.services.app_codes import InvalidGrantError
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.kept_answers import InProgressError, KeyReusedError
 from accounts.services.registration import RegistrationClosedError
@@ -30,12 +32,14 @@ FAILURES: dict[type[Exception], Failure] = {
     FlowError: Failure(400, "invalid_state"),
     IdTakenError: Failure(409, "id_taken"),
     InvalidCredentialsError: Failure(401, "invalid_credentials"),
+    InvalidGrantError: Failure(400, "invalid_grant"),
     MfaRequiredError: Failure(401, "mfa_required"),
     NotInBatchError: Failure(400, "not_in_batch"),
     NotOnError: Failure(400, "mfa_not_enabled"),
     ProofRequiredError: Failure(403, "proof_required"),
     ProviderRefusedError: Failure(401, "oidc_refused"),
     ReadOnlyTokenError: Failure(403, "read_only_token"),
+    RedirectUriError: Failure(400, "invalid_redirect_uri"),
     RegistrationClosedError: Failure(403, "registration_closed"),
     SessionEndedError: Failure(401),
     SessionRequiredError: Failure(403, "session_required"),

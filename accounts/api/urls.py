@@ -6,6 +6,7 @@ from accounts.api.errors import FAILURES
 from accounts.api.preferences import preference_views
 from accounts.api.views.access import SignedInViewSet, SignInViewSet
 from accounts.api.views.api_tokens import ApiTokenViewSet
+from accounts.api.views.app_codes import AppCodeViewSet
 from accounts.api.views.batch import BatchViewSet
 from accounts.api.views.changes import ChangeViewSet
 from accounts.api.views.deletion import DeletionViewSet
@@ -26,6 +27,7 @@ router.register("auth", SignedInViewSet, basename="signed-in")
 router.register("auth", DeviceTokenViewSet, basename="device-token")
 router.register("auth", VerificationViewSet, basename="verification")
 router.register("auth", OidcViewSet, basename="oidc")
+router.register("auth", AppCodeViewSet, basename="app-code")
 router.register("user", ProfileViewSet, basename="profile")
 router.register("user", DeletionViewSet, basename="deletion")
 router.register("user", TransferViewSet, basename="transfer")

@@ -3,6 +3,7 @@
 from accounts.models.account_mail import AccountMail, MailKind
 from accounts.models.account_session import AccountSession
 from accounts.models.api_token import ApiToken
+from accounts.models.app_code import AppCode
 from accounts.models.email_change import EmailChange
 from accounts.models.kept_answer import KeptAnswer
 from accounts.models.known_device import KnownDevice
@@ -16,6 +17,7 @@ __all__ = [
     "AccountMail",
     "AccountSession",
     "ApiToken",
+    "AppCode",
     "EmailChange",
     "KeptAnswer",
     "KnownDevice",

@@ -17,6 +17,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from requests import RequestException
 
+from accounts.oidc.app_redirects import proves_its_app
+from accounts.oidc.app_requests import AppRequest
 from accounts.oidc.cookie_state import CookieState, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.provider import Provider, load_keys, load_provider
@@ -47,16 +49,26 @@ class Flow(CookieState):
     nonce: str
     verifier: str
     next_path: str
+    app: AppRequest | None = None
 
 
-def begin(next_path: str) -> tuple[str, Flow]:
-    """Where to send the browser, and what to remember. Raises ProviderUnreachableError."""
+def begin(next_path: str, app: AppRequest | None = None) -> tuple[str, Flow]:
+    """Where to send the browser, and what to remember. Raises ProviderUnreachableError.
+
+    Where the way back does not prove which app it is, the provider is to ask the user even if it knows them already:
+    else any program on the device signs in unseen (RFC 8252, section 8.6).
+    """
     provider = load_provider()
     state, nonce, verifier = (get_random_string(48) for _ in range(3))
-    flow = Flow(time.time(), state, nonce, verifier, next_path)
+    flow = Flow(time.time(), state, nonce, verifier, next_path, app)
+    asking = {} if app is None or proves_its_app(app["redirect_uri"]) else {"prompt": "select_account"}
     with _session(provider) as session:
         url, _ = session.create_authorization_url(
-            provider.authorization_endpoint, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
+            provider.authorization_endpoint,
+            state=flow.state,
+            nonce=flow.nonce,
+            code_verifier=flow.verifier,
+            **asking,
         )
     return url, flow
 

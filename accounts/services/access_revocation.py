@@ -3,7 +3,7 @@
 import datetime as dt
 
 from accounts.lifecycle import release_account
-from accounts.models import ApiToken, EmailChange, OidcIdentity, RecoveryCode, TotpDevice, User
+from accounts.models import ApiToken, AppCode, EmailChange, OidcIdentity, RecoveryCode, TotpDevice, User
 from accounts.services.known_devices import delete_devices
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -14,6 +14,7 @@ def end_access(user: User) -> None:
     with account_write(user):
         delete_devices(user)
         end_sessions(user=user)
+        AppCode.objects.owned_by(user).delete()
         ApiToken.objects.owned_by(user).delete()
 
 

@@ -5,13 +5,16 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.crypto import constant_time_compare
 
 from accounts.cookies import drop_cookie, set_cookie
 from accounts.models import User
+from accounts.oidc.app_requests import AppRequest, lead_back
 from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
+from accounts.oidc.flow import Flow
+from accounts.services.app_codes import issue_app_code
 from accounts.services.credentials import SIGN_INS, InvalidCredentialsError, counting_refusals
 from accounts.services.known_devices import remember_device
 from accounts.services.oidc_accounts import link_account
@@ -34,10 +37,12 @@ class PendingSignIn(CookieState):
     issuer: str
     subject: str
     next_path: str
+    app: AppRequest | None = None
 
     @classmethod
-    def of(cls, user: User, claims: dict[str, Any], next_path: str) -> "PendingSignIn":
-        return cls(time.time(), str(user.pk), user.get_session_auth_hash(), claims["iss"], claims["sub"], next_path)
+    def of(cls, user: User, claims: dict[str, Any], begun: Flow) -> "PendingSignIn":
+        auth_hash = user.get_session_auth_hash()
+        return cls(time.time(), str(user.pk), auth_hash, claims["iss"], claims["sub"], begun.next_path, begun.app)
 
 
 @counting_refusals()
@@ -65,5 +70,16 @@ def complete_sign_in(request: HttpRequest, response: HttpResponseBase, user: Use
     start_session(request=request, user=user)
     SIGN_INS.count("ok")
     remember_device(request, response, user)
+    _forget_steps(response)
+
+
+def lead_back_signed_in(app: AppRequest, user: User) -> HttpResponse:
+    """Send the browser to the app with a code; the browser itself is not signed in. Raises as issue_app_code."""
+    response = lead_back(app, code=issue_app_code(owner=user, challenge=app["code_challenge"]))
+    _forget_steps(response)
+    return response
+
+
+def _forget_steps(response: HttpResponseBase) -> None:
     drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
     drop_cookie(response, PENDING_COOKIE, path="/")

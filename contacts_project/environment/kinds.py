@@ -14,6 +14,7 @@ from zoneinfo import available_timezones
 
 from cryptography.fernet import Fernet
 
+from accounts.oidc.app_redirects import MOST_CHARACTERS, is_redirect_uri
 from notifications.vapid import public_key_of
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -96,6 +97,11 @@ def _origin(text: str) -> str:
     parts = urlsplit(_web_address(text))
     check(parts.path in {"", "/"})
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _redirect_uri(text: str) -> str:
+    check(is_redirect_uri(text))
+    return text
 
 
 def _person_address(text: str) -> str:
@@ -195,6 +201,11 @@ ALLOWED_HOSTS = list_of(
     Kind(_allowed_host, ""), "host names or addresses without scheme and port, .example.org for all below it, * for any"
 )
 ORIGINS = list_of(Kind(_origin, ""), "origins such as https://app.example.org")
+REDIRECT_URIS = list_of(
+    Kind(_redirect_uri, ""),
+    "redirect URIs of apps, without fragment: http://127.0.0.1/path or http://[::1]/path, a scheme with a period such "
+    f"as com.example.app:/path, or https://host/path, each of at most {MOST_CHARACTERS} characters",
+)
 FOLDER = Kind(_folder, "a folder that can be made and written")
 AUTHORITIES = Kind(_authorities, "a file with certificates in PEM form")
 ENCRYPTION_KEYS = list_of(

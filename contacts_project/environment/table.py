@@ -210,6 +210,15 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             is_secret=True,
         ),
         Setting("OIDC_NAME", TEXT, "", "what the button says", unset="the issuer's host"),
+        Setting(
+            "OIDC_APP_REDIRECT_URIS",
+            kinds.REDIRECT_URIS,
+            "",
+            "where a sign-in may lead back to an app: `http://127.0.0.1/callback` (any port), "
+            "`com.example.app:/callback`, `https://app.example.org/callback`: see "
+            "[accounts](accounts.md#back-to-an-app)",
+            unset="none: browsers only",
+        ),
     ),
     "Mail": (
         Setting("EMAIL_URL", servers.MAIL, "console", "the server that takes our mail", holds_password=True),

@@ -2,17 +2,23 @@
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from accounts.models import User
-from tests.builders import make_token, make_user
+from accounts.oidc import documents
+from tests.builders import make_token, make_user, prove
 from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, run
 from tests.contacts_project.server.server_thread import Running
+from tests.oidc_provider import oidc_provider, use
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# Goes where it is led, with cookies.
+BROWSER = "import sys, httpx; httpx.Client(follow_redirects=True).get(sys.argv[1]).raise_for_status()"
 PAGE = Path(__file__).parents[2] / "docs/clients.md"
 
 
@@ -21,11 +27,25 @@ def programs(language: str) -> list[str]:
 
 
 @pytest.fixture
-def environment(server: Running, db: None) -> dict[str, str]:
+def environment(
+    server: Running, db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[dict[str, str]]:
     ada: User = make_user("ada@example.org")
     ada.set_password("Analytical-1843")
     ada.save()
-    return {"BASE": server.base, "TOKEN": make_token(ada), "PYTHONPATH": str(PYTHON)}
+    prove(ada)
+    monkeypatch.setattr(documents, "_documents", {})
+    settings.BASE_URL, settings.OIDC_APP_REDIRECT_URIS = server.base, ["http://127.0.0.1/callback"]
+    browser = tmp_path / "browser.py"
+    browser.write_text(BROWSER)
+    with oidc_provider() as provider:
+        use(provider, settings)
+        yield {
+            "BASE": server.base,
+            "TOKEN": make_token(ada),
+            "PYTHONPATH": str(PYTHON),
+            "BROWSER": f"{sys.executable} {browser} %s",
+        }
 
 
 def test_python(environment: dict[str, str], tmp_path: Path) -> None:
@@ -34,6 +54,7 @@ def test_python(environment: dict[str, str], tmp_path: Path) -> None:
     ]
     assert printed == [
         ["Charles Babbage", "True", ""],
+        ["ada@example.org", ""],
         ["Hopper", "2 0", ""],
         ["True", ""],
         ["[201, 201]", ""],

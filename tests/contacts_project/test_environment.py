@@ -47,6 +47,7 @@ def test_every_default_may_be_set_and_empty_means_unset() -> None:
         ("APP_URL=https://{id}.example.org/", "holds {id}"),
         ("APP_URL=javascript:alert({id})", "begins with http:// or https://"),
         ("ALLOWED_HOSTS=192.168.1.5:8000", "without scheme and port"),
+        ("OIDC_APP_REDIRECT_URIS=http://127.0.0.1/a,http://localhost/a", "redirect URIs of apps"),
         ("CORS_ALLOWED_ORIGINS=https://app.example.org,app.example.org", "origins such as"),
         ("SESSION_SAMESITE=Never", "Lax, Strict or None"),
         ("SESSION_SAMESITE=None", "Lax or Strict, unless BASE_URL begins with https://"),
@@ -151,7 +152,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
     """The one beside manage.py is made where DATA_DIR is forgotten."""
-    for app in ("contacts_project", "notifications"):
+    for app in ("contacts_project", "accounts", "notifications"):
         shutil.copytree(settings.BASE_DIR / app, tmp_path / app)
     first, again = (run(["-c", "import contacts_project.settings"], {"DATA_DIR": ""}, tmp_path) for _ in range(2))
     assert first.stderr == f"Made the data folder {tmp_path}/data. If your instance lies elsewhere, set DATA_DIR.\n"

@@ -77,6 +77,7 @@ ROUTES: list[Route] = [
     Route("GET", "/api/auth/oidc/start", owner=404, is_open=True),
     Route("GET", "/api/auth/oidc/callback", owner=404, is_open=True),
     Route("POST", "/api/auth/oidc/second-factor", {"code": "000000"}, owner=400, is_open=True),
+    Route("POST", "/api/auth/oidc/token", {"code": "c", "codeVerifier": "v", "name": "phone"}, owner=400, is_open=True),
     Route("GET", "/api/user/profile"),
     Route("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}),
     Route("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": "Other-Horse-8"}),

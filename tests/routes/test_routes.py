@@ -26,7 +26,7 @@ from tests.routes.table import ROUTES, Route
 SAFE = {"GET", "HEAD", "OPTIONS"}
 WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 # How one signs in is no part of what is read with an ETag, and is noted on reads too.
-CREDENTIALS = {"accounts_apitoken", "accounts_accountsession"}
+CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode"}
 # A sync that finds nothing leaves every ETag as it is, though it has a lease and a history.
 SYNC_RECORDS = {"carddav_connection", "carddav_run"}
 UNKNOWN = "01900000-0000-7000-8000-000000000000"

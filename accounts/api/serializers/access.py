@@ -34,5 +34,10 @@ class DeviceSerializer(serializers.Serializer[Any]):
     scope = StrictChoiceField(SCOPES, required=False, default=TokenScope.READ_WRITE.value)
 
 
+class AppCodeSerializer(DeviceSerializer):
+    code = Secret()
+    codeVerifier = Secret(max_length=128)
+
+
 class DeviceSignInSerializer(DeviceSerializer, LoginSerializer):
     pass

@@ -1,5 +1,6 @@
 """Sign-in through the OpenID Connect provider, and what ways of signing in there are."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseRedirect
@@ -17,12 +18,19 @@ from accounts.api.views.second_factor import CodeSerializer
 from accounts.api.viewsets import OpenViewSet
 from accounts.cookies import set_cookie
 from accounts.oidc import flow
+from accounts.oidc.app_requests import (
+    AppRequest,
+    RedirectUriError,
+    check_app_request,
+    lead_back_refused,
+    read_app_request,
+)
 from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.factors import shows_second_factor
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.pages.next_paths import local_path
-from accounts.pages.oidc import CODE_PATH
+from accounts.pages.oidc import CODE_PATH, show_unregistered
 from accounts.pages.viewers import continue_to
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.oidc_accounts import account_for, link_account
@@ -33,6 +41,7 @@ from accounts.services.oidc_sign_in import (
     PendingSignIn,
     complete_sign_in,
     finish_with_code,
+    lead_back_signed_in,
     remember_pending,
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
@@ -41,7 +50,7 @@ from contacts_project.kernel.api.client_address import address_block, client_add
 from contacts_project.kernel.api.errors import refusal
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.budgets import Budget, PassingBudget
-from contacts_project.kernel.errors import MissingError, RateLimitedError
+from contacts_project.kernel.errors import DomainError, MissingError, RateLimitedError
 from contacts_project.kernel.external_waits import external_wait
 
 DEFAULT_NEXT = "/api/docs"
@@ -76,17 +85,38 @@ class OidcViewSet(OpenViewSet):
 
     @extend_schema(
         operation_id="startOidc",
-        parameters=[OpenApiParameter("next", str, description="The path to come back to, on this service.")],
-        responses={302: None},
+        parameters=[
+            OpenApiParameter("next", str, description="The path to come back to, on this service."),
+            OpenApiParameter("redirect_uri", str, description="Of an app: one that the operator has registered."),
+            OpenApiParameter("state", str, description="Of an app: 1 to 512 characters that come back to it."),
+            OpenApiParameter("code_challenge", str, description="Of an app: RFC 7636, section 4.2."),
+            OpenApiParameter("code_challenge_method", str, enum=["S256"]),
+        ],
+        responses={302: None, (400, "text/html"): OpenApiResponse(OpenApiTypes.STR, description="To a browser.")},
     )
     @action(detail=False, url_path="oidc/start")
-    @raises(MissingError, RateLimitedError, ProviderUnreachableError)
+    @raises(MissingError, RateLimitedError, RedirectUriError, ProviderUnreachableError)
     def start(self, request: Request) -> HttpResponse:
-        """Send the browser to the provider. 404 where none is set up."""
+        """Send the browser to the provider. 404 where none is set up.
+
+        With `redirect_uri` the sign-in is an app's (RFC 8252): the browser ends there, with `code` for
+        POST /api/auth/oidc/token, or with `error` as RFC 6749 has it; `state` and a challenge by S256 are obligatory.
+        """
         if not is_configured():
             raise MissingError
         _STARTS.draw(address_block(client_address(request._request)))
-        url, begun = flow.begin(local_path(request.query_params.get("next", ""), DEFAULT_NEXT))
+        try:
+            app = read_app_request(request.query_params)
+        except RedirectUriError:
+            if not _is_browser(request):
+                raise
+            return show_unregistered(request._request)
+        return _told_to(app, lambda: self._begin(request, app))
+
+    def _begin(self, request: Request, app: AppRequest | None) -> HttpResponse:
+        if app:
+            check_app_request(app, request.query_params.get("code_challenge_method", ""))
+        url, begun = flow.begin(local_path(request.query_params.get("next", ""), DEFAULT_NEXT), app)
         response = HttpResponseRedirect(url)
         set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
@@ -113,10 +143,14 @@ class OidcViewSet(OpenViewSet):
 
         Where the account has a second factor and the provider's `amr` shows none, a browser goes to a page that asks
         for the code; any other client gets 401 `mfa_required` and sends it to POST /api/auth/oidc/second-factor.
+        A sign-in that an app has begun goes back to the app, whatever came of it, and signs no browser in.
         """
         if not is_configured():
             raise MissingError
         begun = flow.resume(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
+        return _told_to(begun.app, lambda: self._finish(request, begun))
+
+    def _finish(self, request: Request, begun: flow.Flow) -> HttpResponse:
         code = request.query_params.get("code")
         if not code:
             raise flow.ProviderRefusedError
@@ -128,8 +162,10 @@ class OidcViewSet(OpenViewSet):
         language = request.headers.get("Accept-Language", "")
         user = account_for(claims=claims, accept_language=language, now=timezone.now())
         if has_second_factor(user) and not shows_second_factor(claims):
-            return _ask_code(request, PendingSignIn.of(user, claims, begun.next_path))
+            return _ask_code(request, PendingSignIn.of(user, claims, begun))
         link_account(user=user, issuer=claims["iss"], subject=claims["sub"])
+        if begun.app:
+            return lead_back_signed_in(begun.app, user)
         response = continue_to(request._request, begun.next_path)
         complete_sign_in(request._request, response, user)
         return response
@@ -140,6 +176,8 @@ class OidcViewSet(OpenViewSet):
     def second_factor(self, request: Request) -> Response:
         """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
         pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
+        if pending.app:  # a browser is at the page that asks for it
+            raise FlowError
         data = self.read_body(CodeSerializer)
         user = finish_with_code(pending=pending, code=data["code"], now=timezone.now())
         response = Response({"user": UserSerializer(user).data})
@@ -148,10 +186,26 @@ class OidcViewSet(OpenViewSet):
 
 
 def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
-    if "text/html" in request.headers.get("Accept", ""):
+    if pending.app or _is_browser(request):
         response: HttpResponse = HttpResponseRedirect(CODE_PATH)
     else:
         error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
         response = refusal(error)
     remember_pending(response, pending)
     return response
+
+
+def _is_browser(request: Request) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def _told_to(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
+    """The answer; where the sign-in is an app's, the app is told of a refusal. 429 stays what it is everywhere."""
+    try:
+        return make()
+    except RateLimitedError:
+        raise
+    except DomainError as error:
+        if app is None:
+            raise
+        return lead_back_refused(app, error)

@@ -4,9 +4,23 @@
 replays edits. `contacts_client.routes` has every route with its types, generated out of the API description.
 """
 
+from contacts_client.browser import SignInError, sign_in_by_browser
 from contacts_client.connection import Connection, RefusedError
 from contacts_client.copy import Copy, SyncReport
 from contacts_client.ids import new_id
 from contacts_client.store import Action, Conflict, Edit, State, Store
 
-__all__ = ["Action", "Conflict", "Connection", "Copy", "Edit", "RefusedError", "State", "Store", "SyncReport", "new_id"]
+__all__ = [
+    "Action",
+    "Conflict",
+    "Connection",
+    "Copy",
+    "Edit",
+    "RefusedError",
+    "SignInError",
+    "State",
+    "Store",
+    "SyncReport",
+    "new_id",
+    "sign_in_by_browser",
+]

@@ -91,6 +91,55 @@ export async function signIn(baseUrl: string, credentials: Credentials, send: Se
   return (await success(response))["apiToken"].token;
 }
 
+// A sign-in by the service's provider that was begun: open `url` in the user's browser.
+export interface BegunSignIn {
+  readonly url: string;
+  readonly state: string;
+  readonly verifier: string;
+}
+
+// Begin a sign-in that leads back to `redirectUri`, which the service's operator has registered (RFC 8252).
+export async function beginSignIn(baseUrl: string, redirectUri: string): Promise<BegunSignIn> {
+  const state = randomText();
+  const verifier = randomText();
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  const query = new URLSearchParams({
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: base64Url(new Uint8Array(digest)),
+    code_challenge_method: "S256",
+  });
+  return { url: `${baseUrl}/api/auth/oidc/start?${query}`, state, verifier };
+}
+
+// A token for this device, out of the address that the browser came back to. Throws RefusedError, also where the user
+// did not sign in; its code is the provider's `error` then.
+export async function finishSignIn(
+  baseUrl: string,
+  begun: BegunSignIn,
+  address: string,
+  device: { name: string; scope?: "READ" | "READ_WRITE" },
+  send: Send = retryingFetch(),
+): Promise<string> {
+  const answer = new URL(address).searchParams;
+  if (answer.get("state") !== begun.state) throw new RefusedError(400, { code: "invalid_state" });
+  if (!answer.has("code")) {
+    throw new RefusedError(400, { code: answer.get("error"), error: answer.get("error_description") });
+  }
+  const body = JSON.stringify({ ...device, code: answer.get("code"), codeVerifier: begun.verifier });
+  const headers = { "Content-Type": "application/json" };
+  const response = await send(new Request(`${baseUrl}/api/auth/oidc/token`, { method: "POST", headers, body }));
+  return (await success(response))["apiToken"].token;
+}
+
+function randomText(): string {
+  return base64Url(crypto.getRandomValues(new Uint8Array(48)));
+}
+
+function base64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
 // Requests of one account, by its token. `api` has every route with its types.
 export class Connection {
   readonly api: Client<paths>;

@@ -1,5 +1,13 @@
 // A client of the contact network service, which also works without the network (docs/clients.md).
-export { Connection, RefusedError, retryingFetch, signIn } from "./connection.ts";
+export {
+  type BegunSignIn,
+  beginSignIn,
+  Connection,
+  finishSignIn,
+  RefusedError,
+  retryingFetch,
+  signIn,
+} from "./connection.ts";
 export { Copy, type SyncReport } from "./copy.ts";
 export { newId } from "./ids.ts";
 export { merge, type Clash } from "./merge.ts";

@@ -69,7 +69,12 @@ def name_failures(result: Schema, **kwargs: Any) -> Schema:
                         components["schemas"][name]["required"].append("current")
                     if answer["x-success"]:
                         components["schemas"][name]["properties"]["success"] = {"type": "boolean", "examples": [False]}
-                    components["responses"][name] = {**_answer(int(status), name), "headers": answer["headers"]}
+                    described = {**_answer(int(status), name), "headers": answer["headers"]}
+                    if pages := answer.get("x-content"):
+                        described["content"] |= pages
+                        operation["responses"][status] = described
+                        continue
+                    components["responses"][name] = described
                     operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return result
 

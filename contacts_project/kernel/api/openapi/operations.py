@@ -138,6 +138,8 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
         if self.takes_if_match:
             view: Any = self.view
             refusals["412"]["x-current"] = self.resolve_serializer(view.record_serializer(), "response").ref
+        for status in refusals.keys() & bodies.keys():  # a page, beside the refusal as JSON
+            refusals[status]["x-content"] = bodies.pop(status)["content"]
         return {**refusals, **bodies}
 
     def failures(self) -> Iterator[type[Exception]]:

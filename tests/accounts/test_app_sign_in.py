@@ -1,0 +1,251 @@
+"""An app signs in through the provider: by the user's browser, back to its redirect URI, with a code for a token."""
+
+import base64
+import datetime as dt
+import hashlib
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pyotp
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.models import AccountSession, ApiToken, AppCode, TotpDevice, User
+from accounts.oidc.app_redirects import is_redirect_uri, is_registered
+from accounts.services.access_revocation import end_access
+from accounts.services.app_codes import purge_app_codes
+from tests.accounts.test_pages import submit
+from tests.builders import PASSWORD, make_user, prove
+from tests.client import Client
+from tests.concurrency import at_once
+from tests.oidc_provider import Provider, agree
+
+pytestmark = pytest.mark.django_db
+
+START, TOKEN, PAGE = "/api/auth/oidc/start", "/api/auth/oidc/token", "/account/sign-in/code"
+LOOPBACK, OWN_SCHEME, CLAIMED = (
+    "http://127.0.0.1/callback",
+    "com.example.app:/back?from=us",
+    "https://app.example.org/x",
+)
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # of RFC 7636, appendix B
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+HTML = "text/html,*/*;q=0.8"
+
+
+@pytest.fixture(autouse=True)
+def registered(settings: Any) -> None:
+    settings.OIDC_APP_REDIRECT_URIS = [LOOPBACK, OWN_SCHEME, CLAIMED]
+
+
+def ask(browser: Client, uri: str = "http://127.0.0.1:50123/callback", **changes: str | None) -> Any:
+    """The app opens the browser."""
+    query = {
+        "redirect_uri": uri,
+        "state": "the app's & own",
+        "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+        **changes,
+    }
+    sent = urlencode({key: value for key, value in query.items() if value is not None})
+    return browser.call("GET", f"{START}?{sent}", HTTP_ACCEPT=HTML)
+
+
+def come_back(browser: Client, provider: Provider, **changes: Any) -> Any:
+    """All the way to the answer of our callback."""
+    return browser.call("GET", agree(provider, ask(browser, **changes)["Location"]), HTTP_ACCEPT=HTML)
+
+
+def told(response: Any) -> dict[str, str]:
+    """What the app is told in the query of its address."""
+    assert response.status_code == 302
+    return dict(parse_qsl(urlsplit(response["Location"]).query))
+
+
+def exchange(code: str, *, client: Client | None = None, status: int = 201, **changes: Any) -> Any:
+    body = {"code": code, "codeVerifier": VERIFIER, "name": "phone", **changes}
+    return (client or Client()).ok("POST", TOKEN, body, status=status)
+
+
+def device_of(made: Any) -> Client:
+    device = Client()
+    device.bearer = made["apiToken"]["token"]
+    return device
+
+
+@pytest.mark.parametrize(
+    ("uri", "prompt"),
+    [("http://127.0.0.1:50123/callback", "select_account"), (OWN_SCHEME, "select_account"), (CLAIMED, None)],
+)
+def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, uri: str, prompt: str | None) -> None:
+    started = ask(browser, uri)
+    assert dict(parse_qsl(urlsplit(started["Location"]).query)).get("prompt") == prompt
+    response = browser.call("GET", agree(provider, started["Location"]), HTTP_ACCEPT=HTML)
+    assert response["Location"].startswith(f"{uri}{'&' if '?' in uri else '?'}code=")
+    assert response["Cache-Control"] == "no-store"
+    answer = told(response)
+    assert answer["state"] == "the app's & own"
+    assert not AccountSession.unscoped.exists()
+    browser.ok("GET", "/api/auth/session", status=401)
+    assert answer["code"] not in str(AppCode.unscoped.values_list("digest").get())
+    made = exchange(answer["code"], scope="READ")
+    assert (made["apiToken"]["name"], made["apiToken"]["kind"], made["apiToken"]["scope"]) == (
+        "phone",
+        "device",
+        "READ",
+    )
+    assert device_of(made).ok("GET", "/api/auth/session")["user"]["email"] == "ada@example.org"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://evil.example/callback",
+        "http://127.0.0.1/other",
+        "http://127.0.0.1:80@evil.example/callback",
+        "http://127.0.0.1.evil.example/callback",
+        "http://localhost/callback",
+        "http://127.0.0.1:50123/callback?more=1",
+        "http://127.0.0.1:50123/callback#x",
+        "https://app.example.org:444/x",
+        "https://app.example.org/x/",
+        "com.example.app:/back",
+        "",
+        None,
+    ],
+)
+def test_nobody_is_led_to_an_address_that_is_not_registered(browser: Client, provider: Provider, uri: Any) -> None:
+    page = ask(browser, redirect_uri=uri)
+    assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
+    assert "Location" not in page
+    assert not browser.cookies
+    query = urlencode({"code_challenge": CHALLENGE, **({} if uri is None else {"redirect_uri": uri})})
+    assert browser.ok("GET", f"{START}?{query}", status=400)["code"] == "invalid_redirect_uri"
+
+
+@pytest.mark.parametrize(
+    ("uri", "fits"),
+    [
+        ("http://[::1]/x", True),
+        ("http://127.0.0.1", True),
+        ("org.example:/x", True),
+        ("http://app.example.org/x", False),
+        ("javascript:alert(1)", False),
+        ("myapp:/x", False),
+        ("https://a@b.example/", False),
+        ("https://app.example.org/a\\b", False),
+        ("https://app.example.org/a b", False),
+        ("https:///x", False),
+    ],
+)
+def test_what_can_be_registered(uri: str, fits: bool) -> None:
+    assert is_redirect_uri(uri) is is_registered(uri, [uri]) is fits
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"code_challenge": None},
+        {"code_challenge": VERIFIER + "="},
+        {"code_challenge_method": "plain"},
+        {"code_challenge_method": None},
+        {"state": None},
+        {"state": "ü"},
+    ],
+    ids=str,
+)
+def test_an_app_that_asks_without_pkce_is_told(browser: Client, provider: Provider, change: Any) -> None:
+    response = ask(browser, **change)
+    assert told(response)["error"] == "invalid_request"
+    assert response["Location"].startswith("http://127.0.0.1:50123/callback?")
+    assert not provider.asked
+
+
+def test_an_app_is_told_what_came_in_the_way(browser: Client, provider: Provider, settings: Any) -> None:
+    state = dict(parse_qsl(urlsplit(ask(browser)["Location"]).query))["state"]
+    denied = told(browser.call("GET", f"/api/auth/oidc/callback?error=access_denied&state={state}"))
+    assert (denied["error"], denied["state"]) == ("access_denied", "the app's & own")
+    settings.REGISTRATION = "closed"
+    assert told(come_back(browser, provider))["error"] == "access_denied"
+    forged = browser.call("GET", "/api/auth/oidc/callback?code=x&state=forged")
+    assert (forged.status_code, forged.json()["code"]) == (400, "invalid_state")
+    settings.OIDC_ISSUER = "http://127.0.0.1:1"
+    assert told(ask(browser))["error"] == "temporarily_unavailable"
+    assert not User.objects.exists()
+
+
+def test_a_code_is_for_who_has_its_verifier_and_for_a_minute(browser: Client, provider: Provider) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        code = told(come_back(browser, provider))["code"]
+        for sent, verifier in ((code, CHALLENGE), ("x", VERIFIER)):
+            assert exchange(sent, status=400, codeVerifier=verifier)["code"] == "invalid_grant"
+        assert exchange(code, status=400, name="")["details"][0]["field"] == "name"
+        clock.shift(60)
+        assert exchange(code, status=400)["code"] == "invalid_grant"
+        fresh = told(come_back(browser, provider))["code"]
+        clock.shift(59)
+        exchange(fresh)
+        assert purge_app_codes(now=timezone.now()) == 0
+        clock.shift(24 * 3600 + 60)
+        assert purge_app_codes(now=timezone.now()) == 2
+    assert ApiToken.unscoped.count() == 1
+
+
+def test_a_second_exchange_ends_the_token(browser: Client, provider: Provider) -> None:
+    code = told(come_back(browser, provider))["code"]
+    client = Client(HTTP_IDEMPOTENCY_KEY="once")
+    device = device_of(exchange(code, client=client))
+    exchange(code, status=400, codeVerifier=CHALLENGE)
+    device.ok("GET", "/api/auth/session")
+    assert exchange(code, client=client, status=400)["code"] == "invalid_grant"
+    device.ok("GET", "/api/auth/session", status=401)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twins_get_one_token(browser: Client, provider: Provider) -> None:
+    code = told(come_back(browser, provider))["code"]
+    body = {"code": code, "codeVerifier": VERIFIER, "name": "phone"}
+    answers = at_once(*[lambda: Client().call("POST", TOKEN, body)] * 3)
+    assert sorted(answer.status_code for answer in answers) == [201, 400, 400]
+
+
+def test_what_ends_sessions_ends_codes(browser: Client, provider: Provider) -> None:
+    code = told(come_back(browser, provider))["code"]
+    user = User.objects.get()
+    user.set_password(PASSWORD)
+    user.save()
+    exchange(code, status=400)
+    other = told(come_back(browser, provider))["code"]
+    end_access(user)
+    exchange(other, status=400)
+
+
+def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provider: Provider) -> None:
+    code = told(come_back(browser, provider))["code"]
+    guess = {"code": "x", "codeVerifier": VERIFIER, "name": "phone"}
+    login = {"email": "nobody@example.org", "password": "Wrong-Horse-7"}
+    sent = [(TOKEN, guess), ("/api/auth/login", login)] * 5
+    assert [Client().call("POST", *each).status_code for each in sent] == [400, 401] * 5
+    exchange(code, status=429)
+
+
+def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provider) -> None:
+    ada = prove(make_user("ada@example.org"))
+    device = TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
+    asked = come_back(browser, provider)
+    assert (asked.status_code, asked["Location"]) == (302, PAGE)
+    page = browser.get(PAGE)
+    assert "form-action 'self' http:;" in page["Content-Security-Policy"]
+    code = pyotp.TOTP(device.secret).at(timezone.now())
+    refused = browser.ok("POST", "/api/auth/oidc/second-factor", {"code": code}, status=400)
+    assert refused["code"] == "invalid_state"
+    done = submit(browser, PAGE, page.content.decode(), code=code)
+    exchange(told(done)["code"])
+    assert not AccountSession.unscoped.exists()
+    assert not browser.cookies["oidc_sign_in"].value
+
+
+def test_the_challenge_of_these_tests_is_the_verifiers() -> None:
+    digest = hashlib.sha256(VERIFIER.encode()).digest()
+    assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == CHALLENGE
