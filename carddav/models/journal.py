@@ -27,7 +27,8 @@ class JournalEntry(OwnedModel):
     """One write to the server. While it is prepared its outcome is not known: the next run asks the server first.
 
     `body` is what is sent (none once it is done), `body_hash` its SHA-256, `fields` the fields of the person in it, and
-    `local_rev` the account's revision: base_local and local_rev of the mapping once the write is known to be done.
+    `local_rev` the account's revision: base_local and local_rev of the mapping once the write is known to be done. A
+    new card that is not where it was put stays prepared, and is sent again just so: it may still be on its way.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -52,6 +53,12 @@ class JournalEntry(OwnedModel):
             models.UniqueConstraint(
                 fields=["connection", "href_key"],
                 name="carddav_journal_of_card",
+                condition=models.Q(state="prepared"),
+            ),
+            # While one write may be on its way there is no other: two new cards of a contact cannot be.
+            models.UniqueConstraint(
+                fields=["mapping"],
+                name="carddav_journal_of_contact",
                 condition=models.Q(state="prepared"),
             ),
         ]

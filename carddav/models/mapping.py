@@ -26,9 +26,11 @@ class MappingStatus(models.TextChoices):
 class Mapping(OwnedModel):
     """One card that is one person.
 
-    `href` is as the server spelled it, `href_key` its form for comparing (carddav.client.href_key). `remote_raw` is the
-    card as last fetched. Two bases tell edits apart: `base_remote`, the fields of `remote_raw`, and `base_local`, the
-    fields of the person when both sides last agreed; what a server drops or re-spells is thereby no edit of either.
+    `href` is as the server spelled it, `href_key` its form for comparing (carddav.client.href_key); while there is no
+    card, `href` is the name under which it was sent, if any, and `href_key` is `new:` and the person. `remote_raw` is
+    the card as last fetched, or empty. Two bases tell edits apart: `base_remote`, the fields of `remote_raw`, and
+    `base_local`, the fields of the person when both sides last agreed; what a server drops or re-spells is thereby no
+    edit of either.
     `local_rev` is the revision of the account then. A quarantined card was refused for its content, with `error`; it is
     sent again once what would be sent has another hash than `body_hash`. UIDs are not unique on servers.
     """

@@ -32,7 +32,8 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
                 if context.unfound or context.connection.last_reconcile_at is None:
                     pull(context)
                     forget_found(context)
-                    sendable = _sendable(owner, person_ids)
+                # Whose card was found by now was exported before.
+                sendable = _sendable(owner, person_ids)
                 for start in range(0, len(sendable), _BATCH):
                     batch = sendable[start : start + _BATCH]
                     queue_people(context, batch)
@@ -43,7 +44,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         except DavError as error:
             receipt.fail(str(error))
         receipt.skipped = len(person_ids) - len(sendable)
-        receipt.done = context.tally.exported
+        receipt.done = len(sendable) - len(_sendable(owner, sendable))
         receipt.errors += context.tally.errors
         receipt.messages += context.tally.messages
     return receipt

@@ -73,8 +73,8 @@ class Context:
     listed: Changes | None = None
     counted_mappings: set[UUID] = field(default_factory=set)
     has_written: bool = False
-    #: Hrefs of new cards by their mappings: sent, nobody knows with what outcome, and not there.
-    unfound: dict[UUID, str] = field(default_factory=dict)
+    #: Mappings of new cards that were sent, nobody knows with what outcome, and that are not where they were put.
+    unfound: set[UUID] = field(default_factory=set)
     _reported_at: dt.datetime | None = None
 
     @property

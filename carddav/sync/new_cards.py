@@ -8,6 +8,8 @@ from carddav.client import Card as FetchedCard
 from carddav.models import (
     UNSENT,
     JournalEntry,
+    JournalOp,
+    JournalState,
     Mapping,
     MappingStatus,
     Todo,
@@ -19,7 +21,10 @@ from carddav.sync.index import Known
 from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, create_from_cards, load_sides
 from carddav.sync.pictures import Picture, picture_of
+from carddav.sync.recovery import matches_intent
+from carddav.sync.write_results import finish_read_back, finish_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.importing.batch import place_of, uid_spellings
 from people.models import Person
 from people.vcard import Card, without_photo
@@ -37,7 +42,8 @@ class NewCard:
 
 
 class Linker:
-    """Which unmapped people the new cards of a batch are: by UID, then by saying the very same."""
+    """Which unmapped people the new cards of a batch are: by the name under which we sent it, by UID, then by saying
+    the very same."""
 
     def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, Known] | None = None) -> None:
         self.context = context
@@ -50,6 +56,8 @@ class Linker:
         moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
         free = active.exclude(pk__in=mapped)
+        sent = open_creates(context).filter(href_key__in=[new.fetched.key for new in batch])
+        self.by_href: dict[str, UUID] = dict(sent.values_list("href_key", "mapping__person_id"))
         self.by_uid: dict[str, UUID] = dict(free.filter(uid__in=uids).values_list("uid", "pk"))
         ids = list(
             free.filter(sort_key__in=names).order_by("id").values_list("pk", flat=True)[: _MAX_NAMESAKES * len(batch)]
@@ -60,8 +68,8 @@ class Linker:
 
     def person_of(self, new: NewCard) -> UUID | None:
         """The person, each only once."""
-        for uid in uid_spellings(new.card.uid) if new.card.uid else ():
-            person_id = self.by_uid.get(uid)
+        by_uid = [self.by_uid.get(uid) for uid in (uid_spellings(new.card.uid) if new.card.uid else ())]
+        for person_id in [self.by_href.get(new.fetched.key), *by_uid]:
             if person_id is not None and person_id not in self.linked_ids:
                 self.linked_ids.add(person_id)
                 return person_id
@@ -80,11 +88,23 @@ def _is_same_contact(local: dict[str, object], remote: dict[str, object]) -> boo
     return not merged.conflicts and merged.target == Sides(local, remote)
 
 
+def open_creates(context: Context) -> OwnedQuerySet[JournalEntry]:
+    """The new cards of unknown outcome whose people are still without a card."""
+    rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection)
+    rows = rows.filter(state=JournalState.PREPARED, op=JournalOp.CREATE, mapping__remote_raw="")
+    return rows.filter(mapping__person__deleted_at=None)
+
+
 def link_card(
     context: Context, found: FetchedCard, card: Card, person_id: UUID, moved_from: Collection[str] = ()
 ) -> None:
     """Let the card be that person's. If they never met, the merge that follows joins them; of a card that moved, what
-    was agreed on still holds."""
+    was agreed on still holds. What we sent ourselves, and heard nothing of, is a write that is done."""
+    intent = open_creates(context).select_related("mapping").filter(mapping__person=person_id).first()
+    if intent is not None and matches_intent(intent, found):
+        finish_write(context, intent, found.href, found.etag)
+        finish_read_back(context, intent.pk, found)
+        return
     with context.write():
         rows = Mapping.objects.owned_by(context.owner)
         queued = rows.filter(person=person_id).first()

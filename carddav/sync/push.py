@@ -25,6 +25,7 @@ from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
 from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
+from carddav.sync.tombstones import requeue
 from carddav.sync.unsent import unsent_mappings
 from carddav.sync.write_results import finish_write
 from contacts_project.kernel.external_waits import external_wait
@@ -38,7 +39,8 @@ ANY_VERSION = "*"
 
 @dataclass(slots=True)
 class PushState:
-    """What the server has refused for all cards to come, and which contacts were tried again already."""
+    """What the server has refused for all cards to come, and which contacts were tried again already. `resent` are the
+    intents that an earlier run has sent, too."""
 
     is_read_only: bool = False
     is_full: bool = False
@@ -46,6 +48,7 @@ class PushState:
     left_out: int = 0
     without_photo: set[UUID] = field(default_factory=set)
     again: set[UUID] = field(default_factory=set)
+    resent: set[UUID] = field(default_factory=set)
 
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
@@ -81,7 +84,7 @@ def _push(context: Context, mapping_ids: Sequence[UUID], state: PushState) -> No
         if isinstance(answer, Written):
             _handle_reply(context, intent, answer, state)
         else:
-            intent.delete()  # an error says that nothing was written
+            _withdraw(intent, state)  # an error says that nothing was written
             failure = failure or answer
     # The error ends the run: raised only now, when all other outcomes of the batch are written down.
     if failure is not None:
@@ -125,11 +128,12 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
     name = rows.values_list("person__photo", flat=True).first()
     photo = read_photo(name) if name else None  # outside the transaction
     with context.write() as write:
-        mapping = rows.first()
-        # One write of a card at a time: what became of the one before decides what the next may replace.
-        if mapping is None or JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).exists():
+        if (mapping := rows.first()) is None:
             return None
         side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+        # One write of a card at a time: what became of the one before decides what the next may replace.
+        if intent := JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).first():
+            return _again(context, intent, side, state)
         # A photo that was replaced since it was read raised the revision: the next run sees it as unsent.
         if is_sync_suspended(side) or side.fields["photo"] != (photo_hash(name) if name else None):
             return None
@@ -139,7 +143,7 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
             )
         except VCardError as error:
             quarantine(context, mapping, "", f"its card cannot be read: {error}")
-            return None
+            draft = None
         # What the server has refused is sent again once it says something else, not before.
         if draft is None or (mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == draft.hash):
             return None
@@ -151,12 +155,30 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
         return _intent(context, write, mapping, side, draft)
 
 
+def _again(context: Context, intent: JournalEntry, side: LocalSide, state: PushState) -> JournalEntry | None:
+    """The intent of a new card that is neither where it was put nor in the listing, to be sent as it is: of two that
+    arrive under one name the server takes one. None of any other. Inside the write."""
+    if intent.mapping_id not in context.unfound:
+        return None
+    context.unfound.discard(intent.mapping_id)
+    if is_sync_suspended(side):
+        intent.delete()  # the mapping keeps the name
+        return None
+    if state.is_read_only or state.is_full:
+        state.left_out += 1
+        return None
+    state.resent.add(intent.pk)
+    return intent
+
+
 def _intent(context: Context, write: AccountWrite, mapping: Mapping, side: LocalSide, draft: Draft) -> JournalEntry:
     is_new = not mapping.remote_raw
-    # The name is ours and known before the request: after a crash the card is looked for under it. One that was sent
-    # before, and may still be on its way, is sent under the same name: the server takes one of them.
-    unfound = context.unfound.pop(mapping.pk, "")
-    href = (unfound or context.book.new_href(f"{uuid4()}.vcf")) if is_new else mapping.href
+    # The name is ours and known before the request: after a crash the card is looked for under it. The mapping keeps it
+    # whatever the server answers, so that a request that comes late makes no second card.
+    if is_new and not mapping.href:
+        mapping.href = context.book.new_href(f"{uuid4()}.vcf")
+        mapping.save(update_fields=["href", "updated_at"])
+    href = mapping.href
     return JournalEntry.objects.create(
         owner=context.owner,
         connection=context.connection,
@@ -184,7 +206,7 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
                 context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
         case Outcome.LOCKED:
             state.is_locking = True
-            intent.delete()
+            _withdraw(intent, state)
             if not _try_again(context, intent, state):
                 context.tally.fail(f"{_name(intent)}: the server is busy with it.")
         case Outcome.CHANGED | Outcome.GONE:
@@ -193,11 +215,17 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
             state.is_read_only |= written.outcome is Outcome.READ_ONLY
             state.is_full |= written.outcome is Outcome.FULL
             state.left_out += 1
-            intent.delete()
+            _withdraw(intent, state)
         case Outcome.TOO_LARGE if _can_retry_without_photo(intent, state):
             _push(context, [*filter(None, [intent.mapping_id])], state)
         case _:
             refuse(context, intent, written.message)
+
+
+def _withdraw(intent: JournalEntry, state: PushState) -> None:
+    """This request has written nothing; an earlier one for the same card may still do so."""
+    if intent.pk not in state.resent:
+        intent.delete()
 
 
 def _try_again(context: Context, intent: JournalEntry, state: PushState) -> bool:
@@ -225,7 +253,7 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: Writte
         if matches_intent(intent, found):
             finish_write(context, intent, intent.href, found.etag)
         else:
-            intent.delete()
+            _take_another_name(context, intent)
         return
     if same_etag(found.etag, intent.if_match):
         refuse(context, intent, written.message)
@@ -234,6 +262,14 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: Writte
     if intent.mapping_id is not None:
         merge_contact(context, intent.mapping_id, found)
         _try_again(context, intent, state)
+
+
+def _take_another_name(context: Context, intent: JournalEntry) -> None:
+    with context.write():
+        mapping = mapping_of(context, intent.mapping_id)
+        intent.delete()
+        if mapping is not None and not mapping.remote_raw:
+            requeue(mapping)
 
 
 def hold(context: Context, intent: JournalEntry) -> None:

@@ -18,14 +18,15 @@ from people.vcard import VCardError, read_card
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again.
 
-    A new card that is not at its href may have got another one: it stands in `unfound` until the book was listed.
+    A new card that is not at its href may have got another one, or still be on its way: it stands in `unfound` until
+    the book was listed, and its intent stays, so that nothing but this text is ever sent, under this name.
     """
     found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
-        intent.delete()
         if intent.op == JournalOp.CREATE and intent.mapping_id is not None:
-            context.unfound[intent.mapping_id] = intent.href
+            context.unfound.add(intent.mapping_id)
             return False
+        intent.delete()
         return True
     # It is still the version that the write was to replace.
     if intent.if_match is not None and same_etag(found.etag, intent.if_match):
@@ -88,5 +89,6 @@ def _discard_missing_write(context: Context, intent_id: UUID) -> None:
         if intent is None:
             return
         if intent.op == JournalOp.CREATE and intent.mapping is not None:
-            requeue(intent.mapping)
+            # Under the same name: it may be there and not yet be shown.
+            requeue(intent.mapping, href=intent.href)
         intent.delete()

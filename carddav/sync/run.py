@@ -48,11 +48,11 @@ def push_unfound(context: Context) -> None:
     name, so that the book is listed before they are sent again."""
     if not context.unfound:
         return
-    mapping_ids = list(context.unfound)
+    mapping_ids = sorted(context.unfound)
     pull(context)
     forget_found(context)
     push_all(context, mapping_ids)
-    for _ in context.unfound.values():
+    for _ in context.unfound:
         context.tally.fail("It is not known whether the server took a new contact. The next run looks for it.")
     context.unfound.clear()  # said once
 
@@ -61,8 +61,7 @@ def forget_found(context: Context) -> None:
     """After a listing: of the new cards of unknown outcome, keep those that still have none."""
     if context.unfound:
         rows = Mapping.objects.owned_by(context.owner).filter(pk__in=context.unfound, remote_raw="")
-        left = set(rows.values_list("pk", flat=True))
-        context.unfound = {key: href for key, href in context.unfound.items() if key in left}
+        context.unfound = set(rows.values_list("pk", flat=True))
 
 
 def pull(context: Context) -> None:

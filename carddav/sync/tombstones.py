@@ -21,9 +21,10 @@ def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
     )
 
 
-def requeue(mapping: Mapping) -> None:
-    """Let the mapping wait for a card of its own, as one that was never written. Inside the write."""
-    mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = "", f"new:{mapping.person_id}", None, ""
+def requeue(mapping: Mapping, href: str = "") -> None:
+    """Let the mapping wait for a card of its own, as one that was never written, or that was under `href`. Inside the
+    write."""
+    mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = href, f"new:{mapping.person_id}", None, ""
     mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, UNSENT
     mapping.status, mapping.error, mapping.body_hash = MappingStatus.DIRTY, "", ""
     mapping.save()

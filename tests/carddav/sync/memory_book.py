@@ -52,6 +52,14 @@ class MemoryServer:
     faults: dict[int, str] = field(default_factory=dict)
     on_request: Callable[[str], None] = lambda what: None
     requests: list[str] = field(default_factory=list)
+    on_their_way: list[tuple[str, str]] = field(default_factory=list)
+
+    def arrive(self) -> None:
+        """New cards whose senders are gone come in: those of a name that is free."""
+        for href, text in self.on_their_way:
+            if href not in self.cards:
+                self.edit(href, self.spell(text))
+        self.on_their_way = []
 
     def edit(self, name: str, text: str) -> str:
         """Somebody writes a card; returns its href."""
@@ -169,6 +177,9 @@ class MemoryBook:
         fault = self._request(f"put {href}")
         server = self.server
         there = server.cards.get(href)
+        if fault == "kill_sent":
+            server.on_their_way.append((href, text))
+            raise Killed
         if (refused := server.refuses(text)) is not None:
             return Written(refused, href, message="The server does not want it.")
         if server.heeds_conditions and is_new and there is not None:

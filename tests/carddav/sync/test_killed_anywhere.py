@@ -1,6 +1,7 @@
 """One run that does everything a run can do, killed or cut off before and after each of its requests in turn.
 
-Each request meets one of the faults; with TEST_ROUNDS=4 all of them.
+Each request meets one of the faults; with TEST_ROUNDS=4 all of them. And a new card that is still on its way when its
+sender is killed: it comes in before, during or after the run that asks for it, which is cut off as well.
 """
 
 import itertools
@@ -17,6 +18,7 @@ from tests.rounds import rounds
 
 FAULTS = ["kill_before", "kill_after", "lose_before", "lose_after"]
 EVERY = max(1, len(FAULTS) // rounds(1))
+HALF = max(1, 2 // rounds(1))
 _numbers = itertools.count()
 
 
@@ -80,3 +82,44 @@ def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -
         synced.requests()
         assert counts(synced.sync()) == {}, (fault, number)
         assert synced.requests() == ["changes"], (fault, number)
+
+
+def run_cut_off_while_a_new_card_is_on_its_way(fault: str, number: int, arrival: str) -> SyncedAccount:
+    """The first run is killed with its PUT on the way, the second has `fault` at request `number`."""
+    synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
+    synced.sync()
+    synced.api.ok("POST", "/api/people", {"name": "Ada", "organization": "Office"}, status=201)
+    synced.requests()
+    for at, what in ((2, "kill_sent"), (number, fault)):
+        synced.server.faults = {at: what}
+        with suppress(Killed):
+            synced.sync()
+        synced.requests()
+        if at == 2:
+            synced.edit(synced.person(), organization="Works")
+            if arrival == "before":
+                synced.server.arrive()
+    synced.server.faults = {}
+    if arrival == "between":
+        synced.server.arrive()
+    synced.sync()
+    synced.server.arrive()
+    return synced
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_new_card_that_comes_late_is_the_only_one(db: None, fault: str) -> None:
+    cases = [*itertools.product(range(1, 5), ("before", "between", "after"))]
+    for number, arrival in cases[(FAULTS.index(fault) + 1) % HALF :: HALF]:
+        synced = run_cut_off_while_a_new_card_is_on_its_way(fault, number, arrival)
+        for _ in range(2):
+            run = synced.sync()
+            assert (run.code, run.error_messages) == ("", []), (number, arrival)
+        [stored] = synced.server.cards.values()
+        assert "ORG:Works" in stored.text, (number, arrival)
+        assert synced.person().organization == "Works"
+        synced.requests()
+        assert counts(synced.sync()) == {}, (number, arrival)
+        assert synced.requests() == ["changes"], (number, arrival)
+        assert outcome(synced)["unknown"] == 0
+        assert outcome(synced)["conflicts"] == []

@@ -207,6 +207,24 @@ def test_no_room_for_new_cards(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"exported": 2}
 
 
+def test_a_new_card_of_unknown_outcome_is_said_once_where_there_is_no_room(synced: SyncedAccount) -> None:
+    synced.sync()
+    for name in ("Bob", "Cy"):
+        synced.api.ok("POST", "/api/people", {"name": name}, status=201)
+    synced.requests()
+    synced.server.faults = {3: "kill_sent"}
+    with suppress(Killed):
+        synced.sync()
+    [sent] = synced.server.cards.values()
+    synced.edit(synced.person("Bob" if "FN:Bob" in sent.text else "Cy"), notes="more")
+    synced.server.refuses = lambda text: Outcome.FULL
+    run = synced.sync()
+    assert (counts(run), len(run.error_messages)) == ({"errors": 1}, 1)
+    assert "2 contacts were not sent" in run.error_messages[0]
+    synced.server.refuses = lambda text: None
+    assert counts(synced.sync()) == {"exported": 1, "updated_remotely": 1}
+
+
 def test_an_address_book_that_can_only_be_read(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
