@@ -1,11 +1,13 @@
 """Fields that only accounts have."""
 
+import re
 import zoneinfo
 from functools import lru_cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import User
@@ -78,3 +80,37 @@ class TimeZone(StrictCharField):
         if name is not None and name not in time_zones():
             raise serializers.ValidationError("There is no such time zone: send an IANA name such as Europe/Oslo.")
         return name
+
+
+_TIME_OF_DAY = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{_TIME_OF_DAY}$"})
+class TimeOfDay(StrictCharField):
+    """A time on the clock, HH:MM."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=5, **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or not re.fullmatch(_TIME_OF_DAY, data, re.ASCII):
+            raise serializers.ValidationError("This must be a time of day such as 22:30.")
+        return data
+
+
+class QuietHours(serializers.Serializer[Any]):
+    """When an account wants to be told nothing: from the one time to the other, past midnight where that is earlier."""
+
+    is_optional = False
+
+    def get_fields(self) -> dict[str, Any]:
+        return {name: TimeOfDay(allow_null=self.is_optional) for name in ("from", "to")}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if missing := [name for name, value in attrs.items() if value is None]:
+            if len(missing) == len(attrs):
+                return attrs
+            raise serializers.ValidationError({missing[0]: ["Send both times, or null for both."]})
+        if attrs["from"] == attrs["to"]:
+            raise serializers.ValidationError({"to": ["This must differ from where the quiet hours begin."]})
+        return attrs

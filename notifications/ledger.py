@@ -76,9 +76,19 @@ class AccountPlan:
         return self.calendar.today(self.now)
 
     @cached_property
+    def sends_at(self) -> dt.datetime:
+        """When what is planned now is sent: at once, or after the quiet hours."""
+        return self.calendar.sends_at(self.now)
+
+    @cached_property
+    def sends_on(self) -> dt.date:
+        """The account's day of that."""
+        return self.calendar.today(self.sends_at)
+
+    @cached_property
     def expires_at(self) -> dt.datetime:
         """Its end."""
-        return end_of_day(self.today, self.calendar.zone)
+        return end_of_day(self.sends_on, self.calendar.zone)
 
     def targets(self, kind: NoticeKind) -> list[Target]:
         """Where this kind goes now."""
@@ -117,11 +127,12 @@ class AccountPlan:
                 channel=target.channel,
                 target_key=target.key,
                 label=target.label,
-                next_try_at=self.now,
+                next_try_at=self.sends_at,
             )
 
     def _row(self, planned: Planned, **fields: Any) -> Delivery:
-        late = is_late(planned.due_at, self.now)
+        due_at = self.calendar.sends_at(planned.due_at)
+        late = is_late(due_at, self.sends_at)
         return Delivery(
             owner=self.owner,
             kind=planned.kind,
@@ -130,10 +141,10 @@ class AccountPlan:
             occurrence_on=planned.occurrence_on,
             content={
                 **planned.content,
-                **first_sent_content(self.today, planned.kind, planned.occurrence_on, late=late),
+                **first_sent_content(self.sends_on, planned.kind, planned.occurrence_on, late=late),
             },
             late=late,
-            due_at=planned.due_at,
+            due_at=due_at,
             planned_at=self.now,
             expires_at=self.expires_at,
             **fields,

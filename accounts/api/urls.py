@@ -1,9 +1,11 @@
 """Routes of accounts, all below /api/."""
 
+from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from accounts.api.errors import FAILURES
 from accounts.api.preferences import preference_views
+from accounts.api.quiet_hours import QuietHoursViewSet
 from accounts.api.views.access import SignedInViewSet, SignInViewSet
 from accounts.api.views.api_tokens import ApiTokenViewSet
 from accounts.api.views.app_codes import AppCodeViewSet
@@ -38,4 +40,8 @@ router.register("user/api-tokens", ApiTokenViewSet, basename="api-token")
 router.register("batch", BatchViewSet, basename="batch")
 router.register("changes", ChangeViewSet, basename="change")
 
-urlpatterns = [*router.urls, *preference_views()]
+urlpatterns = [
+    *router.urls,
+    *preference_views(),
+    path("user/quiet-hours", QuietHoursViewSet.as_view({"put": "update"})),
+]

@@ -135,6 +135,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     reminder_hour = models.PositiveSmallIntegerField(default=9)
     leap_day_rule = models.CharField(max_length=5, choices=LeapDayRule.choices, default=LeapDayRule.FEB28)
     default_reminder_lead_days = models.PositiveSmallIntegerField(default=0)
+    # {"from": "22:00", "to": "07:00"} by the clocks of the account's zone; null: none.
+    quiet_hours = models.JSONField(null=True, blank=True)
     email_reminders_enabled = models.BooleanField(default=True)
     weekly_digest_enabled = models.BooleanField(default=False)
     weekly_digest_weekday = models.PositiveSmallIntegerField(default=1)
@@ -180,7 +182,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             *("email", "proven_email", "name", "surname", "nickname", "photo", "plan", "updated_at"),
             *("theme", "date_format", "name_order", "name_display_format", "graph_mode", "language"),
             *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
-            *("email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
+            *("quiet_hours", "email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
         }
     )
 

@@ -78,6 +78,11 @@ class Delivery(Leased, OwnedModel):
     unscoped = UnscopedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
     objects = OwnedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
 
+    @property
+    def once(self) -> tuple[UUID, dt.date, str]:
+        """What is told once over each destination."""
+        return self.source_id, self.occurrence_on, self.kind
+
     class Meta:
         verbose_name_plural = "deliveries"
         constraints = [

@@ -103,12 +103,12 @@ def _had_digest(owner: User, monday: dt.date) -> bool:
 
 
 def _planned(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> Planned | None:
-    """The digest with the events from today on; None where there are none."""
-    events = upcoming_events(plan.owner, start=plan.today, days=DAYS, with_dead=False)
+    """The digest with the events from the day on which it is sent; None where there are none."""
+    events = upcoming_events(plan.owner, start=plan.sends_on, days=DAYS, with_dead=False)
     if not events:
         return None
-    until = plan.today + dt.timedelta(DAYS)
-    content = {"from": plan.today.isoformat(), "to": until.isoformat(), "events": events}
+    until = plan.sends_on + dt.timedelta(DAYS)
+    content = {"from": plan.sends_on.isoformat(), "to": until.isoformat(), "events": events}
     return Planned(NoticeKind.DIGEST, plan.owner.pk, week_of(day), due_at, content)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
 from notifications.ledger import NO_CHANNEL, targets_of
-from notifications.models import DigestSchedule
+from notifications.models import Delivery, DeliveryState, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DAYS as DIGEST_DAYS
 from people.dates import schedule
@@ -47,7 +47,7 @@ class Forecast:
         return {
             "kind": kind.value,
             "date": day.isoformat() if day else None,
-            "sendAt": timestamp(send_at) if why_not is None else None,
+            "sendAt": timestamp(self.clock.sends_at(send_at)) if send_at and why_not is None else None,
             "willSend": why_not is None,
             "reason": why_not,
             "destinations": destinations if why_not in {None, NO_CHANNEL} else [],
@@ -65,7 +65,7 @@ def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict
     clock = schedule.calendar_of(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
     forecast = Forecast(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)
-    entries = [*_dates(forecast), *_contacts(forecast), *_digest(forecast)]
+    entries = [*_waiting(forecast), *_dates(forecast), *_contacts(forecast), *_digest(forecast)]
     return sorted(
         entries, key=lambda entry: (entry["sendAt"] or entry["date"], entry["personName"] or "", entry["kind"])
     )
@@ -82,6 +82,18 @@ def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
         }
         for target in targets_of(owner, kind)
     ]
+
+
+def _waiting(forecast: Forecast) -> Iterator[dict[str, Any]]:
+    """What is planned already, and waits for the end of the quiet hours."""
+    rows = Delivery.objects.owned_by(forecast.owner).filter(state=DeliveryState.PENDING, attempts=0)
+    shown = ("importantDateId", "personId", "personName", "type", "title", "turns")
+    seen = set()
+    for row in rows.filter(next_try_at__gt=forecast.now).order_by("next_try_at", "id"):
+        if row.once not in seen:
+            seen.add(row.once)
+            facts = {key: row.content[key] for key in shown if key in row.content}
+            yield forecast.entry(NoticeKind(row.kind), row.occurrence_on, row.next_try_at, None, **facts)
 
 
 def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
@@ -145,7 +157,9 @@ def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
     row = DigestSchedule.objects.filter(owner=forecast.owner).first()
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
     while day and send_at and day <= forecast.until:
-        why_not = None if upcoming_events(forecast.owner, start=day, days=DIGEST_DAYS, with_dead=False) else NO_EVENTS
+        start = forecast.clock.today(forecast.clock.sends_at(send_at))
+        events = upcoming_events(forecast.owner, start=start, days=DIGEST_DAYS, with_dead=False)
+        why_not = None if events else NO_EVENTS
         yield forecast.entry(NoticeKind.DIGEST, day, send_at, why_not)
         day += dt.timedelta(7)
         send_at = forecast.clock.instant(day)

@@ -48,6 +48,7 @@ class Attempt(StrEnum):
     SENT = "sent"
     FAILED = "failed"
     SKIPPED = "skipped"  # too late, or not wanted any more
+    PUT_OFF = "put off"  # to the end of the quiet hours
     TAKEN = "taken"  # by another run, which sends it
 
 
@@ -136,13 +137,18 @@ def _try(delivery: Delivery, facts: Facts, now: dt.datetime) -> Attempt:
     if reason := _why_not(delivery, facts, now):
         _end(delivery, DeliveryState.SKIPPED, reason, now)
         return Attempt.SKIPPED
+    sends_at = schedule.calendar_in(delivery.owner).sends_at(now)
+    if sends_at > now:
+        _put_off(delivery, sends_at)
+        return Attempt.PUT_OFF
     if not delivery.attempts and is_content_outdated(delivery, now):
         mark_late(delivery, now)
     try:
         with limited_hosts():
             outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
     except HostBusyError:
-        _put_off(delivery, now)
+        # The scan leaves it to whoever waits for the host, as long as to a queue.
+        _put_off(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))
         raise
     record(delivery, outcome, now=now)
     return Attempt.SENT if outcome.is_ok else Attempt.FAILED
@@ -162,7 +168,7 @@ def is_content_outdated(delivery: Delivery, now: dt.datetime) -> bool:
 
 
 def mark_late(delivery: Delivery, now: dt.datetime) -> None:
-    """Where the first try comes later than planned, say so; every further try says the same."""
+    """Where the first try comes later than planned, say so; every further try of that day says the same."""
     clock = schedule.calendar_of(delivery.owner)
     today = clock.today(now)
     if now >= delivery.expires_at:
@@ -217,12 +223,15 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
     planned = first + dt.timedelta(seconds=TRY_AFTER[delivery.attempts] * spread)
     pause = max(_MIN_PAUSE, outcome.retry_after or 0)
     again_at = max(planned, now + dt.timedelta(seconds=pause))
-    return again_at if again_at < delivery.expires_at else None
+    # What falls into quiet hours that go on past the day is tried when they are over.
+    return schedule.calendar_in(delivery.owner).sends_at(again_at) if again_at < delivery.expires_at else None
 
 
 def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:
     """Leave the delivery to its next try; its destination shows the failure meanwhile."""
     with transaction.atomic():
+        if again_at >= delivery.expires_at:
+            mark_late(delivery, again_at)
         waits = _write(
             delivery,
             **RELEASED,
@@ -255,15 +264,15 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
         count_deliveries(delivery.channel, state)
 
 
-def _put_off(delivery: Delivery, now: dt.datetime) -> None:
-    """Give the delivery back as it was. The scan leaves it to whoever waits for the host, as long as to a queue."""
+def _put_off(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | None = None) -> None:
+    """Give the delivery back untried."""
+    if delivery.attempts and until >= delivery.expires_at:
+        mark_late(delivery, until)
     _write(
         delivery,
-        held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS),
-        holder="",
-        claim=None,
+        **{**RELEASED, "held_until": held_until},
         state=DeliveryState.PENDING,
-        next_try_at=now,
+        next_try_at=until,
         claims=delivery.claims - 1,
         first_tried_at=delivery.first_tried_at if delivery.attempts else None,
     )

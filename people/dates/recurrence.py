@@ -200,13 +200,13 @@ def turns(anchor: date, occurrence: date, leap_day: LeapDayRule) -> int | None:
     return years if shift_months(anchor, years * 12, leap_day) == occurrence else None
 
 
-def fire_at(day: date, zone: ZoneInfo, hour: int) -> datetime:
-    """The UTC instant at which clocks in `zone` first show `hour` o'clock on `day`.
+def fire_at(day: date, zone: ZoneInfo, hour: int, minute: int = 0) -> datetime:
+    """The UTC instant at which clocks in `zone` first show `hour` o'clock (and `minute`) on `day`.
 
-    Where they skip that hour, or the whole day, it is the first instant after the gap; where they show it
+    Where they skip that time, or the whole day, it is the first instant after the gap; where they show it
     twice, the first time.
     """
-    wall = datetime.combine(day, time(hour))
+    wall = datetime.combine(day, time(hour, minute))
     late = _to_utc(wall.replace(tzinfo=zone))
     if _wall(late, zone) == wall:
         return late

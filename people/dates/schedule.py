@@ -5,6 +5,7 @@ the row's settings plans anew, and whatever changes the account's clock replans 
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 from accounts.models import User
 from accounts.vocabularies import LeapDayRule
 from people import field_table
+from people.dates.quiet_hours import QuietHours
 from people.dates.recurrence import (
     Recurrence,
     Reminder,
@@ -33,6 +35,7 @@ class Calendar:
     hour: int = 9
     leap_day: LeapDayRule = LeapDayRule.FEB28
     lead_days: int = 0
+    quiet: QuietHours | None = None
 
     def today(self, now: dt.datetime) -> dt.date:
         return local_day(now, self.zone)
@@ -44,13 +47,18 @@ class Calendar:
         except OverflowError:
             return None
 
+    def sends_at(self, instant: dt.datetime) -> dt.datetime:
+        """When what is due at `instant` is sent: then, or at the end of the quiet hours that it lies in."""
+        return self.quiet.after(instant, self.zone) if self.quiet else instant
 
-COLUMNS = ("time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days")
+
+COLUMNS = ("time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days", "quiet_hours")
 
 
-def calendar(zone: str, hour: int, leap_day: str, lead_days: int) -> Calendar:
+def calendar(zone: str, hour: int, leap_day: str, lead_days: int, quiet: Mapping[str, str] | None) -> Calendar:
     """The calendar of an account from its columns, in the order of COLUMNS."""
-    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days)
+    hours = QuietHours(dt.time.fromisoformat(quiet["from"]), dt.time.fromisoformat(quiet["to"])) if quiet else None
+    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days, hours)
 
 
 def calendar_of(owner: User | UUID) -> Calendar:

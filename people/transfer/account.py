@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import TimeZone
+from accounts.fields import QuietHours, TimeZone
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
@@ -37,6 +37,7 @@ class AccountShape(serializers.Serializer[Any]):
     geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
     timezone = TimeZone(required=False, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, required=False, source="reminder_hour")
+    quietHours = QuietHours(required=False, allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, required=False, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, required=False, source="default_reminder_lead_days"

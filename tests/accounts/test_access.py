@@ -55,6 +55,7 @@ DEFAULTS = {
     "timezone": "UTC",
     "reminderHour": 9,
     "leapDayRule": "FEB28",
+    "quietHours": None,
     "photo": None,
 }
 

@@ -95,6 +95,7 @@ def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
     api.ok("DELETE", f"/api/groups/{old}")
     api.ok("DELETE", f"/api/people/{gone}")
     api.ok("PUT", "/api/user/timezone", {"timezone": "Europe/Oslo"})
+    api.ok("PUT", "/api/user/quiet-hours", {"from": "22:00", "to": "07:00"})
     api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": alice.email})
     card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"

@@ -35,6 +35,8 @@ RULES = (
     "A date without a type needs a title",
     "Only an NTFY destination has a token",
     "This field cannot be overridden",
+    "Send both times, or null for both",
+    "This must differ from where the quiet hours begin",
     # Text of a form of its own: its format is checked, by more than a pattern.
     "This is not an e-mail address",
     "The host",

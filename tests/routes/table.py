@@ -98,6 +98,7 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 0}),
     Route("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"}),
     Route("PUT", "/api/user/reminder-hour", {"hour": 7}),
+    Route("PUT", "/api/user/quiet-hours", {"from": "22:00", "to": "07:00"}),
     Route("PUT", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"}),
     Route("PUT", "/api/user/language", {"language": "nb-NO"}),
     Route("GET", "/api/user/sessions"),

@@ -26,5 +26,6 @@ class Command(BaseCommand):
         send_disabled_notices()
         if not options.get("now"):
             note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
-        ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in Attempt)
+        shown = [attempt for attempt in Attempt if attempt is not Attempt.PUT_OFF or counts[attempt]]
+        ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in shown)
         self.stdout.write(f"{planned} planned, {ended} by another run")

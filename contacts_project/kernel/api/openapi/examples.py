@@ -89,6 +89,7 @@ BY_SCHEMA: dict[str, dict[str, Any]] = {
     "Location": {"label": "Her desk"},
     "PatchedRelationshipType": {"name": "MENTOR", "label": "Mentor"},
     "Provider": {"id": "company", "name": "Company sign-in"},
+    "QuietHours": {"from": "22:00", "to": "07:00"},
     "RelationshipType": {"name": "MENTOR", "label": "Mentor"},
     "ResetRequest": {"token": "from-the-mail"},
     "Template": {"name": "Shirt size"},
@@ -157,12 +158,12 @@ def example_of(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
     """A value that `schema` allows. A request's leaves out what would name a record that nobody has."""
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, is_request=is_request)
-    for choices in (schema.get("oneOf"), schema.get("anyOf"), schema.get("allOf")):
-        if choices:
-            return example_of(choices[0], schemas, is_request=is_request)
     for given in ("examples", "enum"):
         if given in schema:
             return schema[given][0]
+    for choices in (schema.get("oneOf"), schema.get("anyOf"), schema.get("allOf")):
+        if choices:
+            return example_of(choices[0], schemas, is_request=is_request)
     if "default" in schema:
         return schema["default"]
     return _plain(schema, schemas, is_request=is_request)

@@ -1,0 +1,125 @@
+"""Quiet hours: how they are set and shown, and that what would be sent within is sent at their end."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from accounts.models import User
+from people.models import Person
+from tests.client import Client
+from tests.notifications.recording_channel import DOWN, OK, RecordingChannel
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+
+DAY, PATH = "reminder.important_date", "/api/user/quiet-hours"
+
+
+def quiet(api: Client, start: str, end: str, *, hour: int = 9, zone: str = "UTC") -> None:
+    api.ok("put", PATH, {"from": start, "to": end})
+    api.ok("put", "/api/user/reminder-hour", {"hour": hour})
+    api.ok("put", "/api/user/timezone", {"timezone": zone})
+
+
+def remind(api: Client, person: Person, date: str, **body: Any) -> None:
+    sent = {"title": "Met", "date": date, "reminderEnabled": True, **body}
+    api.ok("post", f"/api/people/{person.pk}/important-dates", sent)
+
+
+def run(*instants: str, command: str = "deliver_reminders") -> None:
+    for moment in instants:
+        call_command(command, "--now", moment)
+
+
+def test_they_are_set_shown_in_profile_and_feed_and_taken_back(api: Client, alice: User) -> None:
+    hours = {"from": "22:00", "to": "07:30"}
+    assert api.ok("put", PATH, hours) == {"id": str(alice.pk), "quietHours": hours}
+    (record,) = api.ok("get", "/api/changes?types=settings")["changes"]
+    assert record["record"] == api.ok("get", "/api/user/profile")["user"]
+    assert record["record"]["quietHours"] == hours
+    assert api.ok("put", PATH, {"from": None, "to": None}) == {"id": str(alice.pk), "quietHours": None}
+    assert api.ok("get", "/api/user/profile")["user"]["quietHours"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"from": "22:00", "to": "22:00"}, "to"),
+        ({"from": "22:00", "to": None}, "to"),
+        ({"from": None, "to": "07:00"}, "from"),
+        ({"from": "22:00"}, "to"),
+        ({"from": "24:00", "to": "07:00"}, "from"),
+        ({"from": "7:00", "to": "22:00"}, "from"),
+        ({"from": "22:00:00", "to": "07:00"}, "from"),
+        ({"from": 22, "to": "07:00"}, "from"),
+    ],
+    ids=str,
+)
+def test_what_is_no_pair_of_times_is_refused(api: Client, body: dict[str, Any], field: str) -> None:
+    assert [line["field"] for line in api.ok("put", PATH, body, status=400)["details"]] == [field]
+
+
+def test_a_reminder_within_is_sent_at_their_end(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    quiet(api, "22:00", "07:00", hour=6)
+    remind(api, ada, "1990-03-10")
+    (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
+    assert (entry["willSend"], entry["sendAt"]) == (True, "2026-03-10T07:00:00.000Z")
+    run("2026-03-10T06:00:00Z", "2026-03-10T06:59:59Z")
+    assert channel.told == []
+    run("2026-03-10T07:00:00Z", "2026-03-10T07:01:00Z")
+    assert channel.told == [(DAY, "2026-03-10")]
+    assert (channel.sent[0].notice.content["daysUntil"], channel.sent[0].notice.content["late"]) == (0, False)
+
+
+def test_past_midnight_it_lives_to_the_end_of_the_day_it_comes_on(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    quiet(api, "22:00", "07:00", hour=23, zone="Asia/Tokyo")
+    remind(api, ada, "1990-03-10")
+    clock.move_to("2026-03-10T14:00:00Z")
+    run("2026-03-10T14:00:00Z")
+    assert channel.told == []
+    (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
+    assert (entry["date"], entry["sendAt"]) == ("2026-03-10", "2026-03-10T22:00:00.000Z")
+    run("2026-03-10T22:00:00Z")
+    (sent,) = channel.sent
+    assert (sent.notice.content["daysUntil"], sent.notice.content["late"]) == (-1, False)
+    assert sent.notice.expires_at == dt.datetime(2026, 3, 11, 15, tzinfo=dt.UTC)
+
+
+def test_what_they_overtake_waits_too(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    """A reminder whose run comes late, and a further try: neither is made within."""
+    remind(api, ada, "1990-03-10")
+    quiet(api, "09:01", "12:00")
+    run("2026-03-10T09:30:00Z")
+    assert channel.told == []
+    channel.outcomes = [DOWN, OK]
+    quiet(api, "12:01", "08:00")
+    run("2026-03-10T12:00:00Z", "2026-03-10T12:02:00Z", "2026-03-11T07:59:00Z")
+    assert len(channel.sent) == 1
+    run("2026-03-11T08:00:00Z")
+    assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [0, -1]
+    assert channel.sent[0].notice.id == channel.sent[1].notice.id
+
+
+def test_hours_that_were_set_after_planning_hold(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    remind(api, ada, "1990-03-10")
+    channel.outcomes = [DOWN]
+    run("2026-03-10T09:00:00Z")
+    quiet(api, "09:01", "10:00")
+    run("2026-03-10T09:02:00Z")
+    assert len(channel.sent) == 1
+    run("2026-03-10T10:00:00Z")
+    assert len(channel.sent) == 2
+
+
+def test_the_digest_is_of_the_day_it_comes_on(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    quiet(api, "22:00", "07:00", hour=23)
+    for date in ("2000-03-02", "2000-03-03", "2000-03-10"):
+        api.ok("post", f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": date})
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    run("2026-03-02T23:00:00Z", command="send_digests")
+    assert channel.sent == []
+    run("2026-03-03T07:00:00Z", command="send_digests")
+    assert [event["date"] for event in channel.sent[0].notice.content["events"]] == ["2026-03-03", "2026-03-10"]
