@@ -70,6 +70,13 @@ class PersonExtension:
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
 
+    def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
+        """The people whose ties to others were made or changed by writes after this revision."""
+        return ()
+
+    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], revision: int, now: dt.datetime) -> None:
+        """Move these ties that an import made to the trash, but for those changed after this revision."""
+
 
 EXTENSIONS: list[PersonExtension] = []
 """All that are registered, in the order of INSTALLED_APPS."""

@@ -59,3 +59,23 @@ class InteractionKind(TextChoices):
     GIFT = "GIFT"
     NOTE = "NOTE"
     OTHER = "OTHER"
+
+
+class ImportSource(TextChoices):
+    """Where a file of contacts comes from."""
+
+    CSV = "csv"
+    GOOGLE = "google"
+    OUTLOOK = "outlook"
+    LINKEDIN = "linkedin"
+    MONICA = "monica"
+    NAMETAG = "nametag"
+
+
+class RecordKind(TextChoices):
+    """What an import makes."""
+
+    PERSON = "person"
+    GROUP = "group"
+    INTERACTION = "interaction"
+    RELATIONSHIP = "relationship"

@@ -74,3 +74,11 @@ class RelationshipsExtension(PersonExtension):
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         return_relationships(primary, secondary, image)
+
+    def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
+        rows = Relationship.objects.owned_by(owner_id).visible().filter(revision__gt=revision)
+        return list(rows.values_list("person_id", flat=True))
+
+    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], revision: int, now: dt.datetime) -> None:
+        rows = Relationship.objects.owned_by(owner_id).active().filter(revision__lte=revision)
+        rows.filter(Q(pk__in=tie_ids) | Q(inverse__in=tie_ids)).update(deleted_at=now, updated_at=now)

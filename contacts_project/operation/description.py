@@ -31,6 +31,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Map": ("Where people are.", ("map",)),
     "Trash": ("What was deleted and can still be restored.", ("deleted",)),
     "vCard": ("Files of contacts, in and out.", ("vcard",)),
+    "Imports": ("Contacts out of other products, and taking them back.", ("import", "imports")),
     "CardDAV": ("Contacts of a CardDAV server.", ("carddav", "cron")),
     "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
     "Webhooks": ("What destinations of type WEBHOOK receive.", ()),

@@ -1,10 +1,13 @@
 """How the API answers what people refuse."""
 
 from contacts_project.kernel.api.errors import Failure
+from people.importing.undo import ImportTooOldError, ImportUndoneError
 from people.merging.merge import AlreadyUndoneError
 from people.merging.related_rows import UndoConflictError
 
 FAILURES: dict[type[Exception], Failure] = {
     AlreadyUndoneError: Failure(409, "already_undone"),
     UndoConflictError: Failure(409, "undo_conflict"),
+    ImportUndoneError: Failure(409, "already_undone"),
+    ImportTooOldError: Failure(410, "import_too_old"),
 }

@@ -10,6 +10,7 @@ from people.api.errors import FAILURES
 from people.api.find import FindViewSet
 from people.api.groups import GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
+from people.api.imports import ContactImportViewSet, FileImportViewSet
 from people.api.insights import InsightViewSet
 from people.api.interactions import InteractionViewSet, PersonInteractionViewSet
 from people.api.map import MapViewSet
@@ -34,6 +35,8 @@ router.register("groups", GroupViewSet, basename="group")
 router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")
 router.register("deleted", DeletedViewSet, basename="deleted")
 router.register("find", FindViewSet, basename="find")
+router.register("import", FileImportViewSet, basename="file-import")
+router.register("imports", ContactImportViewSet, basename="contact-import")
 router.register("insights", InsightViewSet, basename="insight")
 router.register("map", MapViewSet, basename="map")
 router.register("photos", PhotoViewSet, basename="photo")

@@ -92,9 +92,9 @@ class CardOutcomeSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-RECEIPT = inline_serializer(
-    "VCardReceipt",
-    {
+def receipt_fields() -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
+    """What a receipt over a file has."""
+    return {
         "success": serializers.BooleanField(),
         "imported": serializers.IntegerField(),
         "updated": serializers.IntegerField(),
@@ -102,8 +102,10 @@ RECEIPT = inline_serializer(
         "errors": serializers.IntegerField(),
         "errorMessages": serializers.ListField(child=serializers.CharField()),
         "results": CardOutcomeSerializer(many=True),
-    },
-)
+    }
+
+
+RECEIPT = inline_serializer("VCardReceipt", receipt_fields())
 _FORM = inline_serializer("VCardFile", {"file": serializers.FileField()})
 #: For `extend_schema(request=...)`.
 FILE_BODY: dict[str, Any] = {

@@ -5,7 +5,9 @@
 
 import datetime as dt
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -17,12 +19,14 @@ from people.dates import schedule
 from people.duplicates.keys import email_key, phone_key
 from people.fields.cards import card_of, put_card
 from people.importing.card_groups import GroupPlan
+from people.importing.log import ImportLog, columns_of
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
 from people.photos.files import delete_files, photo_hash, store_photo
 from people.services.person_writer import PersonWriter
+from people.services.plan_limits import count_reminders
 from people.vcard import Card, CardResult
 from people.vcard.merge import merge_cards
 
@@ -54,6 +58,7 @@ class Item:
     card: Card
     picture: Picture | None = None
     reasons: list[str] = field(default_factory=list)
+    columns: Mapping[str, Any] = field(default_factory=dict)
     # By which it is looked for, computed once and outside the lock.
     name: bytes = b""
     keys: list[ContactKey] = field(default_factory=list)
@@ -62,8 +67,8 @@ class Item:
         self.name = self.name or name_key(self.card)
         self.keys = self.keys or contact_keys(self.card)
 
-    def outcome(self, status: str, person: Person) -> Outcome:
-        return Outcome(self.result.index, self.result.name, status, person.pk, "; ".join(self.reasons) or None)
+    def outcome(self, status: str, person_id: UUID | None) -> Outcome:
+        return Outcome(self.result.index, self.result.name, status, person_id, "; ".join(self.reasons) or None)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,6 +81,8 @@ class Known:
     rows: list[ImportantDate] = field(default_factory=list)
     picture: Picture | None = None
     is_new: bool = False
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    """Of a new person: what no card says."""
 
     def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
         """As merge_cards; a UID that was made here gives way to the card's, and contradicts none."""
@@ -115,21 +122,48 @@ def uid_spellings(uid: str) -> tuple[str, str]:
 
 
 def _put(bucket: list[Known], known: Known) -> None:
-    if known not in bucket:
+    if len(bucket) <= _MAX_CANDIDATES and known not in bucket:
         bucket.append(known)
 
 
-class Batch:
-    """Cards against people. `seen` are the UIDs that earlier cards of the file had."""
+class Rehearsal:
+    """What the batches of a dry run would have written, which the later ones have to find."""
 
-    def __init__(self, owner: User, items: list[Item], seen: frozenset[str], now: dt.datetime) -> None:
-        self.owner, self.items, self.now = owner, items, now
-        self.seen = set(seen)
-        self.outcomes: list[Outcome] = []
-        self.known: list[Known] = []
+    def __init__(self) -> None:
+        self.people: dict[UUID, Known] = {}
         self.by_uid: dict[str, list[Known]] = defaultdict(list)
         self.by_name: dict[tuple[bytes, ContactKey | None], list[Known]] = defaultdict(list)
-        self.groups = GroupPlan(owner)
+        self.group_keys: set[str] = set()
+
+    @property
+    def added(self) -> int:
+        return sum(known.is_new for known in self.people.values())
+
+
+class Batch:
+    """Cards against people. `seen` are the UIDs that earlier cards of the file had.
+
+    `log` notes what is written, for its undoing; with a `rehearsal` nothing is.
+    """
+
+    def __init__(
+        self,
+        owner: User,
+        items: list[Item],
+        seen: frozenset[str],
+        now: dt.datetime,
+        *,
+        log: ImportLog | None = None,
+        rehearsal: Rehearsal | None = None,
+    ) -> None:
+        self.owner, self.items, self.now = owner, items, now
+        self.seen = set(seen)
+        self.log, self.rehearsal = log, rehearsal
+        self.outcomes: list[Outcome] = []
+        self.known: list[Known] = []
+        memory = rehearsal or Rehearsal()
+        self.by_uid, self.by_name = memory.by_uid, memory.by_name
+        self.groups = GroupPlan(owner, memory.group_keys)
 
     def plan(self) -> None:
         """Find the person of each card, and what the card adds to it."""
@@ -137,10 +171,27 @@ class Batch:
         self.groups.load(name for item in self.items for name in item.card.categories)
         limit = self.owner.plan_limit("people")
         left = None if limit is None else limit - Person.objects.owned_by(self.owner).active().count()
+        if left is not None and self.rehearsal:
+            left -= self.rehearsal.added
+        self._allow_reminders()
         for item in self.items:
             item.card = self.groups.allow(item.card, item.reasons)
             is_full = left is not None and sum(known.is_new for known in self.known) >= left
             self.outcomes.append(self._place(item, is_full=is_full))
+        if self.rehearsal:
+            self.rehearsal.people |= {known.person.pk: known for known in self.known if known.is_changed}
+            new = (key for key, group in self.groups.groups.items() if group._state.adding)
+            self.rehearsal.group_keys.update(new)
+
+    def _allow_reminders(self) -> None:
+        """Switch off the contact reminders for which the plan has no room."""
+        reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled")]
+        limit = self.owner.plan_limit("reminders") if reminding else None
+        if limit is None:
+            return
+        for item in reminding[max(0, limit - count_reminders(self.owner)) :]:
+            item.columns = {**item.columns, "contact_reminder_enabled": False}
+            item.reasons.append(f"your plan allows {limit} reminders: its contact reminder is off")
 
     @property
     def has_changes(self) -> bool:
@@ -150,10 +201,18 @@ class Batch:
         """Everything that the plan found, in a handful of statements."""
         writer = PersonWriter(self.owner, write, self.now)
         changed = [known for known in self.known if known.is_changed]
+        former = self.log and {known.person.pk: columns_of(known.person) for known in changed if not known.is_new}
         new, moved = self._plan_dates(changed)
+        if self.log:
+            self.log.dates(new, moved)
         self._write_people(writer, changed)
         self._write_dates(writer, new, moved)
-        self.groups.write((known.person, known.card.categories[len(known.was.categories) :]) for known in changed)
+        joined = [(known.person, known.card.categories[len(known.was.categories) :]) for known in changed]
+        made = self.groups.write(joined)
+        if self.log:
+            self.log.people([(known.person, known.is_new) for known in changed], former or {}, self.groups.of(joined))
+            self.log.groups(made)
+            self.log.flush(write)
 
     def _load(self) -> None:
         uids = {spelling for item in self.items if item.card.uid for spelling in uid_spellings(item.card.uid)}
@@ -184,6 +243,8 @@ class Batch:
         for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
             groups[person_id].append(name)
         for key in sorted(people):
+            if self.rehearsal and key in self.rehearsal.people:
+                continue
             card = card_of(people[key], dates[key], groups[key])
             self._add(Known(people[key], card, card, rows=dates[key]))
 
@@ -207,17 +268,18 @@ class Batch:
             return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)
-            self._add(Known(person, Card(), item.card, picture=item.picture, is_new=True))
-            return item.outcome(IMPORTED, person)
+            self._add(Known(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns))
+            return item.outcome(IMPORTED, None if self.rehearsal else person.pk)
+        person_id = None if self.rehearsal and known.is_new else known.person.pk
         before = (known.card, known.picture)
         known.card = known.merged_with(item.card, overwrite=is_same) or known.card
         if known.card != before[0]:
             self._index(known)
         self._take_picture(known, item, replace=is_same)
         if (known.card, known.picture) != before:
-            return item.outcome(UPDATED, known.person)
+            return item.outcome(UPDATED, person_id)
         item.reasons.append("nothing new: this person is there already")
-        return item.outcome(SKIPPED, known.person)
+        return item.outcome(SKIPPED, person_id)
 
     def _by_uid(self, item: Item) -> tuple[Known | None, bool]:
         """The person with the card's UID, and whether the card's word counts for it.
@@ -267,6 +329,8 @@ class Batch:
             person = known.person
             writer.edit(person)
             put_card(person, known.card, known.rows)
+            for column, value in known.columns.items():
+                setattr(person, column, value)
             if known.picture:
                 delete_files([person.photo])
                 person.photo = store_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)

@@ -1,6 +1,6 @@
 """Categories of cards as groups: those that are there by name, and new ones as far as the plan goes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from accounts.models import User
 from people.models import Group, Membership, Person
@@ -11,10 +11,13 @@ from people.vcard.kept_lines import without_categories
 
 
 class GroupPlan:
-    """The groups that the cards of one batch name. New ones are made when somebody belongs to them, not before."""
+    """The groups that the cards of one batch name. New ones are made when somebody belongs to them, not before.
 
-    def __init__(self, owner: User) -> None:
-        self.owner = owner
+    `rehearsed` are the keys of those that earlier batches of a dry run would have made.
+    """
+
+    def __init__(self, owner: User, rehearsed: Collection[str] = ()) -> None:
+        self.owner, self.rehearsed = owner, rehearsed
         self.groups: dict[str, Group] = {}
         self.left: int | None = None
 
@@ -23,7 +26,7 @@ class GroupPlan:
         rows = active.filter(name_key__in={group_key(name) for name in names})
         self.groups = {group.name_key: group for group in rows}
         limit = self.owner.plan_limit("groups")
-        self.left = None if limit is None else limit - active.count()
+        self.left = None if limit is None else limit - active.count() - len(self.rehearsed)
 
     def allow(self, card: Card, reasons: list[str]) -> Card:
         """The card without the categories for which the plan has no more groups; `reasons` says which."""
@@ -34,13 +37,18 @@ class GroupPlan:
         reasons.append(f"your plan allows {limit} groups: not put into {', '.join(left)}")
         return without_categories(card, left)
 
-    def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> None:
-        """Put people into groups by name, making the groups that are not there yet."""
-        pairs = [(person, self.groups[group_key(name)]) for person, names in members for name in names]
-        self._make(group for _, group in pairs)
+    def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:
+        """Put people into groups by name, making the groups that are not there yet; returns those."""
+        pairs = self.of(members)
+        made = self._make(group for _, group in pairs)
         Membership.objects.bulk_create(
             Membership(owner=self.owner, person=person, group=group) for person, group in pairs
         )
+        return made
+
+    def of(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[tuple[Person, Group]]:
+        """The groups by those names."""
+        return [(person, self.groups[group_key(name)]) for person, names in members for name in names]
 
     def existing(self) -> list[Group]:
         return [group for group in self.groups.values() if not group._state.adding]
@@ -51,17 +59,18 @@ class GroupPlan:
         self._make([group])
         return group
 
-    def _make(self, groups: Iterable[Group]) -> None:
-        Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
+    def _make(self, groups: Iterable[Group]) -> list[Group]:
+        return Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
 
     def allows(self, name: str) -> bool:
         """Whether the group is there, or may be made."""
         key = group_key(name)
         if key in self.groups:
             return True
-        if self.left is not None and self.left <= 0:
+        left = None if key in self.rehearsed else self.left
+        if left is not None and left <= 0:
             return False
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
-        if self.left is not None:
-            self.left -= 1
+        if left is not None:
+            self.left = left - 1
         return True

@@ -1,4 +1,4 @@
-"""What became of each card of a file, and the receipt over all of them (open points, section 11)."""
+"""What became of each record of a file, and the receipt over all of them (open points, section 11)."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
-#: The reason of the cards that were left when the database went away half way.
+#: The reason of the records that were left when the database went away half way.
 NOT_TRIED = "not tried: the service was busy, or a part of it away; import the file again, it goes on from here"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One card: `index` counts from 0; `reason` says why, or what was changed to hold it; `code` is for the code."""
+    """One record: `index` counts from 0; `reason` says why, or what was changed to hold it; `code` is for the code."""
 
     index: int
     name: str
@@ -30,13 +30,13 @@ class Outcome:
             answer["reason"] = self.reason
         return answer
 
-    def message(self) -> str:
-        """The failure for people, who count from 1."""
+    def message(self, what: str = "Card") -> str:
+        """The failure for people, who count from 1. `what`: what a record of the file is called."""
         who = f" ({self.name})" if self.name else ""
-        return f"Card {self.index + 1}{who}: {self.reason}"
+        return f"{what} {self.index + 1}{who}: {self.reason}"
 
 
-def receipt(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
     """The answer over a whole file; unsuccessful only where every card failed."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)
@@ -46,6 +46,6 @@ def receipt(outcomes: Iterable[Outcome]) -> dict[str, Any]:
         "updated": counts[UPDATED],
         "skipped": counts[SKIPPED],
         "errors": counts[ERROR],
-        "errorMessages": [outcome.message() for outcome in ordered if outcome.status == ERROR],
+        "errorMessages": [outcome.message(what) for outcome in ordered if outcome.status == ERROR],
         "results": [outcome.answer() for outcome in ordered],
     }

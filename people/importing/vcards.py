@@ -16,8 +16,9 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.storage import StorageAwayError
 from contacts_project.kernel.unavailable import is_unavailable
-from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, uid_spellings
+from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, Rehearsal, uid_spellings
 from people.importing.card_groups import GroupPlan
+from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
 from people.models import Person
 from people.photos.files import content_hash, store_photo
@@ -27,18 +28,26 @@ from people.vcard import CardResult, without_photo
 
 __all__ = ["PLAN_LIMIT", "import_cards"]
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _BATCH_CARDS = 100
 _BATCH_PHOTOS = 50
 
 
-def import_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[Outcome]:
+def import_cards(
+    *,
+    owner: User,
+    cards: Iterable[CardResult],
+    now: dt.datetime,
+    log: ImportLog | None = None,
+    rehearsal: Rehearsal | None = None,
+) -> Iterator[Outcome]:
     """Yield what became of each card as the batches finish; the outcomes of group cards come last.
 
     Parsing and photos are done outside of transactions. A batch that the database refuses is tried card by card.
+    `log` notes what is written; with a `rehearsal` nothing is, and the outcomes say what would be.
     """
-    session = _Session(owner, now)
+    session = _Session(owner, now, log, rehearsal)
     batch: list[Item] = []
     for result in cards:
         item = session.read(result)
@@ -60,8 +69,9 @@ def import_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
 class _Session:
     """One file."""
 
-    def __init__(self, owner: User, now: dt.datetime) -> None:
+    def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, rehearsal: Rehearsal | None) -> None:
         self.owner, self.now = owner, now
+        self.log, self.rehearsal = log, rehearsal
         self.seen: frozenset[str] = frozenset()
         self.pixels = PixelBudget()
         self.writer = BatchWriter(owner)
@@ -70,7 +80,8 @@ class _Session:
     def read(self, result: CardResult) -> Item | Outcome:
         if result.card is None:
             return Outcome(result.index, result.name, ERROR, reason=result.error)
-        item = Item(result, result.card, reasons=list(result.warnings))
+        columns = getattr(result, "columns", {})
+        item = Item(result, result.card, reasons=list(result.warnings), columns=columns)
         if result.card.photo and not result.card.is_group:
             item.picture = _picture(result.card.photo, self.pixels, item.reasons)
             item.card = without_photo(item.card, is_taken=item.picture is not None)
@@ -87,14 +98,14 @@ class _Session:
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
-            log.exception("a batch of a vCard import failed")
+            logger.exception("a batch of an import failed")
         if len(items) == 1:
-            return [_failed(items[0], "this card could not be stored")]
+            return [_failed(items[0], "this record could not be stored")]
         return [outcome for item in items for outcome in self.store([item])]
 
     def _store(self, items: list[Item]) -> list[Outcome]:
         for item in items:
-            if item.picture:
+            if item.picture and self.rehearsal is None:
                 # Before the account is locked: writing may wait for the disk. Again inside, where it is only compared.
                 try:
                     store_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
@@ -102,14 +113,20 @@ class _Session:
                     item.picture = None
                     item.reasons.append("its photo was left out: the store of photos is away")
         fresh = [replace(item, reasons=list(item.reasons)) for item in items]
-        batch = Batch(self.owner, fresh, self.seen, self.now)
+        batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, rehearsal=self.rehearsal)
+        if self.rehearsal is None:
+            self._write(batch)
+        else:
+            batch.plan()
+        self.seen = frozenset(batch.seen)
+        return batch.outcomes
+
+    def _write(self, batch: Batch) -> None:
         with self.writer.batch():
             batch.plan()
             if batch.has_changes:
                 with account_write(self.owner) as write:
                     batch.write(write)
-        self.seen = frozenset(batch.seen)
-        return batch.outcomes
 
     def join(self, item: Item) -> Outcome:
         """A group card: its members become members of the group of its name. It is never a person."""

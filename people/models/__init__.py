@@ -1,6 +1,7 @@
 """People and what hangs on them. A person is a document with an index: see docs/people.md."""
 
 from people.models.account_count import AccountCount
+from people.models.contact_import import ContactImport, ImportedRecord
 from people.models.custom_field import CustomFieldTemplate, CustomFieldValue
 from people.models.dismissal import DuplicateDismissal
 from people.models.geocoding import GeocodedAddress, GeocoderPace
@@ -15,6 +16,7 @@ from people.models.stored_photo import StoredPhoto
 
 __all__ = [
     "AccountCount",
+    "ContactImport",
     "CustomFieldTemplate",
     "CustomFieldValue",
     "DuplicateDismissal",
@@ -22,6 +24,7 @@ __all__ = [
     "GeocoderPace",
     "Group",
     "ImportantDate",
+    "ImportedRecord",
     "Interaction",
     "InteractionWord",
     "LookupKey",

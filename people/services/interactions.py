@@ -62,6 +62,15 @@ def delete_interaction(*, owner: User, interaction_id: UUID, now: dt.datetime) -
     _move(owner, Interaction.objects.owned_by(owner).active(), interaction_id, deleted_at=now, now=now)
 
 
+def delete_interactions(*, owner: User, interaction_ids: Collection[UUID], now: dt.datetime) -> None:
+    """The same for several that are active."""
+    with account_write(owner) as write:
+        rows = Interaction.objects.owned_by(owner).active().filter(pk__in=interaction_ids)
+        rows.update(deleted_at=now, updated_at=now, counts_at=None)
+        people = Participation.objects.owned_by(owner).filter(interaction__in=interaction_ids)
+        follow_interactions(PersonWriter(owner, write, now), set(people.values_list("person_id", flat=True)))
+
+
 def restore_interaction(*, owner: User, interaction_id: UUID, now: dt.datetime) -> None:
     """Take it out of the trash. Raises MissingError, NotDeletedError."""
     with account_write(owner):

@@ -23,8 +23,10 @@ def register_transfer() -> None:
     ):
         register_section(section())
     leave_out("people.MergeRecord", "Undoing a merge takes the records as they were here; what it made is exported.")
+    leave_out("people.ContactImport", "As above: what it brought is exported.")
+    leave_out("people.ImportedRecord", "As above.")
     leave_out("people.LookupKey", "An index, made anew from the people.")
-    leave_out("people.ValueWord", "As above, from the values of custom fields.")
-    leave_out("people.InteractionWord", "As above, from the interactions.")
+    leave_out("people.ValueWord", "An index, from the values of custom fields.")
+    leave_out("people.InteractionWord", "An index, from the interactions.")
     leave_out("people.AccountCount", "Counts of the account's rows, kept by triggers.")
     leave_out("people.StoredPhoto", "Sizes of files, noted down as pictures are stored.")

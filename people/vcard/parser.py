@@ -173,7 +173,7 @@ class _Parser:
             names["name"], names[given] = names[given], None
         is_long = not names.get("name") and len(full) > TEXTS["name"]
         names["name"] = names.get("name") or full
-        if full and (own == full or is_long or not _is_shown_so(full, names)):
+        if full and (own == full or is_long or not is_shown_so(full, names)):
             names["display_name"] = full
         return names
 
@@ -282,7 +282,7 @@ def _rank(line: ContentLine) -> int:
     return 1 if "pref" in line.types else 101
 
 
-def _is_shown_so(full: str, names: dict[str, str | None]) -> bool:
+def is_shown_so(full: str, names: dict[str, str | None]) -> bool:
     """Whether FN says what one of the formats makes of the name, but for white space."""
     card = Card(**names)  # type: ignore[arg-type]  # the parts of a name are fields
     words = full.split()

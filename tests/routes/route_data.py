@@ -12,6 +12,7 @@ from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
+from tests.people.importing.uploads import send_form
 from tests.pictures import picture, upload
 
 
@@ -46,6 +47,8 @@ def make_route_data(owner: User) -> RouteData:
     _templates(route_data)
     _photos(route_data)
     _carddav(route_data)
+    receipt = send_form(route_data.client, "/api/import/csv", "Name\nImported\n").json()
+    route_data.ids |= {"source": "csv", "import": receipt["importId"]}
     return route_data
 
 

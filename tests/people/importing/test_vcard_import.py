@@ -266,7 +266,7 @@ def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monke
     monkeypatch.setattr("people.services.person_writer.set_name_keys", refuse)
     answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
     assert counts(answer) == (2, 0, 0, 1)
-    assert answer["errorMessages"] == ["Card 2 (Bad): this card could not be stored"]
+    assert answer["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
 
 
 def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,79 @@
+"""`manage.py import_contacts --user EMAIL --source S FILE`: a file of another product, with a progress bar."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
+from django.utils import timezone
+from tqdm import tqdm
+
+from accounts.models import User
+from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.unavailable import is_unavailable
+from people.importing.files import FileImport, Upload
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.vocabularies import ImportSource
+
+
+class Command(BaseCommand):
+    help = "Imports contacts from a file of another product into an account. What is equal already is skipped."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
+        parser.add_argument("--source", required=True, choices=ImportSource.values)
+        parser.add_argument("--mapping", default="", metavar="JSON", help="for csv: { column: field }")
+        parser.add_argument("--dry-run", action="store_true", help="say what would happen, write nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        owner = User.objects.with_email(options["user"]).first()
+        if owner is None:
+            raise CommandError(f"There is no account {options['user']}.")
+        path: Path = options["file"]
+        if not path.is_file():
+            raise CommandError(f"There is no file {path}.")
+        try:
+            with path.open("rb") as file:
+                self._import(owner, file, path, options)
+        except FieldError as error:
+            raise CommandError(str(error)) from error
+        except Error as error:
+            if not is_unavailable(error):
+                raise
+            raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
+
+    def _import(self, owner: User, file: Any, path: Path, options: dict[str, Any]) -> None:
+        is_dry = options["dry_run"]
+        with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar:
+            source = cast("BinaryIO", _Followed(file, bar))
+            upload = Upload(source=options["source"], file=source, name=path.name, mapping=options["mapping"])
+            run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
+            for outcome in run.run():
+                if outcome.status == ERROR:
+                    bar.write(outcome.message(run.source.what), file=self.stderr)
+                elif outcome.reason and outcome.status != SKIPPED:
+                    bar.write(
+                        f"{run.source.what} {outcome.index + 1} ({outcome.name}): {outcome.reason}", file=self.stderr
+                    )
+        summary = ", ".join(f"{run.counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
+        self.stdout.write(f"{summary}, {run.counts[ERROR]} errors")
+        self.stdout.write("Nothing was written: this was a dry run." if is_dry else f"Import {run.import_id}")
+        if run.counts[ERROR] and run.counts[ERROR] == run.counts.total():
+            raise CommandError("Nothing could be imported.")
+
+
+class _Followed:
+    """A file whose position the progress bar shows."""
+
+    def __init__(self, file: Any, bar: Any) -> None:
+        self.file, self.bar = file, bar
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.file.read(size)
+        self.bar.update(self.file.tell() - self.bar.n)
+        return data
+
+    def seek(self, position: int) -> int:
+        return int(self.file.seek(position))

@@ -1,0 +1,226 @@
+"""Routes of imports: files of other products in, what was imported, and taking it back."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import register_converter
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.batch_marks import left_out_of_batches
+from accounts.api.idempotency import in_own_transactions
+from accounts.api.viewsets import ApiViewSet, OwnedViewSet
+from contacts_project.kernel.api.errors import PayloadTooLargeError
+from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import FieldError, PlanLimitError
+from contacts_project.kernel.slots import IMPORTS
+from people.api.vcard_files import receipt_fields
+from people.importing.files import FileImport, Upload
+from people.importing.sources.tables import open_table
+from people.importing.sources.targets import propose
+from people.importing.undo import ImportTooOldError, ImportUndoneError, undo_import
+from people.importing.vcards import PLAN_LIMIT
+from people.models import ContactImport
+from people.vocabularies import ImportSource
+
+
+class SourceConverter:
+    """`<import_source:source>` in a path: one of the sources; anything else is 404."""
+
+    regex = "|".join(ImportSource.values)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(SourceConverter, "import_source")
+
+_SAMPLES, _SAMPLE_LENGTH = 5, 100
+_MAX_MAPPING = 100_000
+
+_FILE = inline_serializer("TableFile", {"file": serializers.FileField()})
+_FORM = inline_serializer(
+    "ImportFile",
+    {
+        "file": serializers.FileField(),
+        "mapping": serializers.CharField(
+            required=False, help_text="For csv: JSON, { column: field }, columns by header or number."
+        ),
+        "dryRun": serializers.ChoiceField(["true", "false"], required=False),
+    },
+)
+_RECEIPT = inline_serializer("ImportReceipt", {**receipt_fields(), "importId": serializers.UUIDField(allow_null=True)})
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    """A column of a table."""
+
+    name = serializers.CharField(allow_blank=True)
+    samples = serializers.ListField(child=serializers.CharField())
+    proposal = serializers.CharField(help_text="A field as a mapping names it.")
+
+
+_IMPORTS = inline_serializer(
+    "ContactImport",
+    {
+        "id": serializers.UUIDField(),
+        "source": serializers.ChoiceField(ImportSource.values),
+        "fileName": serializers.CharField(allow_blank=True),
+        "createdAt": serializers.DateTimeField(),
+        "imported": serializers.IntegerField(),
+        "updated": serializers.IntegerField(),
+        "skipped": serializers.IntegerField(),
+        "errors": serializers.IntegerField(),
+        "undoneAt": serializers.DateTimeField(allow_null=True),
+    },
+    many=True,
+)
+
+
+class ImportKeptPersonSerializer(serializers.Serializer[Any]):
+    """Somebody who keeps what an import brought."""
+
+    personId = serializers.UUIDField()
+    personName = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class FileImportViewSet(ApiViewSet[Any]):
+    """Files in."""
+
+    @extend_schema(
+        operation_id="importContacts",
+        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=ImportSource.values)],
+        request={"multipart/form-data": _FORM},
+        responses=_RECEIPT,
+    )
+    @action(
+        detail=False,
+        methods=["post"],
+        url_path="<import_source:source>",
+        parser_classes=[MultiPartParser],
+        max_body_bytes="MAX_IMPORT_BYTES",
+    )
+    @raises(PlanLimitError)
+    @in_own_transactions
+    def import_file(self, request: Request, source: str) -> Response:
+        """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
+        file = _file_of(request)
+        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_mapping_of(request))
+        is_dry = _is_dry(request)
+        with IMPORTS.take():
+            run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
+            outcomes = list(run.run())
+        if outcomes and all(outcome.code == PLAN_LIMIT for outcome in outcomes):
+            raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
+        return Response(run.receipt(outcomes))
+
+    @extend_schema(
+        operation_id="inspectTable",
+        request={"multipart/form-data": _FILE},
+        responses=envelope(
+            "TableInspection",
+            encoding=serializers.CharField(),
+            delimiter=serializers.CharField(),
+            columns=ColumnSerializer(many=True),
+        ),
+    )
+    @action(
+        detail=False,
+        methods=["post"],
+        url_path="csv/inspect",
+        parser_classes=[MultiPartParser],
+        max_body_bytes="MAX_IMPORT_BYTES",
+    )
+    @left_out_of_batches
+    def inspect(self, request: Request) -> Response:
+        """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
+        with IMPORTS.take():
+            table = open_table(_file_of(request).file)
+        columns = []
+        for place, (name, target) in enumerate(zip(table.names, propose(table), strict=True)):
+            cells = (row.cells[place].strip() for row in table.sample if len(row.cells) > place)
+            samples = list(dict.fromkeys(cell[:_SAMPLE_LENGTH] for cell in cells if cell))[:_SAMPLES]
+            columns.append({"name": name, "samples": samples, "proposal": str(target)})
+        return Response({"encoding": table.encoding, "delimiter": table.delimiter, "columns": columns})
+
+
+class ContactImportViewSet(OwnedViewSet[ContactImport]):
+    """What was imported."""
+
+    model = ContactImport
+    lookup_url_kwarg = "import_id"
+
+    @extend_schema(operation_id="listImports", responses=envelope("ImportList", imports=_IMPORTS))
+    def list(self, request: Request) -> Response:
+        """All imports, newest first."""
+        rows = self.get_queryset().order_by("-created_at", "-id")
+        return Response({"imports": [_answer(row) for row in rows]})
+
+    @extend_schema(
+        operation_id="undoImport",
+        responses={
+            200: envelope(
+                "ImportUndone", removed=serializers.IntegerField(), kept=ImportKeptPersonSerializer(many=True)
+            )
+        },
+    )
+    @raises(ImportUndoneError, ImportTooOldError)
+    @in_own_transactions
+    def destroy(self, request: Request, import_id: UUID) -> Response:
+        """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
+        with IMPORTS.take():
+            undone = undo_import(owner=self.owner, import_id=import_id, now=timezone.now())
+        kept = [{"personId": str(key), "personName": name, "reason": reason} for key, name, reason in undone.kept]
+        return Response({"removed": undone.removed, "kept": kept})
+
+
+def _answer(row: ContactImport) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "source": row.source,
+        "fileName": row.file_name,
+        "createdAt": timestamp(row.created_at),
+        "imported": row.imported,
+        "updated": row.updated,
+        "skipped": row.skipped,
+        "errors": row.errors,
+        "undoneAt": timestamp(row.undone_at) if row.undone_at else None,
+    }
+
+
+def _file_of(request: Request) -> Any:
+    file = request.data.get("file")
+    if file is None or isinstance(file, str):
+        raise FieldError("file", "A file is needed.")
+    if file.size > settings.MAX_IMPORT_BYTES:
+        raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_IMPORT_BYTES} bytes.")
+    return file
+
+
+def _text_of(request: Request, name: str) -> str:
+    text = request.data.get(name, "")
+    if not isinstance(text, str) or len(text) > _MAX_MAPPING:
+        raise FieldError(name, "This must be a text.")
+    return text
+
+
+def _mapping_of(request: Request) -> str:
+    return _text_of(request, "mapping")
+
+
+def _is_dry(request: Request) -> bool:
+    text = _text_of(request, "dryRun")
+    if text not in {"", "true", "false"}:
+        raise FieldError("dryRun", "This must be true or false.")
+    return text == "true"

@@ -1,0 +1,70 @@
+"""Days as people and spreadsheets write them."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from people.vcard import UNKNOWN_YEAR
+from people.vcard.values import parse_date
+
+_NUMBERS = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?\.?")
+_DAY_AND_NAME = re.compile(r"([0-9]{1,2})[. -]+([^\W\d_]{3,10})\.?,?(?:[ -]+([0-9]{4}|[0-9]{2}))?")
+_NAME_AND_DAY = re.compile(r"([^\W\d_]{3,10})\.? ([0-9]{1,2})(?:,? ([0-9]{4}))?")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+@dataclass(frozen=True, slots=True)
+class DayReader:
+    """Reads days; `is_month_first` where 3/4 is the fourth of March. `this_year` bounds years of two digits."""
+
+    is_month_first: bool
+    this_year: int
+
+    def read(self, text: str) -> tuple[dt.date, bool] | None:
+        """The day, and whether its year is unknown (it is 1604 then); None where it is no day."""
+        text = text.strip()[:40]
+        if found := parse_date(text):
+            return found
+        # What is behind a blank, in numbers, is a time.
+        day = text.split(" ")[0] if text[:1].isdigit() and ":" in text else text
+        if match := _NUMBERS.fullmatch(day):
+            first, mark, second, year = match.groups()
+            month, number = (first, second) if mark != "." and self._is_month_first(first, second) else (second, first)
+            return self._day(year, int(month), int(number))
+        if match := _DAY_AND_NAME.fullmatch(day):
+            number, name, year = match.groups()
+            return self._named(year, name, number)
+        if match := _NAME_AND_DAY.fullmatch(day):
+            name, number, year = match.groups()
+            return self._named(year, name, number)
+        return None
+
+    def _is_month_first(self, first: str, second: str) -> bool:
+        return int(second) > 12 or (self.is_month_first and int(first) <= 12)
+
+    def _named(self, year: str | None, name: str, number: str) -> tuple[dt.date, bool] | None:
+        month = name[:3].casefold()
+        return self._day(year, _MONTHS.index(month) + 1, int(number)) if month in _MONTHS else None
+
+    def _day(self, year: str | None, month: int, day: int) -> tuple[dt.date, bool] | None:
+        try:
+            if year is None:
+                return dt.date(UNKNOWN_YEAR, month, day), True
+            whole = int(year)
+            if len(year) == 2:  # the last such year that is not ahead
+                whole += self.this_year // 100 * 100
+                whole -= 100 if whole > self.this_year else 0
+            return (dt.date(whole, month, day), False) if whole >= 1000 else None
+        except ValueError:
+            return None
+
+
+def is_month_first(values: Iterable[str]) -> bool | None:
+    """What the days of a column say: True where one can only have its month first; None where none tells."""
+    for value in values:
+        if match := _NUMBERS.fullmatch(value.strip()):
+            first, _, second, _ = match.groups()
+            if int(first) > 12 or int(second) > 12:
+                return int(second) > 12
+    return None

@@ -1,0 +1,218 @@
+"""One record of another product on its way to a card: gathers what it says, within a person's limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from people import field_table
+from people.field_table import MAX_ENTRIES, OTHER
+from people.importing.sources.days import DayReader
+from people.vcard import Card, CardDate, CardResult, KeptLine
+from people.vcard.card import LISTS
+from people.vcard.charsets import clean_controls, has_controls, join_surrogates
+from people.vcard.content_lines import ContentLine
+from people.vcard.labels import write_label
+from people.vcard.limits import MAX_CATEGORIES, TEXTS, Limits
+from people.vcard.parser import is_shown_so
+from people.vcard.values import escape, single_line
+
+#: The fields of a card that hold a day, by their names in JSON; and those that hold a text.
+DAY_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE}
+TEXT_FIELDS = {
+    field.name: field.card
+    for field in field_table.CARD_SCALARS
+    if field.kind is field_table.Kind.TEXT and not field.read_only
+}
+_MAX_WARNINGS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordResult(CardResult):
+    """A record that was read. `columns` are those of the person that no card has; `key` is its name in its file."""
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
+
+
+class Draft:
+    """`warnings` says what did not fit or was left out; it becomes the `reason` of the record."""
+
+    def __init__(self, days: DayReader, warnings: tuple[str, ...] = ()) -> None:
+        self.days = days
+        self.warnings = list(warnings)
+        self.limits = Limits(self.warnings)
+        self.columns: dict[str, Any] = {}
+        self.full_name = ""
+        self.photo: bytes | None = None
+        self.uid: str | None = None
+        self._texts: dict[str, Any] = {}
+        self._days: dict[str, Any] = {}
+        self._dates: list[CardDate] = []
+        self._categories: dict[str, str] = {}
+        self._lines: list[KeptLine] = []
+        self._items = 0
+
+    def clean(self, text: str) -> str:
+        """Without what no stored text may hold; trimmed."""
+        if has_controls(text):
+            self.warn("control characters were removed")
+            text = clean_controls(text)
+        return join_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+    def warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def say(self, name: str, text: str) -> None:
+        """A text of the card, by its field; the first one counts, of notes all do."""
+        value = self.clean(text)
+        if name == "notes":
+            value = "\n\n".join(filter(None, (self._texts.get("notes"), value)))
+        else:
+            value = single_line(value)
+            if (said := self._texts.get(name)) and value and value != said:
+                self.warn(f"a second {name.replace('_', ' ')} “{value[:60]}” was left out")
+                return
+        if value:
+            self._texts[name] = value
+
+    def add(self, name: str, kind: str, **values: str | float | None) -> None:
+        """An entry of a multi-value field, unless what it says is blank."""
+        cleaned = {
+            key: single_line(self.clean(value)) if isinstance(value, str) else value for key, value in values.items()
+        }
+        told = [value for key, value in cleaned.items() if key not in {"protocol", "key"}]
+        if any(value not in {"", None} for value in told):
+            self.limits.add(name, {"type": self.clean(kind) or OTHER, **cleaned})
+
+    def add_custom(self, key: str, value: str) -> None:
+        """What no field holds, under the name that it had."""
+        text = self.clean(value)
+        if text:
+            self.limits.add(
+                "custom_fields", {"key": single_line(self.clean(key)) or OTHER, "value": text, "type": None}
+            )
+
+    def address(self, kind: str, parts: Mapping[str, str]) -> None:
+        """An address by the keys of its entry; more lines of a street than two are put into the second."""
+        values = {key: self.clean(text) for key, text in parts.items()}
+        lines = [line.strip() for key in ("streetLine1", "streetLine2") for line in values.pop(key, "").split("\n")]
+        lines = [line for line in lines if line]
+        whole: dict[str, str | None] = dict.fromkeys(
+            ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
+        )
+        whole |= {key: single_line(text) or None for key, text in values.items()}
+        if lines:
+            whole |= {"streetLine1": lines[0], "streetLine2": ", ".join(lines[1:]) or None}
+        if any(whole.values()):
+            self.limits.add("addresses", {"type": kind or OTHER, **whole})
+
+    def day(self, name: str, text: str) -> None:
+        """A day of the card, by its field."""
+        if found := self._read_day(name.replace("_", " "), text):
+            day, is_yearless = found
+            if is_yearless:
+                self.warn(f"the {name.replace('_', ' ')} “{text.strip()[:40]}” has no year and was left out")
+            elif name in self._days and self._days[name] != day:
+                self.warn(f"a second {name.replace('_', ' ')} “{text.strip()[:40]}” was left out")
+            else:
+                self._days[name] = day
+
+    def date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
+        """An important date; a predefined `kind` stands once, a second one keeps its day under a title."""
+        if found := self._read_day((title or kind or "date").lower(), text):
+            self.put_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
+
+    def put_date(self, day: CardDate) -> None:
+        title = self.limits.category(single_line(self.clean(day.title or ""))) or None
+        taken = next((other for other in self._dates if day.type and other.type == day.type), None)
+        if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
+            return
+        kind = None if taken else day.type
+        title = title or (None if kind else str(day.type or "Date").capitalize())
+        day = CardDate(date=day.date, type=kind, title=title, year_unknown=day.year_unknown)
+        if len(self._dates) >= MAX_ENTRIES:
+            self.warn(f"more than {MAX_ENTRIES} dates: the rest was left out")
+        elif day not in self._dates:
+            self._dates.append(day)
+
+    def group(self, text: str) -> None:
+        name = self.limits.category(single_line(self.clean(text)))
+        if not name or name.casefold() in self._categories:
+            return
+        if len(self._categories) >= MAX_CATEGORIES:
+            self.warn(f"more than {MAX_CATEGORIES} groups: the rest was left out")
+            return
+        self._categories[name.casefold()] = name
+
+    def related(self, kind: str, name: str) -> None:
+        """Somebody who is only named: a line of the card, as address books write it."""
+        value = single_line(self.clean(name))
+        if not value:
+            return
+        self._items += 1
+        group = f"item{self._items}"
+        label = write_label(single_line(self.clean(kind)).casefold() or OTHER)
+        for line in (
+            ContentLine("X-ABRELATEDNAMES", escape(value), group=group),
+            ContentLine("X-ABLabel", escape(label), group=group),
+        ):
+            self._lines.append(KeptLine(line.spelled()))
+
+    def result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
+        """The record as a card; an error where nothing names anybody."""
+        names = self._named()
+        fitted: dict[str, Any] = {name: self.limits.scalar(name, self._texts.get(name)) for name in TEXTS}
+        if not fitted["name"]:
+            return RecordResult(index=index, name="", error=f"this {what} has no name, and nothing else to call it by")
+        lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LISTS}
+        card = Card(
+            **fitted,
+            **self._days,
+            **lists,
+            uid=self.uid,
+            important_dates=tuple(self._dates),
+            categories=tuple(self._categories.values()),
+            photo=self.photo,
+            lines=self.limits.sized(self._lines),
+        )
+        warnings = self.warnings
+        if len(warnings) > _MAX_WARNINGS:
+            warnings = [*warnings[:_MAX_WARNINGS], f"and {len(warnings) - _MAX_WARNINGS} more remarks"]
+        return RecordResult(index=index, name=names, card=card, warnings=tuple(warnings), columns=self.columns, key=key)
+
+    def _named(self) -> str:
+        """Make sure that there is a name, as for cards; returns what the receipt calls the person."""
+        texts = self._texts
+        full = single_line(self.clean(self.full_name))
+        for field_name in ("middle_name", "surname"):
+            if not texts.get("name") and texts.get(field_name):
+                texts["name"] = texts.pop(field_name)
+        if full and not texts.get("name"):
+            texts["name"] = full
+            if len(full) > TEXTS["name"]:
+                texts.setdefault("display_name", full)
+        elif full and not is_shown_so(full, texts):
+            texts.setdefault("display_name", full)
+        if not texts.get("name"):
+            texts["name"] = self._fallback_name()
+        return str(texts.get("display_name") or " ".join(filter(None, (texts.get("name"), texts.get("surname")))))
+
+    def _fallback_name(self) -> str:
+        for name in ("organization", "nickname"):
+            if self._texts.get(name):
+                return str(self._texts[name])
+        for name in ("emails", "phone_numbers", "addresses", "im_handles", "urls"):
+            for entry in self.limits.entries.get(name, ()):
+                told = [value for key, value in entry.items() if key not in {"type", "protocol"} and value]
+                return ", ".join(map(str, told))[: TEXTS["name"]]
+        return ""
+
+    def _read_day(self, what: str, text: str) -> Any:
+        value = single_line(self.clean(text))
+        if not value or not value.strip("0/.- :"):  # 0/0/00 stands for none
+            return None
+        found = self.days.read(value)
+        if found is None:
+            self.warn(f"the {what} “{value[:40]}” is no day that could be read, and was left out")
+        return found

@@ -1,0 +1,198 @@
+"""Google Contacts' CSV, as it was (`Given Name`, `Group Membership`) and as it is (`First Name`, `Labels`)."""
+
+import datetime as dt
+import re
+from typing import BinaryIO
+
+from accounts.models import User
+from contacts_project.kernel.errors import FieldError
+from people.importing.sources.columns import parts_of
+from people.importing.sources.drafts import TEXT_FIELDS, Draft
+from people.importing.sources.sheets import Sheet
+from people.importing.sources.tables import Row, Table, open_table
+from people.importing.sources.targets import Target
+
+_SEPARATOR = ":::"
+_NUMBERED = re.compile(
+    r"(E-mail|Phone|Address|Website|IM|Event|Relation|Custom Field|Organization) ([0-9]{1,3}) - (.+)"
+)
+_TEXTS = {
+    "Given Name": "name",
+    "First Name": "name",
+    "Additional Name": "middle_name",
+    "Middle Name": "middle_name",
+    "Family Name": "surname",
+    "Last Name": "surname",
+    "Name Prefix": "prefix",
+    "Name Suffix": "suffix",
+    "Nickname": "nickname",
+    "Gender": "gender",
+    "Notes": "notes",
+    "Organization Name": "organization",
+    "Organization Title": "job_title",
+}
+_PHONETIC = {
+    "Given Name Yomi": "phoneticName",
+    "Phonetic First Name": "phoneticName",
+    "Family Name Yomi": "phoneticSurname",
+    "Phonetic Last Name": "phoneticSurname",
+}
+_GROUPS = frozenset({"Group Membership", "Labels"})
+_FULL = frozenset({"Name", "File As"})
+_PLACE = {
+    "Street": "streetLine1",
+    "Extended Address": "streetLine2",
+    "City": "locality",
+    "Region": "region",
+    "Postal Code": "postalCode",
+    "Country": "country",
+}
+_KINDS = {"cell": "mobile", "workfax": "work fax", "homefax": "home fax"}
+_BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
+
+
+class GoogleSheet(Sheet):
+    """`numbered` are the columns that come in sets: the kind, number and part of each, by its place."""
+
+    def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
+        super().__init__(owner, table, [Target("birthday" if name == "Birthday" else "") for name in table.names], now)
+        self.numbered = {
+            place: (match[1], match[2], match[3])
+            for place, name in enumerate(table.names)
+            if (match := _NUMBERED.fullmatch(name))
+        }
+
+    def fill(self, draft: Draft, row: Row) -> None:
+        sets: dict[tuple[str, str], dict[str, str]] = {}
+        for place, cell in enumerate(row.cells):
+            if not cell.strip():
+                continue
+            if place >= len(self.table.names):
+                draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
+            elif found := self.numbered.get(place):
+                kind, number, part = found
+                sets.setdefault((kind, number), {})[part] = cell
+            else:
+                _put(draft, self.table.names[place], cell)
+        for (kind, _), parts in sets.items():
+            _SETS[kind](draft, _label(parts), parts)
+
+
+def _put(draft: Draft, name: str, cell: str) -> None:
+    if name in _TEXTS:
+        draft.say(_TEXTS[name], cell)
+    elif name in _PHONETIC:
+        put_phonetic(draft, _PHONETIC[name], name, cell)
+    elif name in _GROUPS:
+        for label in cell.split(_SEPARATOR):
+            # Those with a star are Google's own: My Contacts, starred, friends.
+            if not label.strip().startswith("*"):
+                draft.group(label)
+    elif name == "Birthday":
+        draft.date(cell, kind="BIRTHDAY")
+    elif name == "Name":
+        draft.full_name = cell
+    elif name == "Photo":
+        draft.warn("its photo is an address on the net, which is not fetched")
+    elif name not in _FULL:
+        draft.add_custom("Department" if name == "Organization Department" else name, cell)
+
+
+def put_phonetic(draft: Draft, field: str, name: str, cell: str) -> None:
+    """How a name is read: a field where people have one."""
+    if field in TEXT_FIELDS:
+        draft.say(TEXT_FIELDS[field], cell)
+    else:
+        draft.add_custom(name, cell)
+
+
+def _label(parts: dict[str, str]) -> str:
+    """The type of a set; a star before it says which one is preferred."""
+    label = (parts.pop("Type", "") or parts.pop("Label", "")).strip().removeprefix("*").strip()
+    return _KINDS.get(label.casefold(), label.lower() if label.isascii() else label)
+
+
+def _values(parts: dict[str, str], field: str) -> list[str]:
+    return parts_of(field, parts.get("Value", ""))
+
+
+def _emails(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "email"):
+        draft.add("emails", kind, email=value)
+
+
+def _phones(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "phone"):
+        draft.add("phone_numbers", kind, number=value)
+
+
+def _websites(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "url"):
+        draft.add("urls", kind, url=value)
+
+
+def _messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    service = parts.get("Service", "").strip()
+    for value in _values(parts, "im"):
+        draft.add("im_handles", kind, protocol=service or kind or "other", handle=value)
+
+
+def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    """Of several in one set the parts stand in one order; the formatted text counts only where there are no parts."""
+    split = {name: text.split(_SEPARATOR) for name, text in parts.items()}
+    for number in range(max((len(values) for values in split.values()), default=0)):
+        one = {name: values[number].strip() for name, values in split.items() if len(values) > number}
+        told = {key: one[name] for name, key in _PLACE.items() if one.get(name)}
+        if box := one.get("PO Box"):
+            told["streetLine2"] = ", ".join(filter(None, (told.get("streetLine2"), box)))
+        draft.address(kind, told or {"streetLine1": one.get("Formatted", "")})
+
+
+def _events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "event"):
+        found = draft.days.read(value) if kind == _ANNIVERSARY else None
+        if found and not found[1]:
+            draft.day("anniversary", value)
+        elif kind in {_ANNIVERSARY, _BIRTHDAY}:
+            draft.date(value, kind=kind.upper())
+        else:
+            draft.date(value, title=kind.capitalize() or "Date")
+
+
+def _relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "relation"):
+        draft.related(kind, value)
+
+
+def _custom(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _values(parts, "custom"):
+        draft.add_custom(kind, value)
+
+
+def _organizations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    draft.say("organization", parts.pop("Name", ""))
+    draft.say("job_title", parts.pop("Title", ""))
+    draft.add_custom("Department", parts.pop("Department", ""))
+    for name, text in parts.items():
+        draft.add_custom(f"Organization {name.lower()}", text)
+
+
+_SETS = {
+    "E-mail": _emails,
+    "Phone": _phones,
+    "Website": _websites,
+    "IM": _messengers,
+    "Address": _addresses,
+    "Event": _events,
+    "Relation": _relations,
+    "Custom Field": _custom,
+    "Organization": _organizations,
+}
+
+
+def open_google(owner: User, file: BinaryIO, now: dt.datetime) -> GoogleSheet:
+    """Raises FieldError where the columns are not Google's."""
+    table = open_table(file)
+    if not {"Given Name", "First Name", "Family Name", "Last Name"}.intersection(table.names):
+        raise FieldError("file", "The columns of this file are not those of Google Contacts.")
+    return GoogleSheet(owner, table, now)

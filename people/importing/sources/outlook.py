@@ -1,0 +1,139 @@
+"""Outlook's CSV, of the desktop program and of Outlook on the web, which has some columns more."""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from typing import BinaryIO
+
+from accounts.models import User
+from contacts_project.kernel.errors import FieldError
+from people.importing.sources.drafts import Draft
+from people.importing.sources.google import put_phonetic
+from people.importing.sources.sheets import Sheet
+from people.importing.sources.tables import Row, Table, open_table
+from people.importing.sources.targets import Target
+
+_TEXTS = {
+    "First Name": "name",
+    "Middle Name": "middle_name",
+    "Last Name": "surname",
+    "Title": "prefix",
+    "Suffix": "suffix",
+    "Nickname": "nickname",
+    "Company": "organization",
+    "Job Title": "job_title",
+    "Notes": "notes",
+}
+_PHONETIC = {"Given Yomi": "phoneticName", "Surname Yomi": "phoneticSurname"}
+_EMAIL = re.compile(r"E-mail (?:([23]) )?Address")
+_PHONE = re.compile(r"(.*?) ?(Phone|Fax)(?: [0-9])?")
+_PLACE = re.compile(
+    r"(Home|Business|Other) (?:Address )?"
+    r"(Street|Street 2|Street 3|City|State|Postal Code|Country|Country/Region|PO Box)"
+)
+_KEYS = {
+    "City": "locality",
+    "State": "region",
+    "Postal Code": "postalCode",
+    "Country": "country",
+    "Country/Region": "country",
+}
+_KINDS = {"business": "work", "primary": "main", "company main": "company", "assistant's": "assistant"}
+_PHONES = frozenset({"Callback", "ISDN", "Pager", "Telex", "TTY/TDD Phone"})
+_RELATED = {
+    "Spouse": "spouse",
+    "Children": "child",
+    "Manager's Name": "manager",
+    "Assistant's Name": "assistant",
+    "Referred By": "referred by",
+}
+# Columns that Outlook fills in for everybody.
+_DEFAULTS = {"Priority": "normal", "Sensitivity": "normal", "Private": "false"}
+_BESIDE = re.compile(r"E-mail (?:[23] )?(?:Type|Display Name)|Initials|Internet Free Busy|Directory Server")
+
+
+class OutlookSheet(Sheet):
+    """By the names of the columns."""
+
+    def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
+        days = {"Birthday": Target("birthday"), "Anniversary": Target("anniversary")}
+        super().__init__(owner, table, [days.get(name, Target()) for name in table.names], now)
+
+    def fill(self, draft: Draft, row: Row) -> None:
+        places: dict[str, dict[str, str]] = {}
+        for place, cell in enumerate(row.cells):
+            if not cell.strip():
+                continue
+            if place >= len(self.table.names):
+                draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
+                continue
+            name = self.table.names[place]
+            if match := _PLACE.fullmatch(name):
+                parts = places.setdefault(match[1].lower(), {})
+                key = _KEYS.get(match[2], "streetLine1" if match[2] == "Street" else "streetLine2")
+                parts[key] = f"{parts[key]}, {cell.strip()}" if key in parts else cell
+            else:
+                _put(draft, name, cell)
+        for kind, parts in places.items():
+            draft.address(_KINDS.get(kind, kind), parts)
+
+
+def _put(draft: Draft, name: str, cell: str) -> None:
+    if name in _TEXTS:
+        draft.say(_TEXTS[name], cell)
+    elif name in _PHONETIC:
+        put_phonetic(draft, _PHONETIC[name], name, cell)
+    elif name in _LISTED:
+        _LISTED[name](draft, cell)
+    elif _EMAIL.fullmatch(name):
+        draft.add("emails", "", email=cell)
+    elif name in _PHONES or _PHONE.fullmatch(name):
+        draft.add("phone_numbers", _phone_kind(name), number=cell)
+    elif name in _RELATED:
+        for person in cell.split(";") if name == "Children" else [cell]:
+            draft.related(_RELATED[name], person)
+    elif _DEFAULTS.get(name) != cell.strip().casefold() and not _BESIDE.fullmatch(name):
+        draft.add_custom(name, cell)
+
+
+def _groups(draft: Draft, cell: str) -> None:
+    for group in cell.split(";"):
+        draft.group(group)
+
+
+def _gender(draft: Draft, cell: str) -> None:
+    if cell.strip().casefold() != "unspecified":
+        draft.say("gender", cell)
+
+
+def _page(kind: str) -> Callable[[Draft, str], None]:
+    return lambda draft, cell: draft.add("urls", kind, url=cell)
+
+
+_LISTED: dict[str, Callable[[Draft, str], None]] = {
+    "Birthday": lambda draft, cell: draft.date(cell, kind="BIRTHDAY"),
+    "Anniversary": lambda draft, cell: draft.day("anniversary", cell),
+    "Categories": _groups,
+    "Gender": _gender,
+    "Web Page": _page(""),
+    "Personal Web Page": _page("home"),
+    "Business Web Page": _page("work"),
+}
+
+
+def _phone_kind(name: str) -> str:
+    """Mobile Phone is mobile, Business Fax work fax, Pager pager."""
+    match = _PHONE.fullmatch(name)
+    if match is None:
+        return name.lower()
+    kind = match[1].lower()
+    kind = _KINDS.get(kind, kind)
+    return f"{kind} fax".strip() if match[2] == "Fax" else kind
+
+
+def open_outlook(owner: User, file: BinaryIO, now: dt.datetime) -> OutlookSheet:
+    """Raises FieldError where the columns are not Outlook's."""
+    table = open_table(file)
+    if not {"First Name", "Last Name", "E-mail Address", "Company"}.issubset(table.names):
+        raise FieldError("file", "The columns of this file are not those of Outlook, in English.")
+    return OutlookSheet(owner, table, now)

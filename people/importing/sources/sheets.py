@@ -1,0 +1,70 @@
+"""Sources that are tables: any CSV by a mapping, and LinkedIn's connections."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from accounts.models import User
+from people.importing.sources.columns import day_reader, fill
+from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
+from people.importing.sources.tables import Row, Table, open_table
+from people.importing.sources.targets import IGNORE, Target, read_mapping
+
+
+class Sheet:
+    """A table, each column with its target. Subclasses know the columns of a product."""
+
+    what = "Row"
+
+    def __init__(self, owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> None:
+        self.table, self.targets = table, targets
+        dated = {"birthday", *DAY_FIELDS}
+        places = [place for place, target in enumerate(targets) if target.field in dated]
+        self.days = day_reader(owner, table, places, now.year)
+
+    def people(self) -> Iterator[RecordResult]:
+        """The rows as cards; what has no place is told in their warnings."""
+        for index, row in enumerate(self.table.rows()):
+            if row.error:
+                yield RecordResult(index=index, name="", error=row.error)
+            else:
+                draft = Draft(self.days, row.warnings)
+                self.fill(draft, row)
+                yield draft.result(index)
+
+    def fill(self, draft: Draft, row: Row) -> None:
+        fill(draft, row, self.table.names, self.targets)
+
+
+def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime) -> Sheet:
+    """Any table. Raises FieldError."""
+    table = open_table(file)
+    return Sheet(owner, table, read_mapping(mapping, table), now)
+
+
+_LINKEDIN = {
+    "First Name": Target("name"),
+    "Last Name": Target("surname"),
+    "URL": Target("url", "linkedin"),
+    "Email Address": Target("email"),
+    "Company": Target("organization"),
+    "Position": Target("jobTitle"),
+    "Connected On": Target(IGNORE),
+}
+
+
+class LinkedIn(Sheet):
+    """Connections.csv: what stands above its header are notes. Its last column says since when one is connected."""
+
+    def fill(self, draft: Draft, row: Row) -> None:
+        super().fill(draft, row)
+        for place, name in enumerate(self.table.names[: len(row.cells)]):
+            if name == "Connected On" and row.cells[place].strip():
+                found = self.days.read(row.cells[place])
+                draft.add_custom("Connected on LinkedIn", found[0].isoformat() if found else row.cells[place])
+
+
+def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime) -> LinkedIn:
+    """Raises FieldError where no line is the header of connections."""
+    table = open_table(file, header=("First Name", "Last Name", "Connected On"))
+    return LinkedIn(owner, table, [_LINKEDIN.get(name, Target()) for name in table.names], now)

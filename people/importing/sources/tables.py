@@ -1,0 +1,168 @@
+"""Files of comma-separated values, whatever separates them: rows of cells, one at a time.
+
+A row that is damaged is told of and costs no other: a quote that never closes would take all lines behind it.
+"""
+
+import csv
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import BinaryIO
+
+from contacts_project.kernel.api.fields import is_email
+from contacts_project.kernel.errors import FieldError
+from people.importing.sources.encodings import detect_encoding, read_lines, shown_name
+
+#: A file of more rows than this is no address book; what follows is not read.
+MAX_ROWS = 20_000
+MAX_COLUMNS = 1_000
+_SAMPLE_ROWS = 200
+_DELIMITERS = ",;\t|"
+_SNIFFED_LINES = 30
+_SNIFFED_CHARACTERS = 4_096
+_PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of data; `error` where nothing can be read of it."""
+
+    cells: Sequence[str]
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Table:
+    """A file, open. `names` are its columns: those of its first row, or numbers where that is data already."""
+
+    file: BinaryIO
+    codec: str
+    delimiter: str
+    names: list[str]
+    preamble: int = 0
+    sample: list[Row] = field(default_factory=list)
+
+    @property
+    def encoding(self) -> str:
+        return shown_name(self.codec)
+
+    def rows(self) -> Iterator[Row]:
+        """Those of data that hold something; at most MAX_ROWS, and then one that says so."""
+        rows = _rows(islice(read_lines(self.file, self.codec), self.preamble, None), self.delimiter)
+        filled = (row for row in rows if row.error or any(cell.strip() for cell in row.cells))
+        if self.has_header:
+            next(filled, None)
+        for number, row in enumerate(filled):
+            if number >= MAX_ROWS:
+                yield Row((), error=f"the file has more than {MAX_ROWS:,} rows: the rest was not read")
+                return
+            yield row
+
+    @property
+    def has_header(self) -> bool:
+        return self.names != _numbers(len(self.names))
+
+
+def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
+    """The table in a file. `header`: columns that its header has for certain; what stands above that is left out.
+
+    Raises FieldError where there is none.
+    """
+    codec = detect_encoding(file)
+    lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
+    preamble = _header_line(lines, header) if header else 0
+    delimiter = _sniff(lines[preamble:])
+    first = next((row for row in _rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None)
+    if first is None:
+        raise FieldError("file", "There is no row of columns in this file.")
+    if len(first.cells) > MAX_COLUMNS:
+        raise FieldError("file", f"This file has more than {MAX_COLUMNS} columns.")
+    is_data = any(_is_data(cell.strip()) for cell in first.cells)
+    names = _numbers(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
+    table = Table(file, codec, delimiter, names, preamble)
+    table.sample = list(islice(table.rows(), _SAMPLE_ROWS))
+    return table
+
+
+def _numbers(count: int) -> list[str]:
+    return [str(number + 1) for number in range(count)]
+
+
+def _is_data(cell: str) -> bool:
+    return is_email(cell) or _PHONE.fullmatch(cell) is not None
+
+
+def _header_line(lines: Sequence[str], header: Sequence[str]) -> int:
+    """The place of the line that names these columns."""
+    for place, line in enumerate(lines):
+        if all(name in line for name in header):
+            return place
+    raise FieldError("file", f"This file has no line with the columns {', '.join(header)}.")
+
+
+def _sniff(lines: Sequence[str]) -> str:
+    """What separates the cells: as the library finds it, unless another splits the header into more."""
+    text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
+    header = next((line for line in lines if line.strip()), "")
+    widths = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in _DELIMITERS} if header else {}
+    widest = max(_DELIMITERS, key=lambda mark: widths.get(mark, 0))
+    try:
+        found = csv.Sniffer().sniff(text, _DELIMITERS).delimiter
+    except csv.Error:
+        return widest
+    return found if found in widths and widths[found] == widths[widest] else widest
+
+
+class _Lines:
+    """Lines that can be put back; `taken` are those of the row under way."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._returned: deque[str] = deque()
+        self.taken: list[str] = []
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._returned.popleft() if self._returned else next(self._lines)
+        self.taken.append(line)
+        return line
+
+    def put_back(self) -> str:
+        """All but the first of the row; returns that."""
+        first, *others = self.taken
+        self._returned.extendleft(reversed(others))
+        return first
+
+
+def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
+    source = _Lines(lines)
+    reader = csv.reader(source, delimiter=delimiter)
+    while True:
+        source.taken = []
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield _repaired(source, delimiter)
+            continue
+        # In a row that is whole, quotes come in pairs.
+        if sum(line.count('"') for line in source.taken) % 2 and any('"' in line for line in source.taken):
+            yield _repaired(source, delimiter) if len(source.taken) > 1 else Row(cells)
+        else:
+            yield Row(cells)
+
+
+def _repaired(source: _Lines, delimiter: str) -> Row:
+    """The first line of a damaged row by itself, its quotes as letters; the others are read anew."""
+    line = source.put_back()
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE))
+    except csv.Error:
+        return Row((), error=f"a cell has more than {csv.field_size_limit():,} characters")
+    return Row([cell.strip().strip('"') for cell in cells], ("a quote in it is not closed",))

@@ -1,0 +1,203 @@
+"""What a column of a table may be: the fields of a CSV mapping (open points, section 13), and how they are guessed."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contacts_project.kernel.api.fields import is_email
+from contacts_project.kernel.errors import FieldError
+from people import field_table
+from people.importing.sources.tables import Table
+
+IGNORE = "ignore"
+BESIDE_COLUMNS = ("birthday", "group", IGNORE)
+FIELDS = frozenset({*field_table.MAPPING_NAMES, *BESIDE_COLUMNS})
+
+#: By the name of a mapping: the field of a card and the key of its entry.
+ENTRIES: Mapping[str, tuple[str, str]] = {
+    key.mapping: (field.card, key.name) for field in field_table.LISTS for key in field.keys if key.mapping
+}
+_MAX_KIND = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A field, and the type that its entries get; `kind` is empty where none was said.
+
+    Without a field nobody knows what the column is: its values are left out, and told.
+    """
+
+    field: str = ""
+    kind: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.field}:{self.kind}" if self.kind else self.field or IGNORE
+
+
+def read_mapping(text: str, table: Table) -> list[Target]:
+    """The target of each column: what `text`, the JSON of a mapping, says, else what the column looks like.
+
+    A key is a header, or else the number of a column, from 1, or from 0 where one is 0. Raises FieldError.
+    """
+    targets = propose(table)
+    for key, value in _parsed(text).items():
+        target = _target(key, value)
+        for place in _places(key, table.names, _first_number(text, table)):
+            targets[place] = target
+    return targets
+
+
+def _parsed(text: str) -> dict[str, object]:
+    if not text.strip():
+        return {}
+    try:
+        mapping = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FieldError("mapping", "This must be JSON: { column: field }.") from None
+    if not isinstance(mapping, dict):
+        raise FieldError("mapping", "This must be an object: { column: field }.")
+    return mapping
+
+
+def _target(key: str, value: object) -> Target:
+    if not isinstance(value, str):
+        raise FieldError(f"mapping.{key}", "This must be the name of a field.")
+    name, _, kind = value.partition(":")
+    if name.strip() not in FIELDS:
+        raise FieldError(f"mapping.{key}", f"There is no field “{name.strip()[:60]}” to map to.")
+    if len(kind.strip()) > _MAX_KIND:
+        raise FieldError(f"mapping.{key}", f"A type has at most {_MAX_KIND} characters.")
+    return Target(name.strip(), kind.strip())
+
+
+def _first_number(text: str, table: Table) -> int:
+    return 0 if "0" in _parsed(text) and "0" not in table.names else 1
+
+
+def _places(key: str, names: Sequence[str], first: int) -> list[int]:
+    wanted = " ".join(key.split())
+    for fold in (str, str.casefold):
+        if places := [place for place, name in enumerate(names) if fold(name) == fold(wanted)]:
+            return places
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 5 and 0 <= int(wanted) - first < len(names):
+        return [int(wanted) - first]
+    raise FieldError(f"mapping.{key}", "The file has no such column.")
+
+
+# Headers, without case, accents and anything but letters and digits, in the languages of the service.
+_WORDS = {
+    "name": "firstname givenname forename vorname prenom nombre nombredepila fornavn first given 名 名前",
+    "surname": "lastname surname familyname nachname familienname nomdefamille apellido apellidos apellido1 etternavn"
+    " last family 姓 苗字",
+    "full": "name fullname displayname contactname contact nom nomcomplet nombrecompleto vollstandigername"
+    " anzeigename fulltnavn navn 氏名 表示名",
+    "middleName": "middlename middle additionalname zweitername deuxiemeprenom segundonombre mellomnavn",
+    "secondLastName": "secondlastname segundoapellido apellido2 apellidomaterno",
+    "nickname": "nickname nick spitzname surnom apodo kallenavn alias あだ名 ニックネーム",
+    "prefix": "prefix nameprefix honorificprefix salutation anrede titel civilite tratamiento 敬称",
+    "suffix": "suffix namesuffix honorificsuffix namenszusatz suffixe sufijo",
+    "organization": "company organization organisation organizationname firma unternehmen societe entreprise empresa"
+    " organizacion bedrift selskap employer 会社 会社名 組織",
+    "jobTitle": "jobtitle title position role job beruf stelle poste fonction cargo puesto stilling tittel occupation"
+    " 役職",
+    "gender": "gender sex geschlecht genre sexe genero sexo kjonn 性別",
+    "notes": "notes note comment comments remarks notiz notizen bemerkung bemerkungen anmerkung remarques notas nota"
+    " notater notat description メモ 備考",
+    "birthday": "birthday birthdate dateofbirth dob born geburtstag geburtsdatum anniversairenaissance naissance"
+    " datedenaissance cumpleanos fechadenacimiento fodselsdag fodselsdato bursdag 誕生日 生年月日",
+    "anniversary": "anniversary weddinganniversary hochzeitstag jahrestag aniversario bryllupsdag 記念日",
+    "lastContact": "lastcontact lastcontacted letzterkontakt",
+    "group": "group groups label labels tag tags category categories groupmembership gruppe gruppen kategorie"
+    " kategorien schlagworte groupe groupes grupo grupos categoria categorias gruppe grupper kategorier グループ",
+    "phone": "phone phonenumber telephone tel telefon telefonnummer rufnummer numerodetelephone telefono telefonnr"
+    " telephonenumber 電話 電話番号",
+    "email": "email emailaddress mail mailaddress emailadresse mailadresse adresseemail courriel correo"
+    " correoelectronico epost epostadresse メール メールアドレス",
+    "url": "url website web webpage homepage webseite internet siteweb sitioweb nettsted link linkedin ウェブサイト",
+    "address.street": "street address streetaddress address1 addressline1 strasse adresse anschrift rue direccion calle"
+    " gate gateadresse 住所 番地",
+    "address.city": "city town locality ort stadt wohnort ville ciudad localidad poblacion by poststed 市区町村",
+    "address.region": "state region province county bundesland provinz departement provincia estado fylke 都道府県",
+    "address.postalCode": "zip zipcode postalcode postcode plz postleitzahl codepostal codigopostal cp postnummer"
+    " postnr 郵便番号",
+    "address.country": "country land countryregion pays pais 国",
+}
+_FIELD_OF = {word: field for field, words in _WORDS.items() for word in words.split()}
+# The types that are told by a word before or behind: Home Phone, Telefon (privat), work_email.
+_KINDS = {
+    "home": "home private privat personal personnel perso maison domicile casa particular privado hjem hjemme 自宅",
+    "work": "work business office geschaftlich geschaft arbeit dienstlich buro professionnel pro bureau travail trabajo"
+    " oficina arbeid jobb firma 勤務先 会社",
+    "mobile": "mobile cell mobil handy handynummer mobilnummer mobiltelefon mobilephone cellphone portable movil"
+    " celular 携帯 携帯電話",
+    "fax": "fax telefax",
+    "other": "other andere weitere autre otro otra annen その他",
+}
+_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+_PHONES = frozenset({"mobile", "fax"})
+_TYPED = frozenset({*ENTRIES})
+_WORD = re.compile(r"[^\W_]+")
+_WEB = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
+_PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
+
+
+def propose(table: Table) -> list[Target]:
+    """What each column looks like, by its name, else by its values."""
+    targets = [_by_name(name) for name in table.names]
+    fields = {target.field for target in targets}
+    for place, target in enumerate(targets):
+        if target.field == "full":
+            targets[place] = Target(_full_name_as(fields))
+        elif not target.field and not table.has_header:
+            targets[place] = _by_values([row.cells[place].strip() for row in table.sample if len(row.cells) > place])
+    if not table.has_header:
+        _name_first(targets)
+    return targets
+
+
+def _full_name_as(fields: set[str]) -> str:
+    """A column Name is the name; beside a given name it is the surname, beside both it says nothing new."""
+    if "name" not in fields:
+        return "name"
+    return IGNORE if "surname" in fields else "surname"
+
+
+def _name_first(targets: list[Target]) -> None:
+    """Without a header, names stand in the first columns that are nothing else."""
+    free = [place for place, target in enumerate(targets) if not target.field]
+    for place, field in zip(free, ("name", "surname"), strict=False):
+        targets[place] = Target(field)
+
+
+def _by_name(name: str) -> Target:
+    if name in FIELDS:  # as our own fields are called
+        return Target(name)
+    words = [_folded(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
+    words = [word for word in words if word]
+    kind = ""
+    while words:
+        if (field := _FIELD_OF.get("".join(words))) and not (kind and field not in _TYPED):
+            return Target(field, kind)
+        if len(words) == 1 and _KIND_OF.get(words[0]) in _PHONES:
+            return Target("phone", " ".join(filter(None, (kind, _KIND_OF[words[0]]))))
+        place = next((at for at in (0, -1) if words[at] in _KIND_OF or words[at].isdigit()), None)
+        if place is None:
+            return Target()
+        word = words.pop(place)
+        kind = " ".join(filter(None, (kind, _KIND_OF.get(word, ""))))
+    return Target()
+
+
+def _folded(word: str) -> str:
+    plain = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
+    return "".join(character for character in plain if not unicodedata.combining(character))
+
+
+def _by_values(values: Iterable[str]) -> Target:
+    told = [value for value in values if value]
+    for field, matches in (("email", is_email), ("url", _WEB.fullmatch), ("phone", _PHONE.fullmatch)):
+        if told and sum(bool(matches(value)) for value in told) * 2 > len(told):
+            return Target(field)
+    return Target()

@@ -1,0 +1,96 @@
+"""CSV import of 10,000 rows, the same again, a dry run of it, and its undoing.
+
+`python -m tests.bench.imports` measures the memory that 20,000 rows take.
+"""
+
+import io
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from tests.bench.figures import Figure, SharedData
+
+ROWS = 10_000
+
+
+def table_of(rows: int) -> bytes:
+    """Rows as a spreadsheet has them: two numbers, an address, a birthday, a group, a note."""
+    header = "First Name,Last Name,Email,Home Phone,Mobile,Street,City,Zip,Country,Birthday,Company,Group,Notes\n"
+    lines = (
+        f"Given{n},Surname{n},p{n}@example.org,+4930{n:08d},+4915{n:08d},Long Street {n},Berlin,12345,DE,"
+        f"1980-01-02,Company {n % 50},Group {n % 5},Note {n}\n"
+        for n in range(rows)
+    )
+    return (header + "".join(lines)).encode()
+
+
+def bench_imports(shared: SharedData) -> list[Figure]:
+    from django.utils import timezone
+
+    from people.importing.files import FileImport, Upload
+    from people.importing.undo import undo_import
+    from tests.builders import make_user
+
+    owner, data = make_user("imports-bench@example.org"), table_of(ROWS)
+
+    def run(*, is_dry: bool = False) -> FileImport:
+        upload = Upload(source="csv", file=io.BytesIO(data), name="bench.csv")
+        run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
+        for _ in run.run():
+            pass
+        return run
+
+    made: list[FileImport] = []
+    return [
+        _once(f"CSV: dry run of {ROWS:,} rows", lambda: run(is_dry=True)),
+        _once(f"CSV: import {ROWS:,} rows", lambda: made.append(run())),
+        _once(f"CSV: import the same {ROWS:,} again", run),
+        _once(
+            f"CSV: undo the import of {ROWS:,} rows",
+            lambda: undo_import(owner=owner, import_id=made[0].import_id or UUID(int=0), now=timezone.now()),
+        ),
+    ]
+
+
+def _once(name: str, work: Callable[[], Any]) -> Figure:
+    """One run, of processor time: a second one would find everybody there."""
+    start = time.process_time()
+    work()
+    seconds = time.process_time() - start
+    return Figure(name, seconds, note=f"{ROWS / seconds:,.0f} rows/s")
+
+
+BENCHES = [("imports", bench_imports)]
+
+
+def main() -> None:
+    """How far the memory of a process rises with 20,000 rows, on SQLite, of two sizes of the file."""
+    import os
+    import resource
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+    from django.test.utils import setup_databases, teardown_databases
+    from django.utils import timezone
+
+    from people.importing.files import FileImport, Upload
+    from tests.builders import make_user
+
+    old = setup_databases(verbosity=0, interactive=False)
+    for rows in (1_000, 20_000):
+        owner = make_user(f"memory-{rows}@example.org")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        upload = Upload(source="csv", file=io.BytesIO(table_of(rows)), name="bench.csv")
+        outcomes = list(FileImport(owner=owner, upload=upload, now=timezone.now()).run())
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(
+            f"{rows:>6,} rows: {len(outcomes):,} outcomes, {before / 1024:.0f} MB before, {after / 1024:.0f} MB at most"
+        )
+    teardown_databases(old, verbosity=0)
+
+
+if __name__ == "__main__":
+    main()

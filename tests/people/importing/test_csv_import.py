@@ -1,0 +1,189 @@
+"""CSV from anywhere: columns by their names or a mapping, encodings, separators, bad rows, dry runs."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from contacts_project.kernel.errors import FieldError
+from people.importing.files import FileImport, Upload
+from people.importing.sources.days import DayReader
+from tests.client import Client
+from tests.people.importing.uploads import counts, people_of, send, send_form
+from tests.rounds import rounds
+
+GERMAN = (
+    "Vorname;Nachname;E-Mail;Telefon (privat);Handy;Straße;PLZ;Ort;Geburtstag;Gruppe;Schuhgröße\r\n"
+    "Jürgen;Müller;juergen@example.org;089 1234567;0171 7654321;Hauptstraße 1;"
+    "80331;München;24.12.1980;Freunde,Chor;44\r\n"
+    "Änne;Groß;;;;;;;31.02.1990;Chor;\r\n"
+    ";;;;;;;;;Chor;\r\n"
+)
+
+
+def test_columns_are_known_by_their_names_and_what_has_no_place_is_told(api: Client) -> None:
+    answer = send(api, "csv", GERMAN.encode("cp1252"))
+    assert counts(answer) == (2, 0, 0, 1)
+    assert answer["results"][0]["reason"] == "the column “Schuhgröße” was left out"
+    assert "31.02.1990" in answer["results"][1]["reason"]
+    assert answer["errorMessages"] == ["Row 3: this row has no name, and nothing else to call it by"]
+    person = people_of(api)["Jürgen"]
+    assert (person["surname"], person["emails"][0]["email"]) == ("Müller", "juergen@example.org")
+    assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [
+        ("home", "089 1234567"),
+        ("mobile", "0171 7654321"),
+    ]
+    [address] = person["addresses"]
+    assert (address["streetLine1"], address["postalCode"], address["locality"]) == ("Hauptstraße 1", "80331", "München")
+    [day] = person["importantDates"]
+    assert (day["type"], day["date"]) == ("BIRTHDAY", "1980-12-24T00:00:00.000Z")
+    assert {group["name"] for group in person["groups"]} == {"Freunde", "Chor"}
+
+
+def test_the_same_file_again_changes_nobody(api: Client, alice: User) -> None:
+    send(api, "csv", GERMAN)
+    before = people_of(api)
+    again = send(api, "csv", GERMAN)
+    assert counts(again) == (0, 0, 2, 1)
+    assert people_of(api) == before
+    imports = api.ok("GET", "/api/imports")["imports"]
+    assert [(row["source"], row["fileName"], row["imported"], row["skipped"]) for row in imports] == [
+        ("csv", "contacts.csv", 0, 2),
+        ("csv", "contacts.csv", 2, 0),
+    ]
+    assert imports[0]["id"] == again["importId"]
+
+
+def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
+    mapping = {"A": "name", "2": "phone:mobile", "C": "address.city:work", "4": "ignore", "e": "contactReminderEnabled"}
+    answer = send(api, "csv", "A,B,C,D,E\nAda,+44 1,London,secret,yes\n", mapping=json.dumps(mapping))
+    assert counts(answer) == (1, 0, 0, 0)
+    assert "reason" not in answer["results"][0]
+    person = people_of(api)["Ada"]
+    assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [("mobile", "+44 1")]
+    assert (person["addresses"][0]["type"], person["addresses"][0]["locality"]) == ("work", "London")
+    assert (person["contactReminderEnabled"], person["contactReminderInterval"]) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "mapping", ['{"A": "shoeSize"}', '{"Z": "name"}', '{"9": "name"}', '{"A": 1}', "[]", "{", "[" * 90_000]
+)
+def test_a_mapping_that_cannot_be_is_refused(api: Client, mapping: str) -> None:
+    answer = send(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
+    assert answer["details"][0]["field"].startswith("mapping")
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(api: Client, alice: User) -> None:
+    alice.refresh_from_db()
+    revision = alice.revision
+    rows = "".join(f"Person {n},p{n}@example.org,Team\n" for n in range(150))
+    data = f"Name,Email,Group\n{rows}Person 3,p3@example.org,Team\n"
+    dry = send(api, "csv", data, dryRun="true")
+    assert (counts(dry), dry["importId"]) == ((150, 0, 1, 0), None)
+    alice.refresh_from_db()
+    assert (alice.revision, people_of(api), api.ok("GET", "/api/imports")["imports"]) == (revision, {}, [])
+    assert counts(send(api, "csv", data)) == counts(dry)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252", "cp1251", "shift_jis"])
+def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
+    name, city = {"cp1251": ("Фёдор Достоевский", "Москва"), "shift_jis": ("山田太郎", "東京都千代田区")}.get(
+        encoding, ("Jörg Größer", "Zürich")
+    )
+    data = f'Name\tCity\tNotes\n{name}\t{city}\t"two\nlines"\n'.encode(encoding)
+    answer = send_form(api, "/api/import/csv/inspect", data).json()
+    assert answer["delimiter"] == "\t"
+    assert answer["columns"][0] == {"name": "Name", "samples": [name], "proposal": "name"}
+    assert answer["columns"][1] == {"name": "City", "samples": [city], "proposal": "address.city"}
+    send(api, "csv", data)
+    assert people_of(api)[name]["notes"] == "two\nlines"
+
+
+def test_a_table_without_header_is_guessed_by_its_values(api: Client) -> None:
+    columns = send_form(api, "/api/import/csv/inspect", "Ada,Lovelace,ada@example.org,+44 1234567\n").json()["columns"]
+    assert [column["proposal"] for column in columns] == ["name", "surname", "email", "phone"]
+    assert [column["name"] for column in columns] == ["1", "2", "3", "4"]
+
+
+def test_one_bad_row_costs_no_other(api: Client) -> None:
+    data = (
+        b"Name,Email,Notes\n"
+        b'Ada,ada@example.org,"never closed\n'
+        b"Bob,bob@example.org,=HYPERLINK(1)\n"
+        b"Cy\0d,cyd@example.org," + b"x" * 20_000 + b"\n"
+        b"Dan," + b"y" * 140_000 + b"@example.org,\n"
+        b"Eve,not-an-address,fine,beyond\n"
+    )
+    answer = send(api, "csv", data)
+    assert counts(answer) == (4, 0, 0, 1)
+    reasons = [result.get("reason", "") for result in answer["results"]]
+    assert "not closed" in reasons[0]
+    assert "control characters" in reasons[2]
+    assert "cut to 10000 characters" in reasons[2]
+    assert "more than 131,072 characters" in answer["errorMessages"][0]
+    assert "beyond" in reasons[4]
+    assert "not-an-address" in reasons[4]
+    people = people_of(api)
+    assert people["Bob"]["notes"] == "=HYPERLINK(1)"
+    assert people["Eve"]["customFields"][0]["value"] == "not-an-address"
+
+
+def test_what_is_no_table_is_refused(api: Client) -> None:
+    assert send(api, "csv", b"", 400)["details"][0]["field"] == "file"
+    assert send(api, "csv", b"\n\n \n", 400)["details"][0]["field"] == "file"
+    assert send(api, "linkedin", "Name,Email\nAda,a@example.org\n", 400)["details"][0]["field"] == "file"
+    assert send_form(api, "/api/import/vcard", "Name\nAda\n").status_code == 404
+    assert send(api, "csv", "Name\nAda\n", 400, dryRun="perhaps")["details"][0]["field"] == "dryRun"
+    assert api.call("POST", "/api/import/csv", {"file": "x"}).status_code == 415
+
+
+def test_the_plan_holds(api: Client, settings: Any) -> None:
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1, "reminders": 0, "templates": 1}}
+    data = "Name,Group,contactReminderEnabled\nAda,One,yes\nBob,Two,\nCyd,One,\n"
+    dry = send(api, "csv", data, dryRun="true")
+    answer = send(api, "csv", data)
+    assert counts(answer) == counts(dry) == (2, 0, 0, 1)
+    assert "reminder is off" in answer["results"][0]["reason"]
+    assert "Two" in answer["results"][1]["reason"]
+    assert send(api, "csv", "Name\nDan\n", 403)["code"] == "plan_limit"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_month_first", "day"),
+    [
+        ("1980-02-29", False, "1980-02-29"),
+        ("--02-29", False, "1604-02-29"),
+        ("3.4.1980", True, "1980-04-03"),
+        ("3/4/1980", True, "1980-03-04"),
+        ("3/4/1980", False, "1980-04-03"),
+        ("13/4/1980 0:00", True, "1980-04-13"),
+        ("12 Mar 2024", False, "2024-03-12"),
+        ("7-Feb-82", False, "1982-02-07"),
+        ("March 5, 1999", False, "1999-03-05"),
+        ("30.2.1980", False, None),
+        ("yesterday", False, None),
+    ],
+)
+def test_days_are_read_as_people_write_them(text: str, is_month_first: bool, day: str | None) -> None:
+    found = DayReader(is_month_first, 2026).read(text)
+    assert (found and found[0].isoformat()) == day
+
+
+@given(st.binary(max_size=400))
+@hypothesis_settings(
+    max_examples=rounds(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_bytes_end_in_a_receipt_or_a_refusal(alice: User, data: bytes) -> None:
+    upload = Upload(source="csv", file=io.BytesIO(data))
+    try:
+        outcomes = list(FileImport(owner=alice, upload=upload, now=timezone.now(), is_dry=True).run())
+    except FieldError:
+        return
+    assert all(outcome.status for outcome in outcomes)

@@ -1,0 +1,86 @@
+"""Undoing an import: what it made goes, what it changed is put back, what somebody edited since stays."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from people.importing.undo import undo_import
+from people.models import ContactImport, ImportedRecord
+from people.trash.purge import purge_deleted
+from tests.client import Client
+from tests.people.importing.uploads import people_of, send
+
+DATA = "Name,Email,Group\nAda,ada@example.org,New\nBob,bob@example.org,New\nCyd,cyd@example.org,Other\n"
+
+
+def undo(client: Client, import_id: str, status: int = 200) -> Any:
+    return client.ok("DELETE", f"/api/imports/{import_id}", status=status)
+
+
+def test_everything_goes_but_what_was_edited_since(api: Client) -> None:
+    receipt = send(api, "csv", DATA)
+    ada, bob = people_of(api)["Ada"], people_of(api)["Bob"]
+    api.ok("PUT", f"/api/people/{ada['id']}", {"nickname": "Countess"})
+    body = {"personIds": [bob["id"]], "kind": "CALL", "at": "2026-01-01T10:00:00Z"}
+    api.ok("POST", "/api/interactions", body, status=201)
+    answer = undo(api, receipt["importId"])
+    assert answer["removed"] == 1
+    assert {(kept["personId"], kept["personName"]) for kept in answer["kept"]} == {
+        (ada["id"], 'Ada "Countess"'),
+        (bob["id"], "Bob"),
+    }
+    assert set(people_of(api)) == {"Ada", "Bob"}
+    assert [group["name"] for group in api.ok("GET", "/api/groups")["groups"]] == ["New"]
+    assert api.ok("GET", "/api/imports")["imports"][0]["undoneAt"]
+    assert undo(api, receipt["importId"], 409)["code"] == "already_undone"
+    assert not ImportedRecord.unscoped.exists()
+
+
+def test_who_was_there_before_is_put_back(api: Client) -> None:
+    body = {"name": "Ada", "emails": [{"email": "ada@example.org"}], "importantDates": []}
+    ada = api.ok("POST", "/api/people", body, status=201)["person"]
+    data = "Name,Email,Phone,Birthday,Group,Company\nAda,ada@example.org,+44 1,1815-12-10,New,Engines\n"
+    receipt = send(api, "csv", data)
+    assert receipt["updated"] == 1
+    assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
+    [person] = people_of(api).values()
+    assert {key: value for key, value in person.items() if key != "updatedAt"} == {
+        key: value for key, value in ada.items() if key != "updatedAt"
+    }
+    assert api.ok("GET", "/api/groups")["groups"] == []
+
+
+def test_what_came_back_from_the_trash_or_left_is_no_matter(api: Client) -> None:
+    receipt = send(api, "csv", DATA)
+    people = people_of(api)
+    api.ok("DELETE", f"/api/people/{people['Ada']['id']}", {})
+    api.ok("DELETE", f"/api/people/{people['Bob']['id']}", {})
+    api.ok("DELETE", f"/api/people/{people['Bob']['id']}/permanent")
+    assert undo(api, receipt["importId"]) == {"removed": 1, "kept": []}
+    assert people_of(api) == {}
+
+
+def test_beyond_the_retention_it_is_too_old(api: Client, alice: User, settings: Any) -> None:
+    receipt = send(api, "csv", DATA)
+    later = timezone.now() + dt.timedelta(days=settings.RETENTION_DAYS + 1)
+    assert purge_deleted(now=later)["imports"] == 5
+    assert api.ok("GET", "/api/imports")["imports"][0]["imported"] == 3
+    ContactImport.unscoped.rows().update(created_at=timezone.now() - dt.timedelta(days=settings.RETENTION_DAYS + 1))
+    assert undo(api, receipt["importId"], 410)["code"] == "import_too_old"
+    assert set(people_of(api)) == {"Ada", "Bob", "Cyd"}
+
+
+def test_killed_half_way_it_goes_on(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "".join(f"P{n},p{n}@example.org,New\n" for n in range(250))
+    receipt = send(api, "csv", f"Name,Email,Group\n{rows}")
+    row = ContactImport.objects.owned_by(alice).find(receipt["importId"])
+    with monkeypatch.context() as patch:
+        patch.setattr("people.importing.undo._Undoing.drop_groups", lambda self: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            undo_import(owner=alice, import_id=row.pk, now=timezone.now())
+    assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
+    assert people_of(api) == {}
+    assert api.ok("GET", "/api/groups")["groups"] == []

@@ -1,0 +1,30 @@
+"""Files sent to POST /api/import/{source}."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+
+from tests.client import Client
+
+
+def send_form(client: Client, path: str, data: str | bytes, name: str = "contacts.csv", **fields: str) -> Any:
+    content = data.encode() if isinstance(data, str) else data
+    form = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile(name, content), **fields})
+    return client.generic("POST", path, form, MULTIPART_CONTENT)
+
+
+def send(client: Client, source: str, data: str | bytes, status: int = 200, **fields: str) -> Any:
+    """The receipt of an import."""
+    response = send_form(client, f"/api/import/{source}", data, **fields)
+    assert response.status_code == status, response.content[:2000]
+    return response.json()
+
+
+def counts(answer: Any) -> tuple[int, ...]:
+    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
+
+
+def people_of(client: Client) -> dict[str, Any]:
+    """Everybody, by name."""
+    return {person["name"]: person for person in client.ok("GET", "/api/people?includeAll=true")["people"]}
