@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from notifications.models.heartbeat import note_beat
+from people.models import Person
 from tests.builders import make_user
 from tests.client import client_of
 from tests.routes.many_people import add_many_people, tie_to_many_people
@@ -152,6 +153,7 @@ def test_nor_before_postgresql_has_measured_the_tables(db: None, settings: Any) 
         setattr(settings, name, value)
     note_beat("due_scan", timezone.now())
     _forget_statistics()
+    _plan_triggers()
     large = costs(UNKNOWN_LARGE, analyzed=False)
     assert {name: large[name] for name in ONCE_WHILE_UNKNOWN if large[name] > 1.1 * UNKNOWN_LARGE} == {}
     grown = grown_routes(costs(UNKNOWN_SMALL, analyzed=False), large)
@@ -175,6 +177,18 @@ def _forget_statistics() -> None:
             " WHERE oid IN (SELECT relid FROM pg_stat_user_tables)"
             " OR oid IN (SELECT indexrelid FROM pg_stat_user_indexes)"
         )
+
+
+def _plan_triggers() -> None:
+    """A connection keeps the plans that its triggers made while the tables were next to empty."""
+    with transaction.atomic():
+        owner = make_user("early@example.org", name="Early")
+        add_many_people(owner, 20)
+        people = Person.objects.owned_by(owner)
+        for _ in range(10):  # PostgreSQL keeps a plan from the sixth execution on
+            people.update(deleted_at=timezone.now())
+            people.update(deleted_at=None)
+        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNT | ROWS | PAGE))
