@@ -22,7 +22,12 @@ _USUAL = re.compile(
 )
 _PARAM_NAME = re.compile(r"[^=;:]*")
 _PARAM_VALUE = re.compile(r"[^,;:]*")
-_SOFT_BREAKS = re.compile(r"(?:=[0-9A-F]{2}|[^=]){1,70}(?=.)")
+# No line begins with a space: servers that know folds alone would take it for one.
+_SOFT_BREAKS = re.compile(r"(?:=[0-9A-F]{2}|[^=]){1,70}(?=[^ \t])")
+_HEX_BEHIND_FOLD = re.compile(r"[ \t][0-9A-F]{2}")
+# A line break, or bytes of one character of UTF-8, of which a fold would leave halves.
+_ONE_PIECE = re.compile(r"=0D=0A|=[89A-F][0-9A-F]=[89AB][0-9A-F]")
+_DAVICAL_FOLDS_AT = 72
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/]+=*\s*")
 _CIRCUMFLEX = re.compile(r"\^([\^n'])")
 _BARE_ENCODINGS = frozenset({"QUOTED-PRINTABLE", "BASE64", "8BIT", "7BIT", "B"})
@@ -142,6 +147,8 @@ def _continuation(logical: list[str], content: str, *, blank_since: bool) -> str
     if logical[-1].endswith("=") and not blank_since and _head_says(logical[0], "QUOTED-PRINTABLE"):
         if content.upper().startswith(("END:VCARD", "BEGIN:VCARD")):
             return None
+        if _divides_escape(logical[-1], content):
+            return content[1:]
         logical[-1] = logical[-1][:-1]
         return content
     if content[:1] in {" ", "\t"}:
@@ -154,6 +161,14 @@ def _continuation(logical: list[str], content: str, *, blank_since: bool) -> str
     ):
         return content
     return None
+
+
+def _divides_escape(before: str, content: str) -> bool:
+    """Whether what looks like a soft break is a fold between `=` and the digits behind it, as servers make that know
+    no quoted-printable: where the digits are half of something, or where DAViCal folds."""
+    if not _HEX_BEHIND_FOLD.match(content):
+        return False
+    return len(before) == _DAVICAL_FOLDS_AT or _ONE_PIECE.search(before[-4:] + content[1:6]) is not None
 
 
 def _head_says(first: str, *words: str) -> bool:

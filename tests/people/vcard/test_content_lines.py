@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from people.vcard import VCardError, fold, parse_line, parse_lines
+from people.vcard.content_lines import fold_old
 
 
 def test_a_line_has_group_name_parameters_and_value() -> None:
@@ -43,6 +44,31 @@ def test_lines_unfold_at_any_line_end(end: str) -> None:
         ("FN", "Ada"),
         ("END", "VCARD"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"NOTE;QUOTED-PRINTABLE:{'x' * 49}=\r\n 20y", f"{'x' * 49}=20y"),  # where DAViCal folds
+        ("NOTE;QUOTED-PRINTABLE:one=\r\n 0D=0A=\r\ntwo", "one=0D=0Atwo"),
+        ("NOTE;QUOTED-PRINTABLE:one=0D=\r\n 0Atwo", "one=0D=0Atwo"),
+        ("NOTE;QUOTED-PRINTABLE:=C3=\r\n\tA9", "=C3=A9"),
+        ("NOTE;QUOTED-PRINTABLE:on the=\r\n 20th of May", "on the 20th of May"),
+        ("NOTE;QUOTED-PRINTABLE:caf=C3=A9=\r\n CD", "caf=C3=A9 CD"),
+    ],
+)
+def test_a_fold_in_an_escape_is_no_soft_break(text: str, value: str) -> None:
+    [line] = parse_lines(f"{text}\r\n")
+    assert line.value == value
+
+
+def test_no_soft_break_is_before_a_space() -> None:
+    line = parse_line(f"NOTE;ENCODING=QUOTED-PRINTABLE:=C3=A9{' a' * 100}")
+    text = fold_old(line)
+    assert "=\r\n " not in text
+    assert max(map(len, text.split("\r\n"))) <= 76
+    [again] = parse_lines(text)
+    assert again.value == line.value
 
 
 def test_soft_breaks_of_quoted_printable_join_lines() -> None:
