@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from accounts.api.batch_marks import not_in_atomic_batches
 from accounts.api.idempotency import in_own_transactions
+from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from carddav.models import Connection, ImportMode, NameFormat, Provider
@@ -30,12 +31,14 @@ from carddav.services.server_checks import (
     CheckTimeoutError,
     check_server,
 )
+from contacts_project.kernel.api.etags import conditional_status
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
     StrictIntegerField,
 )
+from contacts_project.kernel.api.json import Shown, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
 
@@ -135,11 +138,24 @@ _BOOKS = inline_serializer(
 class ConnectionViewSet(ApiViewSet[Any]):
     """The account's one connection, and trying one out."""
 
+    record_serializer = ConnectionAnswer
+
+    def current(self) -> Shown:
+        """The connection as it is now."""
+        return _shown(connection_of(self.owner))
+
+    def stored_revision(self) -> int | None:
+        """The revision of its settings, now; None where there is none."""
+        revisions = Connection.objects.owned_by(self.owner).values_list("revision", flat=True)
+        found: int | None = revisions.first()
+        return found
+
     @extend_schema(
         operation_id="getCardDavConnection", responses=envelope("CardDavConnectionFound", connection=ConnectionAnswer())
     )
     @action(detail=False)
     @raises(MissingError)
+    @conditional_status
     def connection(self, request: Request) -> Response:
         """The connection, without its password; 404 if there is none."""
         return _answer(connection_of(self.owner))
@@ -151,6 +167,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.post
     @raises(ConnectionExistsError)
+    @sends_etag
     @in_own_transactions
     def create_connection(self, request: Request) -> Response:
         """Connect a CardDAV server. Nothing is sent there yet."""
@@ -164,6 +181,8 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.put
     @raises(MissingError)
+    @sends_etag
+    @if_match
     @not_in_atomic_batches
     def update_connection(self, request: Request) -> Response:
         """Change the connection; the password only when it is in the body."""
@@ -178,6 +197,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @connection.mapping.delete
     @raises(MissingError)
+    @if_match
     @not_in_atomic_batches
     def delete_connection(self, request: Request) -> Response:
         """Remove the connection with all mappings and pending imports; people and the server's cards stay."""
@@ -220,5 +240,9 @@ class ConnectionViewSet(ApiViewSet[Any]):
         return Response({"success": True, "message": message, "addressBooks": found})
 
 
+def _shown(row: Connection) -> Shown:
+    return Shown(row.revision, ConnectionAnswer(row).data)
+
+
 def _answer(row: Connection) -> Response:
-    return Response({"connection": ConnectionAnswer(row).data})
+    return record_answer("connection", _shown(row))

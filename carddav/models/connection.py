@@ -68,8 +68,9 @@ class Connection(Leased, OwnedModel):
     `sync_token` and `ctag` stand for the listing up to which everything is applied or in Todo. `next_sync_at` is when
     the next automatic run is due: an edit of a person sets it to now. `not_before` is what the server's Retry-After
     asked for. An imported connection has no password, and is paused until it gets one.
-    `needs_confirmation`: a run was undone, so runs are dry until one is confirmed. The lease is the lock of everything
-    that works with the server: syncing, discovering, importing, exporting, resolving, deleting.
+    `needs_confirmation`: a run was undone, so runs are dry until one is confirmed. `revision` is that of the write that
+    changed the settings last: what a run finds out is no change of theirs. The lease is the lock of everything that
+    works with the server: syncing, discovering, importing, exporting, resolving, deleting.
     """
 
     server_url = models.CharField(max_length=MAX_URL_LENGTH)
@@ -101,6 +102,7 @@ class Connection(Leased, OwnedModel):
     not_before = models.DateTimeField(null=True, blank=True)
     pause = models.CharField(max_length=20, choices=Pause.choices, default=Pause.NONE, blank=True)
     needs_confirmation = models.BooleanField(default=False)
+    revision = models.BigIntegerField(default=0, editable=False)
 
     unscoped = UnscopedManager["Connection", ConnectionQuerySet](ConnectionQuerySet)
     objects = OwnedManager["Connection", ConnectionQuerySet](ConnectionQuerySet)

@@ -27,10 +27,10 @@ class ConnectionExistsError(DomainError):
 def create_connection(*, owner: User, password: str, settings: Mapping[str, Any]) -> Connection:
     """Make the account's connection. `settings` are columns. Raises ConnectionExistsError, FieldError for the URL."""
     check_server_url(settings["server_url"])
-    with account_write(owner):
+    with account_write(owner) as write:
         if Connection.objects.owned_by(owner).exists():
             raise ConnectionExistsError
-        return Connection.objects.create(owner=owner, password=password, **settings)
+        return Connection.objects.create(owner=owner, password=password, revision=write.revision, **settings)
 
 
 def update_connection(
@@ -43,7 +43,7 @@ def update_connection(
     """
     if "server_url" in settings:
         check_server_url(settings["server_url"])
-    with account_write(owner):
+    with account_write(owner) as write:
         row = connection_of(owner)
         before = {column: getattr(row, column) for column in (*_IDENTITY, "name_format")}
         for column, value in settings.items():
@@ -60,6 +60,7 @@ def update_connection(
             clean = models.Mapping.objects.owned_by(owner).filter(connection=row, status=models.MappingStatus.CLEAN)
             clean.update(status=models.MappingStatus.DIRTY)
         row.next_sync_at = min(row.next_sync_at, now + dt.timedelta(seconds=row.auto_sync_interval))
+        row.revision = write.revision
         row.save()
         return row
 

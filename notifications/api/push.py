@@ -1,6 +1,5 @@
 """Endpoints of browser push, of the e-mail switch, and the summary of all channels."""
 
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -11,7 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.idempotency import in_own_transactions
-from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
+from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.serializers.user import whole_profile
+from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
@@ -96,7 +97,7 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
         return Response({"success": True})
 
 
-class NotificationViewSet(ApiViewSet[Any]):
+class NotificationViewSet(SettingsViewSet):
     """The channels, and what went over them."""
 
     @extend_schema(
@@ -105,11 +106,13 @@ class NotificationViewSet(ApiViewSet[Any]):
         responses=envelope("EmailSwitched", success=Success()),
     )
     @action(detail=False, methods=["put"])
+    @sends_etag
+    @if_match
     def email(self, request: Request) -> Response:
-        """Switch reminders by e-mail on or off."""
+        """Switch reminders by e-mail on or off: a part of the profile, whose ETag the answer has."""
         enabled = self.read_body(SwitchEmail)["enabled"]
-        change_preferences(user=self.owner, values={"email_reminders_enabled": enabled})
-        return Response({"success": True})
+        user = change_preferences(user=self.owner, values={"email_reminders_enabled": enabled})
+        return Response({"success": True}, headers={"ETag": whole_profile(user).etag})
 
     @extend_schema(
         operation_id="getChannels",

@@ -62,8 +62,14 @@ KINDS = [
         {"name": "Two", "email": "alice@example.org"},
     ),
 ]
+#: Records that the feed does not tell of.
+BESIDE = [
+    Kind("connection", "connection", "/api/carddav/connection", {"username": "One"}, {"username": "Two"}),
+    Kind("calendarFeed", "calendarFeed", "/api/calendar-feeds/{calendar_feed}", {"name": "One"}, {"name": "Two"}),
+]
 OF_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings"}]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type)
+every_record = pytest.mark.parametrize("kind", [*KINDS, *BESIDE], ids=lambda kind: kind.type)
 every_kind_of_trash = pytest.mark.parametrize("kind", OF_TRASH, ids=lambda kind: kind.type)
 
 
@@ -83,7 +89,7 @@ def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> N
     copy = Copy(route_data.client)
     copy.catch_up()
     assert {kind for kind, _ in copy.records} == {kind.type for kind in KINDS}
-    assert {kind.path for kind in KINDS} <= {route.path for route in ROUTES if route.method == "GET"}
+    assert {kind.path for kind in [*KINDS, *BESIDE]} <= {route.path for route in ROUTES if route.method == "GET"}
 
 
 @every_kind
@@ -99,7 +105,7 @@ def test_the_etag_is_the_one_of_the_feed(kind: Kind, route_data: RouteData) -> N
     assert again["ETag"] == copy_after["ETag"] == copy.etags[kind.type, again.json()[kind.name]["id"]]
 
 
-@every_kind
+@every_record
 def test_who_has_it_gets_304_until_it_changes(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for known in (etag, f'"x", {etag}', f"W/{etag}", "*"):
@@ -135,7 +141,7 @@ def test_a_renamed_group_changes_the_answer_and_not_the_person(route_data: Route
     assert client.call("PUT", path, {"surname": "One"}, HTTP_IF_MATCH=etag).status_code == 200
 
 
-@every_kind
+@every_record
 def test_a_change_of_what_was_read_is_written(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for header in ("{}", '"other", {}', "*", '{},W/"a,b"'):
@@ -144,7 +150,7 @@ def test_a_change_of_what_was_read_is_written(kind: Kind, route_data: RouteData)
         etag = answer["ETag"]
 
 
-@every_kind
+@every_record
 def test_a_change_of_something_older_is_refused_and_nothing_is_written(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     change(route_data, kind, kind.body)
@@ -222,6 +228,10 @@ def _theme(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("PUT", "/api/user/theme", {"theme": "DARK"}, **headers)
 
 
+def _email(client: Client, ids: dict[str, str], **headers: str) -> Any:
+    return client.call("PUT", "/api/notifications/email", {"enabled": False}, **headers)
+
+
 PARTS: list[tuple[str, Callable[..., Any], bool]] = [
     ("group", _members, False),
     ("group", _leave, False),
@@ -230,6 +240,7 @@ PARTS: list[tuple[str, Callable[..., Any], bool]] = [
     ("settings", _own_photo, True),
     ("settings", _no_own_photo, True),
     ("settings", _theme, True),
+    ("settings", _email, True),
 ]
 
 
@@ -248,6 +259,33 @@ def test_writes_of_a_part_look_at_the_tag_of_the_whole(
     answer = write(route_data.client, route_data.ids, HTTP_IF_MATCH=current)
     assert answer.status_code == 200
     assert answer.headers.get("ETag") == (read(route_data, kind)["ETag"] if sends_etag else None)
+
+
+def test_a_connection_is_removed_only_as_it_was_read(route_data: RouteData) -> None:
+    kind, client = BESIDE[0], route_data.client
+    old = read(route_data, kind)["ETag"]
+    current = change(route_data, kind, kind.body)["ETag"]
+    assert client.call("DELETE", kind.path, HTTP_IF_MATCH=old).status_code == 412
+    assert client.call("DELETE", kind.path, HTTP_IF_MATCH=current).status_code == 200
+    assert change(route_data, kind, kind.body, HTTP_IF_MATCH=current).status_code == 404
+
+
+def test_what_was_sent_under_a_key_is_answered_again_whatever_became_of_its_tag(route_data: RouteData) -> None:
+    """By its own write the tag has become old; and a refusal stays one, though a twin would now be let through."""
+    client, path = route_data.client, KINDS[0].path.format_map(route_data.ids)
+    client.ok("DELETE", path)
+    stale = client.call("POST", f"{path}/restore", HTTP_IF_MATCH='"1-0123456789abcdef"', HTTP_IDEMPOTENCY_KEY="first")
+    assert stale.status_code == 412
+    restore = {"HTTP_IF_MATCH": stale["ETag"], "HTTP_IDEMPOTENCY_KEY": "second"}
+    restored, revision = client.call("POST", f"{path}/restore", **restore), revision_of(route_data)
+    assert restored.status_code == 200
+    again = client.call("POST", f"{path}/restore", **restore)
+    assert (again.status_code, again.content, again["ETag"]) == (200, restored.content, restored["ETag"])
+    client.ok("DELETE", path)
+    refused = client.call("POST", f"{path}/restore", HTTP_IF_MATCH="*", HTTP_IDEMPOTENCY_KEY="first")
+    assert (refused.status_code, refused["Idempotent-Replayed"]) == (412, "true")
+    assert refused.content == stale.content
+    assert revision_of(route_data) > revision
 
 
 @every_kind
@@ -297,7 +335,7 @@ def written(transactional_db: None, settings: Any) -> RouteData:
     return make_route_data(make_user("alice@example.org", name="Alice"))
 
 
-@every_kind
+@every_record
 def test_of_twins_with_one_tag_one_is_written(kind: Kind, written: RouteData) -> None:
     path = kind.path.format_map(written.ids)
     etag = read(written, kind)["ETag"]
