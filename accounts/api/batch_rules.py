@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import ResolverMatch
 
 from accounts.api.authentication import SessionOnly
+from accounts.api.route_marks import is_atomic, is_in_batches
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.errors import DomainError, MissingError
 
@@ -30,19 +31,12 @@ def check_operation(match: ResolverMatch, method: str, *, atomic: bool) -> None:
     if not (isinstance(cls, type) and issubclass(cls, ApiViewSet)):
         raise MissingError("There is nothing at this address.")
     handler = getattr(cls, view.actions.get(method.lower(), ""), None)
-    if not cls.in_batches or _is_session_only(view) or getattr(handler, "is_left_out_of_batches", False):
+    if not (cls.in_batches and is_in_batches(handler)) or _is_session_only(view):
         raise NotInBatchError
-    if method in {"POST", "PUT", "PATCH"} and _takes_files(view):
-        raise NotInBatchError
-    if atomic and (getattr(handler, "has_own_transactions", False) or getattr(handler, "is_not_atomic", False)):
+    if atomic and not is_atomic(handler):
         raise NotInAtomicBatchError
 
 
 def _is_session_only(view: Any) -> bool:
     classes = view.initkwargs.get("permission_classes", view.cls.permission_classes)
     return any(issubclass(permission, SessionOnly) for permission in classes)
-
-
-def _takes_files(view: Any) -> bool:
-    limit: str = view.initkwargs.get("max_body_bytes", view.cls.max_body_bytes)
-    return limit != ApiViewSet.max_body_bytes

@@ -8,7 +8,7 @@ from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.app_requests import RedirectUriError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
-from accounts.services.api_tokens import SessionEndedError
+from accounts.services.api_tokens import SessionEndedError, TooManyTokensError
 from accounts.services.app_codes import InvalidGrantError
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.kept_answers import InProgressError, KeyReusedError
@@ -44,4 +44,5 @@ FAILURES: dict[type[Exception], Failure] = {
     SessionEndedError: Failure(401),
     SessionRequiredError: Failure(403, "session_required"),
     SignInRequiredError: Failure(401, "sign_in_required"),
+    TooManyTokensError: Failure(409, "too_many_tokens"),
 }

@@ -1,14 +1,13 @@
 """Idempotency-Key on POST: the same request, sent again, is answered again and not carried out again.
 
 A viewset of the API takes the header for each of its POST actions (ApiViewSet.initial). An action is one transaction
-with the keeping of its answer, unless it is marked by `in_own_transactions`; `ignores_idempotency_key` marks those that
-show a secret, stream, or change nothing.
+with the keeping of its answer, unless a mark says otherwise (accounts.api.route_marks).
 """
 
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -24,30 +23,11 @@ from accounts.services.kept_answers import Answer, InProgressError, KeyReusedErr
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.errors import FieldError
 
-H = TypeVar("H", bound=Callable[..., Any])
-
 HEADER = "Idempotency-Key"
 REFUSALS = (FieldError, InProgressError, KeyReusedError)
 _WELL_FORMED = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?\Z")
 _CHUNK = 64 * 1024
 _KEPT_HEADERS = ("Content-Type", "ETag")
-
-
-def in_own_transactions(handler: H) -> H:
-    """Mark an action that commits by itself, or waits for other machines."""
-    handler.has_own_transactions = True  # type: ignore[attr-defined]
-    return handler
-
-
-def ignores_idempotency_key(handler: H) -> H:
-    """Mark an action of which no answer is kept."""
-    handler.ignores_idempotency_key = True  # type: ignore[attr-defined]
-    return handler
-
-
-def takes_key(method: str | None, handler: Any) -> bool:
-    """Whether a route keeps its answers."""
-    return method == "POST" and not getattr(handler, "ignores_idempotency_key", False)
 
 
 def answering_once(view: Any, handler: Callable[..., Any], request: Request) -> Callable[..., HttpResponseBase]:

@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
-from accounts.api.idempotency import HEADER, REFUSALS, answering_once, takes_key
+from accounts.api.idempotency import HEADER, REFUSALS, answering_once
 from accounts.api.preconditions import RecordView, under_if_match
+from accounts.api.route_marks import commits_by_itself, takes_key
 from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.models import User
 from accounts.services.profile import stored_profile
@@ -77,7 +78,7 @@ class ApiViewSet(GenericViewSet[M]):
 
     def commits_by_itself(self, handler: Any) -> bool:
         """Whether the request in hand is no single transaction, so that none can hold the keeping of its answer."""
-        return getattr(handler, "has_own_transactions", False)
+        return commits_by_itself(handler)
 
     @classmethod
     def key_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:

@@ -11,6 +11,13 @@ from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
 
 PREFIX_LENGTH = 12
+MOST_TOKENS = 100
+
+
+class TooManyTokensError(DomainError):
+    """The account has as many as there may be, those of devices and those that have expired included."""
+
+    message = f"An account has at most {MOST_TOKENS} API tokens. Delete some first, in your account."
 
 
 class SessionEndedError(DomainError):
@@ -25,6 +32,7 @@ def create_api_token(
     """Make a token for who holds this session; returns its row and the text, which is stored nowhere.
 
     Raises SessionEndedError: a reset ends all sessions and tokens there are, and none may come after it.
+    TooManyTokensError.
     """
     with account_write(owner):
         if not AccountSession.objects.owned_by(owner).filter(session_key=session_key).exists():
@@ -36,7 +44,7 @@ def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken
     """The same for an app, by whose means the owner has just proven to be `owner` (read before the proof).
 
     Raises InvalidCredentialsError where the password has changed since, or the account was switched off: what ends all
-    tokens leaves none that was asked for before it. AccountGoneError.
+    tokens leaves none that was asked for before it. AccountGoneError, TooManyTokensError.
     """
     with account_write(owner):
         if not User.objects.filter(pk=owner.pk, password=owner.password, is_active=True).exists():
@@ -45,6 +53,8 @@ def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken
 
 
 def _create(owner: User, kind: TokenKind, **fields: Any) -> tuple[ApiToken, str]:
+    if ApiToken.objects.owned_by(owner).count() >= MOST_TOKENS:
+        raise TooManyTokensError
     text = new_token()
     prefix, digest = text[:PREFIX_LENGTH], DIGEST(text.encode()).hexdigest()
     return ApiToken.objects.create(owner=owner, kind=kind, prefix=prefix, digest=digest, **fields), text

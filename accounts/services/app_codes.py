@@ -56,7 +56,7 @@ def exchange_app_code(
     Who exchanges a code again, with its verifier, ends the token that it gave: one of the two has stolen both (RFC
     6749, section 4.1.2). A request that came in before the first was through is its twin, and only refused. Failures
     draw on the caller's budget of login. Raises RateLimitedError, InvalidGrantError, InvalidCredentialsError,
-    AccountGoneError.
+    AccountGoneError, TooManyTokensError.
     """
     address = address_block(client_address(request))
     BY_ADDRESS.draw(address)

@@ -9,8 +9,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.api.batch_marks import left_out_of_batches
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.route_marks import ignores_idempotency_key, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet
 from carddav.services.backups import back_up_book
 from carddav.services.server_checks import ServerError

@@ -9,9 +9,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import not_in_atomic_batches
-from accounts.api.idempotency import in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from carddav.models import Connection, ImportMode, NameFormat, Provider

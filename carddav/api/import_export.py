@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.idempotency import in_own_transactions
+from accounts.api.route_marks import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.models import PendingImport

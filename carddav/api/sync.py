@@ -12,8 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches
-from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
+from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
 from carddav.models import Run, RunState, Trigger

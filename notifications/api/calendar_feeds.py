@@ -1,5 +1,6 @@
 """Calendar feeds: how calendars read the dates of an account, and the file that they read."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,14 +14,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.idempotency import ignores_idempotency_key
 from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.viewsets import OwnedViewSet
 from accounts.languages import CODES
 from contacts_project.kernel.api.errors import plain_refusal
 from contacts_project.kernel.api.etags import conditional_status, known_tags
 from contacts_project.kernel.api.fields import (
-    OwnedListField,
+    OwnedIdsField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -43,9 +44,17 @@ from notifications.services.calendar_feeds import (
 )
 
 
+class FeedGroupsField(OwnedIdsField):
+    """Own, active groups, and those that the feed has already: one in the trash counts again when it is restored."""
+
+    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
+        kept = map(UUID, self.context["request"].parser_context["view"].kept_group_ids())
+        return {**super().found(ids), **{key: key for key in kept}}
+
+
 class CalendarFeedBody(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100)
-    groupIds = OwnedListField("people.Group", required=False, max_items=100, help_text="Empty: all people.")
+    groupIds = FeedGroupsField("people.Group", required=False, max_items=100, help_text="Empty: all people.")
     kinds: serializers.ListField = serializers.ListField(
         child=StrictChoiceField(FEED_KINDS), required=False, allow_empty=False, max_length=len(FEED_KINDS)
     )
@@ -86,6 +95,10 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
 
     def current(self) -> Shown:
         return _shown(self.get_object())
+
+    def kept_group_ids(self) -> Sequence[str]:
+        """The groups that the body of an update may name whatever became of them, so that it may be what was read."""
+        return self.get_object().group_ids if self.action == "update" else ()
 
     @extend_schema(
         operation_id="listCalendarFeeds",
@@ -168,7 +181,7 @@ def _values(data: dict[str, Any]) -> dict[str, Any]:
     if "kinds" in values:
         values["kinds"] = [kind for kind in FEED_KINDS if kind in values["kinds"]]
     if "groupIds" in data:
-        values["group_ids"] = [str(group.pk) for group in data["groupIds"]]
+        values["group_ids"] = [str(key) for key in data["groupIds"]]
     if "language" in data:
         values["language"] = data["language"] or ""
     return values

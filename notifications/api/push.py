@@ -9,8 +9,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.idempotency import in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.route_marks import in_own_transactions
 from accounts.api.serializers.user import whole_profile
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
 from accounts.services.preferences import change_preferences

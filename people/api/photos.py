@@ -17,9 +17,13 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches, not_in_atomic_batches
-from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
 from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.route_marks import (
+    ignores_idempotency_key,
+    in_own_transactions,
+    left_out_of_batches,
+    not_in_atomic_batches,
+)
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import known_tags, revalidating
@@ -81,6 +85,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=True, methods=["post"], url_path="photo")
+    @left_out_of_batches
     @in_own_transactions
     @sends_etag
     @if_match
@@ -115,6 +120,7 @@ class UserPhotoViewSet(SettingsViewSet):
         operation_id="setUserPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=False, methods=["post"], url_path="photo")
+    @left_out_of_batches
     @in_own_transactions
     @sends_etag
     @if_match
@@ -157,6 +163,7 @@ class PhotoViewSet(_PhotosOfPeople):
 
     @extend_schema(operation_id="convertPhoto", request={"multipart/form-data": PictureUpload}, responses=_JPEG)
     @action(detail=False, methods=["post"])
+    @left_out_of_batches
     @ignores_idempotency_key
     def convert(self, request: Request) -> HttpResponse:
         """Convert a HEIC or HEIF picture to JPEG of the same size, without metadata. Nothing is stored."""

@@ -11,8 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches
-from accounts.api.idempotency import in_own_transactions
+from accounts.api.route_marks import in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
@@ -31,6 +30,7 @@ class VCardViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
     @raises(PlanLimitError)
+    @left_out_of_batches
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""

@@ -5,12 +5,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.conf import settings as project
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
 
 from accounts.api import batch_runner
+from accounts.api.route_marks import is_in_batches
 from accounts.models import KeptAnswer, User
 from accounts.vocabularies import TokenScope
+from contacts_project.kernel.api.middleware import max_body_bytes
 from people.api.groups import GroupViewSet
 from people.models import Group, Person
 from tests.builders import make_person, make_token, make_user
@@ -454,3 +458,17 @@ def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert not Group.objects.owned_by(alice).exists()
     assert not KeptAnswer.unscoped.exists()
     assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")["results"]) == [201, 201]
+
+
+def test_what_takes_a_file_is_left_out() -> None:
+    """A longer body than JSON may have is that of a file, or of a whole account."""
+    views = [
+        callback
+        for pattern in get_resolver().url_patterns
+        for route in getattr(pattern, "url_patterns", ())
+        if max_body_bytes(callback := route.callback) > project.MAX_JSON_BYTES
+    ]
+    assert len(views) > 5
+    for view in views:
+        for method in view.actions.keys() & {"post", "put", "patch"}:
+            assert not is_in_batches(getattr(view.cls, view.actions[method])), view.actions

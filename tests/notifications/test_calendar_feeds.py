@@ -111,6 +111,18 @@ def test_a_feed_is_made_read_changed_and_ended(api: Client, alice: User, clock: 
     assert read(rotated).json() == {"error": "Not found."}
 
 
+def test_a_feed_is_sent_back_as_it_was_read_though_a_group_of_it_is_in_the_trash(api: Client) -> None:
+    groups = [api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
+    path = f"{FEEDS}/{make_feed(api, groupIds=groups[:1])['id']}"
+    for group in groups:
+        api.ok("DELETE", f"/api/groups/{group}")
+    api.ok("PUT", path, api.ok("GET", path)["calendarFeed"])
+    assert api.ok("GET", path)["calendarFeed"]["groupIds"] == groups[:1]
+    api.ok("PUT", path, {"groupIds": groups}, status=400)
+    api.ok("PUT", path, {"groupIds": []})
+    api.ok("PUT", path, {"groupIds": groups[:1]}, status=400)
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

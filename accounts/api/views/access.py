@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet

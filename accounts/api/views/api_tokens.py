@@ -9,13 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenSerializer, NewApiTokenSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import create_api_token
-from contacts_project.kernel.api.schema import envelope
+from accounts.services.api_tokens import TooManyTokensError, create_api_token
+from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
 
@@ -48,6 +48,7 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
         request=ApiTokenBodySerializer,
         responses={201: NEW_TOKEN_ANSWER},
     )
+    @raises(TooManyTokensError)
     @ignores_idempotency_key
     def create(self, request: Request) -> Response:
         """Make a token. Its text is in this answer and never again."""

@@ -6,10 +6,11 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import AppCodeSerializer
 from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
 from accounts.api.viewsets import OpenViewSet
+from accounts.services.api_tokens import TooManyTokensError
 from accounts.services.app_codes import InvalidGrantError, exchange_app_code
 from accounts.services.credentials import InvalidCredentialsError
 from contacts_project.kernel.api.schema import raises
@@ -22,7 +23,7 @@ class AppCodeViewSet(OpenViewSet):
 
     @extend_schema(operation_id="exchangeAppCode", request=AppCodeSerializer, responses={201: NEW_TOKEN_ANSWER})
     @action(detail=False, methods=["post"], url_path="oidc/token")
-    @raises(RateLimitedError, InvalidGrantError, InvalidCredentialsError, AccountGoneError)
+    @raises(RateLimitedError, InvalidGrantError, InvalidCredentialsError, AccountGoneError, TooManyTokensError)
     @ignores_idempotency_key
     def token(self, request: Request) -> Response:
         """Exchange the code that a browser brought to an app, within a minute, for a token of its device.

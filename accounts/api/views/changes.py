@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import is_still_signed_in
-from accounts.api.batch_marks import left_out_of_batches
+from accounts.api.route_marks import left_out_of_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.feed.changes import read_changes
 from accounts.feed.cursor import CursorExpiredError

@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches
+from accounts.api.route_marks import left_out_of_batches
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret

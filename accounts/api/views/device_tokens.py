@@ -8,14 +8,14 @@ from rest_framework.permissions import AllowAny, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.authentication import BearerAuthentication, OwnData
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.authentication import BearerAuthentication, SignedIn
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import DeviceSignInSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import create_device_token
+from accounts.services.api_tokens import TooManyTokensError, create_device_token
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError, check_credentials
 from accounts.services.second_factor import MfaRequiredError
 from contacts_project.kernel.api.schema import raises
@@ -32,7 +32,7 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
         return [] if self._is_sign_in else [BearerAuthentication()]
 
     def get_permissions(self) -> list[BasePermission]:
-        return [AllowAny()] if self._is_sign_in else [OwnData()]
+        return [AllowAny()] if self._is_sign_in else [SignedIn()]
 
     @property
     def _is_sign_in(self) -> bool:
@@ -40,7 +40,14 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
 
     @extend_schema(operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_ANSWER})
     @action(detail=False, methods=["post"])
-    @raises(RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
+    @raises(
+        RateLimitedError,
+        AccountGoneError,
+        InvalidCredentialsError,
+        MfaRequiredError,
+        EmailUnverifiedError,
+        TooManyTokensError,
+    )
     @ignores_idempotency_key
     def token(self, request: Request) -> Response:
         """Sign an app in, as `login` does a browser. The text of its token is in this answer and never again."""
@@ -58,6 +65,6 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     @extend_schema(operation_id="deleteDeviceToken", request=None, responses={200: SUCCESS_ANSWER})
     @token.mapping.delete
     def delete_token(self, request: Request) -> Response:
-        """End the API token that this is sent with."""
+        """End the API token that this is sent with, also one that only reads."""
         ApiToken.objects.owned_by(self.owner).with_id(request.auth.pk).delete()
         return Response({"success": True})

@@ -6,8 +6,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.route_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER

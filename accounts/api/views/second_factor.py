@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
-from accounts.api.idempotency import ignores_idempotency_key
+from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret

@@ -14,8 +14,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches
-from accounts.api.idempotency import ignores_idempotency_key, in_own_transactions
+from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import MAX_VALUES, import_document
@@ -82,6 +81,7 @@ class TransferViewSet(ApiViewSet[Any]):
         responses=TransferReceiptSerializer,
     )
     @action(detail=False, methods=["post"], url_path="import", **_DOCUMENT)
+    @left_out_of_batches
     @in_own_transactions
     def import_account(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
@@ -94,6 +94,7 @@ class TransferViewSet(ApiViewSet[Any]):
         responses=TransferReceiptSerializer,
     )
     @action(detail=False, methods=["post"], url_path="import/validate", **_DOCUMENT)
+    @left_out_of_batches
     @ignores_idempotency_key
     def validate_import(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
