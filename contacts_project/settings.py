@@ -269,6 +269,7 @@ GEOCODER_INTERVAL_SECONDS: float = env["GEOCODER_INTERVAL_SECONDS"]
 # --- The API -------------------------------------------------------------------------------------
 
 MAX_JSON_BYTES: int = env["MAX_JSON_BYTES"]
+MAX_MCP_BYTES: int = env["MAX_MCP_BYTES"]
 MAX_IMPORT_BYTES: int = env["MAX_IMPORT_BYTES"]
 MAX_VCARD_BYTES: int = env["MAX_VCARD_BYTES"]
 MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]

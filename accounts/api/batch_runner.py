@@ -25,6 +25,7 @@ from contacts_project.kernel.api.compression import plain_tags
 from contacts_project.kernel.api.errors import PayloadTooLargeError, refusal
 from contacts_project.kernel.api.etags import WITHIN_WRITE
 from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.middleware import UNKNOWN, ids_of, method_of, route_of
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, MissingError, UnavailableError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
@@ -70,6 +71,7 @@ class Batch:
         self._meta = {name: request.META[name] for name in _KEPT_META if name in request.META}
         self._room = MOST_KEPT_BYTES if "Idempotency-Key" in request.headers else MOST_BYTES
         self._ends_at = time.monotonic() + (MOST_ATOMIC_SECONDS if atomic else MOST_SECONDS)
+        self._target: dict[str, Any] = {}
         self.shows_secret = False
         self.results: list[dict[str, Any]] = []
         self.is_undone = False
@@ -95,6 +97,7 @@ class Batch:
     def _result(self, operation: Operation) -> dict[str, Any]:
         """Its status and body. What fails is an answer like any other."""
         response: HttpResponseBase
+        start, self._target = time.perf_counter(), {"route": UNKNOWN, "ids": []}
         try:
             self._check_limits()
             response = self._response(operation)
@@ -106,6 +109,9 @@ class Batch:
         self.shows_secret = self.shows_secret or isinstance(response, SecretResponse)
         if operation.method not in _READS and response.status_code < 400:
             self._user = account_now(self._user_id)
+        milliseconds = round((time.perf_counter() - start) * 1000, 1)
+        told = {"method": method_of(operation.method), **self._target, "status": response.status_code}
+        log.info("operation of a batch", extra={**told, "milliseconds": milliseconds})
         return {"status": response.status_code, "body": Fragment(body)}
 
     def _response(self, operation: Operation) -> HttpResponseBase:
@@ -115,8 +121,9 @@ class Batch:
             match = resolve(request.path_info)
         except Resolver404:
             raise MissingError("There is nothing at this address.") from None
-        check_operation(match, operation.method, atomic=self._atomic)
         request.resolver_match = match
+        self._target = {"route": route_of(request), "ids": ids_of(request)}
+        check_operation(match, operation.method, atomic=self._atomic)
         response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         return response
 

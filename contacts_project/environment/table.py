@@ -288,6 +288,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
     ),
     "Limits of bodies": (
         Setting("MAX_JSON_BYTES", whole_number(1), str(MIB), "JSON bodies"),
+        Setting("MAX_MCP_BYTES", whole_number(1), str(256 * 1024), "messages of assistants to `/mcp`"),
         Setting("MAX_IMPORT_BYTES", whole_number(1), str(20 * MIB), "`POST /api/user/import`, `POST /api/import/...`"),
         Setting("MAX_VCARD_BYTES", whole_number(1), str(10 * MIB), "vCard files"),
         Setting("MAX_PHOTO_BYTES", whole_number(1), str(20 * MIB), "photos"),

@@ -1,9 +1,11 @@
 """The official SDK's server, one for each message: nothing of a caller stays in the process."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 from django.conf import settings
@@ -19,6 +21,8 @@ from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.loop_answers import Ask, Receive, Scope, Send
 from contacts_project.mcp.summaries import summary
 from contacts_project.mcp.tools import Tool, tools
+from contacts_project.server.memory import LARGE
+from contacts_project.server.thread_queues import MOST_LARGE
 
 INSTRUCTIONS = (
     "The contacts of one account: people, groups, relationships and dates. Lists are summaries by pages: go on with"
@@ -27,6 +31,8 @@ INSTRUCTIONS = (
 )
 
 
+# To shorten an answer takes several times its memory: no more long ones at a time than there are requests of the kind.
+_long_answers: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _MOST_TOLD = 20  # faults of one call: a client mends a few at a time, and a body may have half a million
 
 
@@ -50,7 +56,7 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
         answer = await ask(tool.request(arguments))
         if answer.status >= 400:
             return _result({"status": answer.status, **orjson.loads(answer.body)}, is_error=True)
-        text = await in_thread(summary, tool, arguments, answer.body)
+        text = await shortened(tool, arguments, answer.body)
         return CallToolResult(content=[TextContent(text=text)])
 
     server: Server[Any] = Server(
@@ -64,6 +70,14 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
     manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
     async with manager.run():
         await manager.handle_request(scope, receive, send)
+
+
+async def shortened(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
+    """The summary, made in a thread; of long answers two at a time."""
+    if len(body) < LARGE:
+        return await in_thread(summary, tool, arguments, body)
+    async with _long_answers.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_LARGE)):
+        return await in_thread(summary, tool, arguments, body)
 
 
 @cache

@@ -33,6 +33,7 @@ class McpViewSet(ApiViewSet[Any]):
 
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
+    max_body_bytes = "MAX_MCP_BYTES"
     keeps_answers = False
     in_batches = False
 

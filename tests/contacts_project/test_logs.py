@@ -120,6 +120,18 @@ def test_a_request_is_told_by_route_and_ids(lines: Any, api: Client, ada: Person
     assert told == [("/api/people/{personId}", [str(ada.pk)]), ("/people/{personId}", []), ("unknown", [])]
 
 
+def test_each_operation_of_a_batch_is_told_so(lines: Any, api: Client, ada: Person) -> None:
+    wanted = [("GET", f"/api/people/{ada.pk}"), ("GET", "/api/people/search?q=Lovelace"), ("PUT", "/Lovelace")]
+    api.ok("POST", "/api/batch", {"operations": [{"method": method, "path": path} for method, path in wanted]})
+    told = [line for line in lines() if line["message"] == "operation of a batch"]
+    assert [(line["method"], line["route"], line["ids"], line["status"]) for line in told] == [
+        ("GET", "/api/people/{personId}", [str(ada.pk)], 200),
+        ("GET", "/api/people/search", [], 200),
+        ("PUT", "unknown", [], 404),
+    ]
+    assert "Lovelace" not in str(told)
+
+
 def test_workers_write_the_same_lines(tmp_path: Path) -> None:
     script = (
         "from contacts_project.celery import app; app.log.setup(); "

@@ -4,7 +4,9 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
@@ -17,7 +19,11 @@ from mcp.types import CallToolResult, Tool
 
 from accounts.models import ApiToken, User
 from accounts.vocabularies import TokenScope
+from contacts_project.mcp import server as server_module
 from contacts_project.mcp.summaries import MOST_CHARACTERS, MOST_TEXT
+from contacts_project.mcp.tools import tools
+from contacts_project.server.memory import LARGE
+from contacts_project.server.thread_queues import MOST_LARGE
 from people.models import Person
 from tests.builders import make_person, make_token
 from tests.client import client_of
@@ -74,6 +80,32 @@ def tools_of(server: Running, token: str, mode: str = "auto") -> dict[str, Tool]
     return {tool.name: tool for tool in listed.tools}
 
 
+def test_the_tools_are_those_of_the_list() -> None:
+    """What an assistant may do is decided by who adds a route: the name goes into tools.txt, or into NO_TOOLS."""
+    listed = (Path(__file__).parent / "tools.txt").read_text().split()
+    assert sorted(tools()) == listed
+
+
+def test_long_answers_are_shortened_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once: list[int] = []
+    under_way: list[None] = []
+
+    def short(*args: Any) -> str:
+        under_way.append(None)
+        at_once.append(len(under_way))
+        time.sleep(0.02)
+        under_way.pop()
+        return ""
+
+    async def ask_for_many() -> None:
+        tool = tools()["listPeople"]
+        await asyncio.gather(*(server_module.shortened(tool, {}, b" " * LARGE) for _ in range(6)))
+
+    monkeypatch.setattr(server_module, "summary", short)
+    asyncio.run(ask_for_many())
+    assert max(at_once) == MOST_LARGE
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_read_token_sees_the_tools_that_read_and_no_other(server: Running, alice: User, mode: str) -> None:
     every = tools_of(server, make_token(alice), mode)
@@ -92,15 +124,15 @@ def test_a_read_token_sees_the_tools_that_read_and_no_other(server: Running, ali
 
 
 def test_no_tool_signs_in_shows_a_secret_uploads_or_streams(server: Running, alice: User) -> None:
-    tools = tools_of(server, make_token(alice))
+    shown = tools_of(server, make_token(alice))
     left_out = {
         "login", "register", "resetPassword", "createApiToken", "changePassword", "deleteAccount", "startTotp",
         "createDestination", "updateDestination", "createCardDavConnection", "setPersonPhoto", "importVCards",
         "getPersonPhoto", "exportVCards", "exportAccount", "streamChanges", "syncCardDav", "getHealth",
     }  # fmt: skip
     assert left_out <= {o["operationId"] for item in document()["paths"].values() for o in item.values()}
-    assert not left_out & set(tools)
-    arguments = {name for tool in tools.values() for name in tool.input_schema["properties"]}
+    assert not left_out & set(shown)
+    arguments = {name for tool in shown.values() for name in tool.input_schema["properties"]}
     assert not {"password", "token", "code", "secret", "If-Match", "Idempotency-Key"} & arguments
 
 
@@ -204,7 +236,7 @@ def test_the_head_of_an_answer_is_that_of_every_route(server: Running, alice: Us
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["X-Request-ID"]
     assert requests.get(f"{server.base}/mcp", headers=headers, timeout=60).status_code == 405
-    large = requests.post(f"{server.base}/mcp", data=b" " * 1_100_000, headers=headers, timeout=60)
+    large = requests.post(f"{server.base}/mcp", data=b" " * 300_000, headers=headers, timeout=60)
     assert large.status_code == 413
 
 
