@@ -13,8 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_marks import left_out_of_batches
-from accounts.api.idempotency import in_own_transactions
+from accounts.api.route_marks import in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.json import timestamp
@@ -112,6 +111,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         max_body_bytes="MAX_IMPORT_BYTES",
     )
     @raises(PlanLimitError)
+    @left_out_of_batches
     @in_own_transactions
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""

@@ -146,6 +146,8 @@ LEFT_OUT = {
     "GET /api/user/export",
     "POST /api/user/import",
     "POST /api/user/import/validate",
+    "POST /api/import/{source}",
+    "POST /api/import/csv/inspect",
     "POST /api/vcard/import",
     "GET /api/vcard/export",
     "POST /api/vcard/upload",
@@ -159,6 +161,7 @@ LEFT_OUT = {
 }
 NOT_ATOMIC = {
     "PUT /api/user/profile",
+    "DELETE /api/imports/{import}",
     "POST /api/notifications/endpoints",
     "POST /api/notifications/push/subscribe",
     "PUT /api/notifications/endpoints/{destination}",

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('carddav', '0008_mirrored_accounts'),
+        ('carddav', '0009_one_open_write_of_a_contact'),
     ]
 
     operations = [
