@@ -21,8 +21,6 @@ from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.loop_answers import Ask, Receive, Scope, Send
 from contacts_project.mcp.summaries import summary
 from contacts_project.mcp.tools import Tool, tools
-from contacts_project.server.memory import LARGE
-from contacts_project.server.thread_queues import MOST_LARGE
 
 INSTRUCTIONS = (
     "The contacts of one account: people, groups, relationships and dates. Lists are summaries by pages: go on with"
@@ -31,7 +29,8 @@ INSTRUCTIONS = (
 )
 
 
-# To shorten an answer takes several times its memory: no more long ones at a time than there are requests of the kind.
+# To shorten an answer takes several times its memory: no more of long ones (bytes) at a time than of large requests.
+LONG, MOST_LONG = 256 * 1024, 2
 _long_answers: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _MOST_TOLD = 20  # faults of one call: a client mends a few at a time, and a body may have half a million
 
@@ -74,9 +73,9 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
 
 async def shortened(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
     """The summary, made in a thread; of long answers two at a time."""
-    if len(body) < LARGE:
+    if len(body) < LONG:
         return await in_thread(summary, tool, arguments, body)
-    async with _long_answers.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_LARGE)):
+    async with _long_answers.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_LONG)):
         return await in_thread(summary, tool, arguments, body)
 
 

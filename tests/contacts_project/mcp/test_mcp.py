@@ -22,8 +22,6 @@ from accounts.vocabularies import TokenScope
 from contacts_project.mcp import server as server_module
 from contacts_project.mcp.summaries import MOST_CHARACTERS, MOST_TEXT
 from contacts_project.mcp.tools import tools
-from contacts_project.server.memory import LARGE
-from contacts_project.server.thread_queues import MOST_LARGE
 from people.models import Person
 from tests.builders import make_person, make_token
 from tests.client import client_of
@@ -99,11 +97,11 @@ def test_long_answers_are_shortened_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
     async def ask_for_many() -> None:
         tool = tools()["listPeople"]
-        await asyncio.gather(*(server_module.shortened(tool, {}, b" " * LARGE) for _ in range(6)))
+        await asyncio.gather(*(server_module.shortened(tool, {}, b" " * server_module.LONG) for _ in range(6)))
 
     monkeypatch.setattr(server_module, "summary", short)
     asyncio.run(ask_for_many())
-    assert max(at_once) == MOST_LARGE
+    assert max(at_once) == server_module.MOST_LONG
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
