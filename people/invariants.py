@@ -26,11 +26,13 @@ from people.models import (
     LookupKey,
     Participation,
     Person,
+    RelatedName,
     StoredPhoto,
     ValueWord,
 )
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import faulty_files
+from people.related.rows import named_in
 from people.word_index import words_of_interaction
 from people.words import words_of_value
 
@@ -124,6 +126,21 @@ def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callab
     for row in rows:
         if sorted(stored[row.pk]) != sorted((row.owner_id, word) for word in words_of(row)):
             yield row
+
+
+@invariant("people have related names that are not those of their cards")
+def find_wrong_related_names() -> Iterator[object]:
+    return _broken_rows(Person.unscoped.rows().only("owner_id", "card_lines"), _with_wrong_related_names)
+
+
+def _with_wrong_related_names(people: list[Person]) -> Iterator[Person]:
+    stored: dict[UUID, list[tuple[UUID, str, str]]] = defaultdict(list)
+    rows = RelatedName.objects.filter(person__in=[person.pk for person in people])
+    for person_id, owner_id, name, kind in rows.values_list("person_id", "owner_id", "name", "type_name"):
+        stored[person_id].append((owner_id, name, kind))
+    for person in people:
+        if sorted(stored[person.pk]) != sorted((person.owner_id, *named) for named in named_in(person.card_lines)):
+            yield person
 
 
 @invariant("look-up keys are of another account than their person")

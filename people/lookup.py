@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from people.duplicates.keys import email_key, name_blocks, name_key, phone_key
+from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_key
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
 from people.names import COLUMNS, KEYED_COLUMNS, PHONETIC_COLUMNS, NameParts
@@ -26,7 +26,7 @@ _MANY = 50
 _SHORTEST_TAIL = 3
 
 KEY_COLUMNS = frozenset(
-    {"emails", "phone_numbers", "organization", "job_title", "notes", "custom_fields", *KEYED_COLUMNS}
+    {"emails", "phone_numbers", "addresses", "organization", "job_title", "notes", "custom_fields", *KEYED_COLUMNS}
 )
 """The columns of a person that its keys are made of."""
 
@@ -47,6 +47,9 @@ def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
         if key := phone_key(entry["number"]):
             yield LookupKey.PHONE, key
             yield LookupKey.PHONE_TAIL, reversed_word(key)
+    for entry in columns.get("addresses", ()):  # an older migration knows none
+        for key in address_keys(entry):
+            yield LookupKey.ADDRESS, key
     parts = NameParts(*(columns[column] for column in COLUMNS))
     if key := name_key(parts):
         yield LookupKey.NAME, key

@@ -15,7 +15,7 @@ from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
 from relationships.projection import relationship_texts
-from relationships.services.merge import move_relationships, return_relationships
+from relationships.services.merge import copy_answers, move_relationships, remove_answers, return_relationships
 from relationships.services.orphans import orphans_to_delete
 from relationships.services.relationships import NO_WAY_BACK, create_relationship
 from relationships.services.types import revive_types
@@ -70,10 +70,12 @@ class RelationshipsExtension(PersonExtension):
         Relationship.objects.owned_by(owner_id).active().filter(theirs).mark_changed()
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        return move_relationships(primary, secondary)
+        return {"rows": move_relationships(primary, secondary), "answers": copy_answers(primary, secondary)}
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
-        return_relationships(primary, secondary, image)
+        parts = image if isinstance(image, dict) else {"rows": image, "answers": []}  # of older versions
+        return_relationships(primary, secondary, parts["rows"])
+        remove_answers(primary.owner_id, parts["answers"])
 
     def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
         rows = Relationship.objects.owned_by(owner_id).visible().filter(revision__gt=revision)

@@ -11,12 +11,13 @@ from accounts.models import User
 from accounts.transfer.run import Ids, ImportRun, Item
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import ColorField, StrictCharField
+from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, StrictCharField
 from contacts_project.kernel.api.ids import new_id
 from people.models import Person, RelationshipType
+from people.related.cards import MAX_NAME
 from relationships.api.serializers import TypeName
 from relationships.defaults import DEFAULT_TYPES
-from relationships.models import Relationship
+from relationships.models import AnsweredSuggestion, Relationship
 from relationships.services.type_names import NAME_LENGTH
 from relationships.services.types import revive_types
 
@@ -213,6 +214,60 @@ class RelationshipSection(Section):
             revive_types(run.owner.pk, {row.relationship_type_id for row in new if not row.is_deleted}, run.now)
 
 
+class AnswerShape(Times):
+    personId = StrictCharField(max_length=36)
+    relatedPersonId = StrictCharField(max_length=36, required=False, allow_null=True)
+    named = StrictCharField(max_length=MAX_NAME, required=False, allow_null=True)
+    typeName = StrictCharField(max_length=20)
+    accepted = StrictBooleanField()
+
+
+class AnswerSection(Section):
+    """Answered suggestions. Found again by what they are about."""
+
+    name, order, models = "answeredSuggestions", 65, (AnsweredSuggestion,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        for row in AnsweredSuggestion.objects.owned_by(owner).order_by("pk").iterator():
+            yield {
+                "id": str(row.pk),
+                "personId": str(row.person_id),
+                "relatedPersonId": row.related_person_id and str(row.related_person_id),
+                "named": row.named or None,
+                "typeName": row.type_name,
+                "accepted": row.accepted,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> AnswerShape:
+        return AnswerShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(AnsweredSuggestion, items)
+        people = {run.find("people", item.data["personId"]) for item in items} - {None}
+        rows = AnsweredSuggestion.objects.owned_by(run.owner).filter(person__in=people)
+        known = run.index(self.name, {tuple(said): pk for pk, *said in rows.values_list("pk", *_ANSWER)})
+        new = []
+        for item in items:
+            person = run.find("people", item.data["personId"])
+            related = run.find("people", item.data.get("relatedPersonId"))
+            named = item.data.get("named") or ""
+            said = (person, related, named, item.data["typeName"])
+            if person is None or person == related or not (related or named):
+                run.failed(item, "It does not name two people who came in.")
+            elif found := ids.found.get(item.source_id) or known.get(said):
+                run.skipped(item, found)
+            else:
+                values = dict(zip(_ANSWER, said, strict=True)) | {"accepted": item.data["accepted"]}
+                made = times_of(item.data, run.now)["created_at"]
+                row = AnsweredSuggestion(pk=ids.free[item.source_id], owner=run.owner, created_at=made, **values)
+                new.append(row)
+                known[said] = row.pk
+                run.imported(item, row.pk)
+        run.insert(AnsweredSuggestion, new)
+
+
+_ANSWER = ("person_id", "related_person_id", "named", "type_name")
 _TRIPLE = ("person_id", "related_person_id", "relationship_type_id")
 
 
@@ -238,3 +293,4 @@ def register_transfer() -> None:
     """Register what relationships carry; once."""
     register_section(TypeSection())
     register_section(RelationshipSection())
+    register_section(AnswerSection())

@@ -23,6 +23,10 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("people/duplicates", "people/merge", "people/{personId}/duplicates"),
     ),
     "Relationships": ("What people are to each other.", ("relationships",)),
+    "Relationship suggestions": (
+        "Relationships that are likely; none is made without a yes.",
+        ("relationship-suggestions",),
+    ),
     "Relationship types": ("The kinds of relationships, each with its inverse.", ("relationship-types",)),
     "Network": (
         "The graph of people: who would lose touch, and actions on many.",

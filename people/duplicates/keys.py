@@ -5,7 +5,11 @@ PHONE   the national significant number
 NAME    all words of the name, folded and sorted: the same name in any order and spelling of case and accents
 BLOCK   what a misspelt name still shares with the right one: the skeleton of one of its two sides with the first
         letter of the other; for scripts without spaces the sorted characters of the whole name
+ADDRESS street and postal code, street and town: two spellings of where somebody lives. Duplicates do not go by it
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from people.duplicates.phones import phone_key
 from people.duplicates.tokens import (
@@ -16,18 +20,28 @@ from people.duplicates.tokens import (
     skeleton,
     words,
 )
-from people.names import NameParts
+from people.names import NameParts, fold
 
-__all__ = ["email_key", "fine_blocks", "name_blocks", "name_key", "phone_key"]
+__all__ = ["address_keys", "email_key", "fine_blocks", "name_blocks", "name_key", "phone_key"]
 
 KEY_LENGTH = 320
 _SHORT_PARTICLE = 3
 _MOST_FAMILY_WORDS = 3
+_AT_WORK = frozenset({"work", "office", "business"})
 
 
 def email_key(address: str) -> str | None:
     """The key of an e-mail address; case never tells two addresses apart."""
     return address.strip().casefold()[:KEY_LENGTH] or None
+
+
+def address_keys(entry: Mapping[str, Any]) -> set[str]:
+    """The keys of an entry of `addresses`; none of a place of work, and none without a street."""
+    street = " ".join(words(entry.get("streetLine1")))
+    if not street or not _AT_WORK.isdisjoint(fold(entry.get("type") or "").split()):
+        return set()
+    places = {" ".join(words(entry.get(name))) for name in ("postalCode", "locality")} - {""}
+    return {f"{street}|{place}"[:KEY_LENGTH] for place in places}
 
 
 def name_key(parts: NameParts) -> str | None:

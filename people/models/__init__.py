@@ -11,6 +11,7 @@ from people.models.interaction import Interaction, Participation
 from people.models.lookup import InteractionWord, LookupKey, ValueWord
 from people.models.merge_record import MergeRecord
 from people.models.person import Person
+from people.models.related_name import RelatedName
 from people.models.relationship_type import RelationshipType
 from people.models.stored_photo import StoredPhoto
 
@@ -32,6 +33,7 @@ __all__ = [
     "MergeRecord",
     "Participation",
     "Person",
+    "RelatedName",
     "RelationshipType",
     "StoredPhoto",
     "ValueWord",

@@ -14,11 +14,13 @@ class LookupKey(models.Model):
 
     The first four kinds are read by duplicates, vCard import and sync; what they hold is said in
     people.duplicates.keys, which makes them. The words (people.words) are for GET /api/find: a TAIL is a word of a
-    name, or a number, from its end. Rows are written by people.lookup alone.
+    name, or a number, from its end. ADDRESS is where somebody lives, for suggestions of relationships.
+    Rows are written by people.lookup alone.
     """
 
     EMAIL, PHONE, NAME, BLOCK = 1, 2, 3, 4
     NAME_WORD, NAME_TAIL, PHONE_TAIL, WORK_WORD, EMAIL_WORD, NOTE_WORD, CUSTOM_WORD = 5, 6, 7, 8, 9, 10, 11
+    ADDRESS = 12
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="lookup_keys")

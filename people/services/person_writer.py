@@ -19,6 +19,7 @@ from people.geocoding import note_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
 from people.names import KEYED_COLUMNS, keys_of_names
+from people.related.rows import replace_related_names
 from people.services.person_rows import check_active, replace_dates, replace_rows
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
@@ -150,6 +151,11 @@ class PersonWriter:
         self._save(changes, columns)
         if keyed := [change for change in changes if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)]:
             replace_keys(self.owner.pk, [(change.person.pk, *change.keys()) for change in keyed])
+        carded = [change for change in changes if "card_lines" in columns[change.person.pk]]
+        replace_related_names(
+            self.owner.pk,
+            [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in carded],
+        )
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 

@@ -26,6 +26,7 @@ def register_transfer() -> None:
     leave_out("people.ContactImport", "As above: what it brought is exported.")
     leave_out("people.ImportedRecord", "As above.")
     leave_out("people.LookupKey", "An index, made anew from the people.")
+    leave_out("people.RelatedName", "An index, from the lines of cards.")
     leave_out("people.ValueWord", "An index, from the values of custom fields.")
     leave_out("people.InteractionWord", "An index, from the interactions.")
     leave_out("people.AccountCount", "Counts of the account's rows, kept by triggers.")

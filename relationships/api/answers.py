@@ -5,6 +5,7 @@ from typing import Any, cast
 from rest_framework.serializers import (
     BooleanField,
     CharField,
+    ChoiceField,
     DateTimeField,
     Field,
     ListField,
@@ -12,6 +13,8 @@ from rest_framework.serializers import (
     SerializerMetaclass,
     UUIDField,
 )
+
+from relationships.suggestions.suggestion import REASONS
 
 
 def _shape(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Serializer[Any]]":
@@ -71,3 +74,17 @@ GraphEdge = _shape(
     color=CharField(allow_null=True),
     relationshipId=UUIDField(allow_null=True),
 )
+
+SuggestionAnswer = _shape(
+    "RelationshipSuggestion",
+    id=UUIDField(),
+    personId=UUIDField(),
+    relatedPersonId=UUIDField(allow_null=True),
+    relatedName=CharField(),
+    relationshipTypeId=UUIDField(allow_null=True),
+    typeName=CharField(),
+    reason=ChoiceField(REASONS),
+    personName=CharField(),
+)
+
+SuggestionError = _shape("SuggestionError", id=UUIDField(), error=CharField())

@@ -1,6 +1,7 @@
 """Bodies that the routes of relationships take, strict and owner-scoped."""
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
@@ -11,6 +12,8 @@ from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
 )
+from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.errors import UNKNOWN_ID
 from relationships.services.type_names import NAME_LENGTH, type_name
 
 
@@ -52,3 +55,17 @@ class NewRelationshipTypeSerializer(RelationshipTypeSerializer):
     """The create body."""
 
     id = ClientIdField(required=False)
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    """Ids of suggestions."""
+
+    ids = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=500)
+
+    def validate_ids(self, ids: list[str]) -> list[UUID]:
+        """Each once, in the order sent."""
+        keys = [parse_id(key) for key in ids]
+        unknown = {str(place): [UNKNOWN_ID] for place, key in enumerate(keys) if key is None}
+        if unknown:
+            raise serializers.ValidationError(unknown)
+        return list(dict.fromkeys(key for key in keys if key))

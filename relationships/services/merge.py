@@ -3,9 +3,12 @@
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db.models import Q
+
+from contacts_project.kernel.api.ids import new_id
 from people.merging.merge import UndoConflictError
 from people.models import Person
-from relationships.models import Relationship, RelationshipQuerySet
+from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
 
 
 def move_relationships(primary: Person, secondary: Person) -> list[str]:
@@ -30,6 +33,38 @@ def return_relationships(primary: Person, secondary: Person, row_ids: Collection
     if len(moved) < len(row_ids) or any(_meaning(row) in there for row in moved if not row.is_deleted):
         raise UndoConflictError
     _start_at(secondary, [row.pk for row in moved])
+
+
+def copy_answers(primary: Person, secondary: Person) -> list[str]:
+    """What was answered about the secondary counts for the primary; returns the ids of the new rows."""
+    rows = AnsweredSuggestion.objects.owned_by(primary.owner_id)
+    both = Q(person__in=[primary, secondary]) | Q(related_person__in=[primary, secondary])
+    of_both = list(rows.filter(both).order_by("id"))
+    known = {_answer_of(row) for row in of_both}
+    copies = []
+    for row in of_both:
+        old = row.pk
+        if row.person_id == secondary.pk:
+            row.person_id = primary.pk
+        if row.related_person_id == secondary.pk:
+            row.related_person_id = primary.pk
+        if row.person_id != row.related_person_id and (means := _answer_of(row)) not in known:
+            known.add(means)
+            row.pk = new_id()
+            copies.append(row)
+        else:
+            row.pk = old
+    AnsweredSuggestion.objects.bulk_create(copies)
+    return [str(row.pk) for row in copies]
+
+
+def remove_answers(owner_id: UUID, row_ids: Collection[str]) -> None:
+    """Take the copies away."""
+    AnsweredSuggestion.objects.owned_by(owner_id).filter(pk__in=[UUID(row_id) for row_id in row_ids]).delete()
+
+
+def _answer_of(row: AnsweredSuggestion) -> tuple[UUID, UUID | None, str, str]:
+    return row.person_id, row.related_person_id, row.named, row.type_name
 
 
 def _meaning(row: Relationship) -> tuple[UUID, UUID | None]:

@@ -42,6 +42,7 @@ def make_route_data(owner: User) -> RouteData:
     _important_dates(route_data)
     _interactions(route_data)
     _relationships(route_data)
+    _suggestions(route_data)
     _notifications(route_data)
     _groups(route_data)
     _templates(route_data)
@@ -141,6 +142,15 @@ def _relationships(route_data: RouteData) -> None:
         made = route_data.client.ok("post", "/api/relationship-types", {"name": name, "label": name, "symmetric": True})
         route_data.ids[name] = made["relationshipType"]["id"]
     route_data.client.ok("delete", f"/api/relationship-types/{route_data.ids['deleted_type']}")
+
+
+def _suggestions(route_data: RouteData) -> None:
+    lines = (b"BEGIN:VCARD", b"FN:Kin", b"RELATED;VALUE=text:Aunt May", b"RELATED;VALUE=text:Ben", b"END:VCARD", b"")
+    card = b"\r\n".join(lines)
+    assert route_data.client.generic("POST", "/api/vcard/import", card, "text/vcard").status_code == 200
+    suggestions = route_data.client.ok("get", "/api/relationship-suggestions")["suggestions"]
+    for name, suggestion in zip(("suggestion", "other_suggestion"), suggestions, strict=True):
+        route_data.ids[name] = suggestion["id"]
 
 
 def _type_named(route_data: RouteData, name: str) -> str:

@@ -153,6 +153,10 @@ ROUTES: list[Route] = [
     Route("DELETE", "/api/people/{person}"),
     Route("POST", "/api/people/{deleted_person}/restore"),
     Route("DELETE", "/api/people/{deleted_person}/permanent"),
+    # Relationship suggestions
+    Route("GET", "/api/relationship-suggestions"),
+    Route("POST", "/api/relationship-suggestions/accept", {"ids": ["{suggestion}"]}, foreign_body=True),
+    Route("POST", "/api/relationship-suggestions/dismiss", {"ids": ["{other_suggestion}"]}, foreign_body=True),
     # Duplicates
     Route("GET", "/api/people/duplicates"),
     Route("GET", "/api/people/{person}/duplicates"),

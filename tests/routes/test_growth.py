@@ -40,6 +40,7 @@ ACCOUNT = {
     "GET /api/vcard/export",
     "GET /api/map/markers",
     "GET /api/insights",
+    "GET /api/relationship-suggestions",
 }
 #: The cost is that of the rows that match: a year of events, people whose names hold the text.
 ROWS = {

@@ -1,0 +1,1 @@
+"""Whom the cards of people name as their relatives and friends."""

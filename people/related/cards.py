@@ -1,0 +1,106 @@
+"""Relatives and friends that a card names: RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES with its label.
+
+`type_name` is what the person of the card is to the one it names, as relationships read: a card that names a mother is
+a CHILD's. The words are those of RFC 6350, of Apple's and Google's labels, and what people type in the six languages.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from people.names import fold
+from people.vcard import values
+from people.vcard.content_lines import ContentLine, parse_line
+from people.vcard.readers import labels_of
+
+_RELATED: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
+MAX_NAME: Final = 200
+MOST: Final = 100
+PARENT, CHILD, SIBLING, SPOUSE, PARTNER = "PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER"
+FRIEND, COLLEAGUE, ACQUAINTANCE, RELATIVE, OTHER = "FRIEND", "COLLEAGUE", "ACQUAINTANCE", "RELATIVE", "OTHER"
+
+
+class RelatedName(NamedTuple):
+    """One that a card names: by name, or by `urn:uuid:` and the UID of another card."""
+
+    name: str
+    type_name: str
+
+
+# What the named one is: by the type of the person who names it.
+_WORDS: Final = {
+    CHILD: """
+        parent, mother, father, mom, mum, dad, stepmother, stepfather, foster mother, foster father,
+        padre, madre, papá, mamá, 親, 母, 父, お母さん, お父さん, forelder, mor, far, mamma, pappa,
+        elternteil, mutter, vater, mama, papa, stiefmutter, stiefvater, mère, père, maman, belle-mère, beau-père
+    """,
+    PARENT: """
+        child, son, daughter, stepson, stepdaughter, stepchild, hijo, hija, 子, 子ども, 子供, 息子, 娘,
+        barn, sønn, datter, kind, sohn, tochter, enfant, fils, fille
+    """,
+    SIBLING: """
+        sibling, brother, sister, half brother, half sister, stepbrother, stepsister, hermano, hermana,
+        きょうだい, 兄弟, 姉妹, 兄, 弟, 姉, 妹, søsken, bror, søster, geschwister, bruder, schwester, frère, soeur, sœur
+    """,
+    SPOUSE: """
+        spouse, husband, wife, cónyuge, esposo, esposa, marido, mujer, 配偶者, 夫, 妻, ektefelle, ektemann, kone,
+        ehepartner, ehepartnerin, ehemann, ehefrau, mann, frau, gatte, gattin, conjoint, conjointe, époux, épouse, mari,
+        femme
+    """,
+    PARTNER: """
+        partner, domestic partner, boyfriend, girlfriend, fiancé, fiancée, sweetheart, date, pareja, novio, novia,
+        パートナー, 恋人, 彼氏, 彼女, samboer, kjæreste, lebensgefährte, lebensgefährtin, partnerin, verlobter,
+        verlobte, partenaire, compagnon, compagne, petit ami, petite amie
+    """,
+    FRIEND: "friend, amigo, amiga, 友人, 友達, venn, venninne, freund, freundin, ami, amie",
+    COLLEAGUE: """
+        colleague, co-worker, coworker, manager, assistant, boss, colega, jefe, jefa, asistente, 同僚, 上司, 部下,
+        アシスタント, マネージャー, kollega, sjef, assistent, kollege, kollegin, chef, chefin, vorgesetzter,
+        assistentin, collègue, directeur, assistante, referred by
+    """,
+    ACQUAINTANCE: "acquaintance, contact, met, conocido, conocida, 知人, bekjent, bekannter, bekannte, connaissance",
+    RELATIVE: """
+        relative, kin, family, aunt, uncle, cousin, niece, nephew, grandmother, grandfather, grandparent, grandchild,
+        grandson, granddaughter, mother-in-law, father-in-law, brother-in-law, sister-in-law, son-in-law,
+        daughter-in-law, pariente, familiar, tío, tía, primo, prima, sobrino, sobrina, abuelo, abuela, nieto, nieta,
+        suegro, suegra, cuñado, cuñada, 親戚, おじ, おば, 叔父, 叔母, いとこ, 祖父, 祖母, 孫, 甥, 姪, slektning, tante,
+        onkel, fetter, kusine, niese, nevø, bestemor, bestefar, svigermor, svigerfar, svoger, svigerinne, barnebarn,
+        verwandter, verwandte, vetter, cousine, nichte, neffe, grossmutter, oma, grossvater, opa, enkel, enkelin,
+        schwiegermutter, schwiegervater, schwager, schwägerin, membre de la famille, oncle, nièce, neveu, grand-mère,
+        grand-père, petit-fils, petite-fille, belle-soeur, beau-frère
+    """,
+}
+_TYPES: Final = {fold(word): kind for kind, text in _WORDS.items() for word in " ".join(text.split()).split(", ")}
+
+
+def type_of_word(word: str) -> str:
+    """What the person is to the one whom the card calls `word`; OTHER where the word is not known."""
+    return _TYPES.get(fold(word), OTHER)
+
+
+def related_names(lines: Iterable[str]) -> list[RelatedName]:
+    """All that unfolded lines of a card name, each once, in their order. What is at an address on the net is nobody,
+    nor is RFC 6350's "me".
+    """
+    texts = list(lines)
+    if not any("RELATED" in text.upper() for text in texts):
+        return []
+    parsed = [parse_line(text) for text in texts]
+    labels = labels_of(parsed)
+    found: dict[RelatedName, None] = {}
+    for line in parsed:
+        name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED else ""
+        words = [labels[line.group.lower()]] if line.group and line.group.lower() in labels else list(line.types)
+        if name and "me" not in words and not _is_address(name):
+            found[RelatedName(name, _type_of(line, words))] = None
+    return list(found)[:MOST]
+
+
+def _type_of(line: ContentLine, words: list[str]) -> str:
+    """By the most telling of the words: `TYPE=friend,spouse` is a spouse."""
+    types = [type_of_word(word) for word in words]
+    return next((kind for kind in (*_WORDS, OTHER) if kind in types), OTHER)
+
+
+def _is_address(name: str) -> bool:
+    scheme, colon, _ = name.partition(":")
+    return bool(colon) and scheme.lower() in {"http", "https", "mailto", "tel", "data", "file"}

@@ -1,0 +1,64 @@
+"""Routes of suggested relationships."""
+
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.viewsets import ApiViewSet
+from contacts_project.kernel.api.etags import conditional
+from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.schema import envelope
+from people.models import Person
+from relationships.api.answers import SuggestionAnswer, SuggestionError
+from relationships.api.serializers import AnswerSerializer
+from relationships.services import suggestions as services
+
+MANY = envelope("RelationshipSuggestions", suggestions=SuggestionAnswer(many=True))
+ACCEPTED = envelope("SuggestionsAccepted", accepted=serializers.IntegerField(), errors=SuggestionError(many=True))
+DISMISSED = envelope("SuggestionsDismissed", dismissed=serializers.IntegerField(), errors=SuggestionError(many=True))
+
+
+class AcceptSerializer(AnswerSerializer):
+    relatedPersonId = OwnedField(
+        "people.Person",
+        source="related_person",
+        required=False,
+        allow_null=True,
+        help_text="Whom the one suggestion means, where it is another or nobody yet.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("related_person") and len(attrs["ids"]) > 1:
+            raise serializers.ValidationError({"relatedPersonId": ["This goes with one id alone."]})
+        return attrs
+
+
+class SuggestionViewSet(ApiViewSet[Person]):
+    """Relationships that are likely. None is made without a yes."""
+
+    @extend_schema(operation_id="listRelationshipSuggestions", responses=MANY)
+    @conditional
+    def list(self, request: Request) -> HttpResponseBase:
+        """Likely relationships, by cards, common parents, a spouse's children and addresses: 200 of each reason."""
+        return Response({"suggestions": services.list_suggestions(self.owner)})
+
+    @extend_schema(operation_id="acceptRelationshipSuggestions", request=AcceptSerializer, responses={200: ACCEPTED})
+    @action(detail=False, methods=["post"])
+    def accept(self, request: Request) -> Response:
+        """Make the relationships; a name that nobody has makes a person."""
+        body = {"related_person": None, **self.read_body(AcceptSerializer)}
+        accepted, errors = services.accept_suggestions(owner=self.owner, now=timezone.now(), **body)
+        return Response({"accepted": accepted, "errors": errors})
+
+    @extend_schema(operation_id="dismissRelationshipSuggestions", request=AnswerSerializer, responses={200: DISMISSED})
+    @action(detail=False, methods=["post"])
+    def dismiss(self, request: Request) -> Response:
+        """Never suggest these again."""
+        dismissed, errors = services.dismiss_suggestions(owner=self.owner, **self.read_body(AnswerSerializer))
+        return Response({"dismissed": dismissed, "errors": errors})

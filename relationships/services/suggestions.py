@@ -1,0 +1,129 @@
+"""Suggestions of relationships: listing them, and the user's answers, without which nothing is made."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User
+from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
+from contacts_project.kernel.ownership.account_lock import account_write
+from people.duplicates.keys import name_key
+from people.models import Person, RelationshipType
+from people.names import NameParts
+from people.services.person_writer import create_person
+from relationships.models import AnsweredSuggestion
+from relationships.services.relationships import create_relationship
+from relationships.suggestions.cards import card_suggestions, suggestions_with_ids
+from relationships.suggestions.derived import derived_suggestions
+from relationships.suggestions.names import split_name
+from relationships.suggestions.suggestion import Settled, Suggestion, add_answers, types_by_name
+
+Errors = list[dict[str, Any]]
+ANSWERED = "This suggestion has been answered already."
+
+
+def list_suggestions(owner: User) -> list[dict[str, Any]]:
+    """As GET /api/relationship-suggestions answers: those of cards, then what follows from what is known."""
+    types, settled = types_by_name(owner), Settled()
+    add_answers(settled, owner)
+    found = [*card_suggestions(owner, settled), *derived_suggestions(owner, settled)]
+    return [one.answer(types) for one in found]
+
+
+def accept_suggestions(
+    *, owner: User, ids: Sequence[UUID], related_person: Person | None, now: dt.datetime
+) -> tuple[int, Errors]:
+    """Make the relationships; returns how many, and by id why others were not made. Raises FieldError: no own id.
+
+    A name that nobody has makes a person, the same one for all that bear it here. `related_person` takes the place of
+    whom the suggestion means.
+    """
+    with account_write(owner):
+        acceptance = _Acceptance(owner, related_person, now)
+        return _answer(owner, ids, acceptance.accept)
+
+
+def dismiss_suggestions(*, owner: User, ids: Sequence[UUID]) -> tuple[int, Errors]:
+    """They are never made again; returns how many, and by id what was wrong. Raises FieldError: no own id."""
+    with account_write(owner):
+        return _answer(owner, ids, lambda one: _note(owner, one, one.related_person_id, accepted=False))
+
+
+def _answer(owner: User, ids: Sequence[UUID], answer: Callable[[Suggestion], None]) -> tuple[int, Errors]:
+    """Under the caller's lock. One that is refused takes nothing of the others back."""
+    answered = set(AnsweredSuggestion.objects.owned_by(owner).filter(pk__in=ids).values_list("pk", flat=True))
+    found = _find(owner, [key for key in ids if key not in answered])
+    for place, key in enumerate(ids):
+        if key not in answered and key not in found:
+            raise FieldError(f"ids.{place}", UNKNOWN_ID)
+    errors: Errors = [{"id": key, "error": ANSWERED} for key in ids if key in answered]
+    for key, one in found.items():
+        try:
+            with transaction.atomic():
+                answer(one)
+        except DomainError as error:
+            errors.append({"id": key, "error": error.message})
+    return len(ids) - len(errors), errors
+
+
+def _find(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
+    """The suggestions with these ids, in their order. Only where cards do not have them all the rest is derived."""
+    found = {one.id: one for one in suggestions_with_ids(owner, ids)}
+    if len(found) < len(ids):
+        settled = Settled()
+        add_answers(settled, owner)
+        found |= {one.id: one for one in derived_suggestions(owner, settled, most=None)}
+    return {key: found[key] for key in ids if key in found}
+
+
+def _note(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
+    AnsweredSuggestion.objects.create(
+        id=one.id,
+        owner=owner,
+        person_id=one.person_id,
+        related_person_id=related_person_id,
+        named=one.named,
+        type_name=one.type_name,
+        accepted=accepted,
+    )
+
+
+class _Acceptance:
+    """One request: whom it has made of names by now, and the account's types."""
+
+    def __init__(self, owner: User, related_person: Person | None, now: dt.datetime) -> None:
+        self.owner, self.related_person, self.now = owner, related_person, now
+        self.types = {row.name: row for row in RelationshipType.objects.owned_by(owner).active()}
+        self.made: dict[str, Person] = {}
+
+    def accept(self, one: Suggestion) -> None:
+        """Raises FieldError, PlanLimitError."""
+        related = self.related_person or self._related(one)
+        create_relationship(
+            owner=self.owner,
+            person=self._person(one.person_id, "personId"),
+            related_person=related,
+            relationship_type=self.types.get(one.type_name),
+            notes=None,
+            now=self.now,
+        )
+        _note(self.owner, one, related.pk, accepted=True)
+
+    def _related(self, one: Suggestion) -> Person:
+        if one.related_person_id:
+            return self._person(one.related_person_id, "relatedPersonId")
+        name, surname = split_name(one.related_name)
+        key = name_key(NameParts(name, surname)) or one.related_name
+        if key not in self.made:
+            data = {"name": name, "surname": surname}
+            self.made[key] = create_person(owner=self.owner, data=data, now=self.now)
+        return self.made[key]
+
+    def _person(self, person_id: UUID, field: str) -> Person:
+        person: Person | None = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[person_id])
+        if person is None:
+            raise FieldError(field, UNKNOWN_ID)
+        return person

@@ -1,0 +1,197 @@
+"""Suggestions of relationships: out of cards, by reason, answered once, and carried wherever the account goes."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from contacts_project.kernel.invariants import breaches
+from people.models import Person
+from relationships.models import Relationship
+from tests.client import Client, client_of
+from tests.people.importing.test_vcard_import import send, vcard
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/relationship-suggestions"
+
+
+def suggestions(api: Client) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.ok("GET", PATH)["suggestions"]
+    return found
+
+
+def told(api: Client) -> list[tuple[str, str, str, str]]:
+    return [(one["personName"], one["typeName"], one["relatedName"], one["reason"]) for one in suggestions(api)]
+
+
+def add(api: Client, name: str, **fields: Any) -> str:
+    made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
+    return made
+
+
+def relate(api: Client, person: str, kind: str, related: str) -> None:
+    types = {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    body = {"personId": person, "relatedPersonId": related, "relationshipTypeId": types[kind]}
+    api.ok("POST", "/api/relationships", body)
+
+
+def ties(api: Client) -> set[tuple[str, str, str]]:
+    rows = api.ok("GET", "/api/relationships")["relationships"]
+    names = {row["id"]: row["name"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    return {(row["person"]["name"], names[row["relationshipTypeId"]], row["relatedPerson"]["name"]) for row in rows}
+
+
+def card(*lines: str) -> bytes:
+    return vcard("N:Meier;Anna;;;", "FN:Anna Meier", "UID:urn:uuid:anna", *lines)
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [
+        *(("_$!<Mother>!$_", "CHILD"), ("Mutter", "CHILD"), ("hija", "PARENT"), ("søster", "SIBLING")),
+        *(("妻", "SPOUSE"), ("petite amie", "PARTNER"), ("_$!<Manager>!$_", "COLLEAGUE"), ("Tante", "RELATIVE")),
+        *(("_$!<Friend>!$_", "FRIEND"), ("Zahnarzt", "OTHER")),
+    ],
+)
+def test_a_label_in_any_language_is_a_type(api: Client, label: str, kind: str) -> None:
+    send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", f"item1.X-ABLabel:{label}"))
+    assert told(api) == [("Anna Meier", kind, "Carla Wolf", "card")]
+
+
+def test_names_mean_people_as_duplicates_do(api: Client) -> None:
+    """A lone given name of the family is tried with the surname; a UID means its person, a web address nobody."""
+    bob, eve = add(api, "Robert", surname="Hill", nickname="Bob"), add(api, "Eve")
+    uid = api.ok("GET", f"/api/people/{eve}")["person"]["uid"]
+    lines = ["TYPE=child;VALUE=text:Carla", "TYPE=spouse;VALUE=text:Bob Hill", f"TYPE=friend:{uid}"]
+    lines += ["TYPE=me;VALUE=text:Myself", "TYPE=kin:https://example.org/x", "TYPE=kin:urn:uuid:nobody"]
+    send(api, card(*(f"RELATED;{line}" for line in lines)))
+    send(api, vcard("N:Meier;Carla;;;", "FN:Carla Meier", "X-ABRELATEDNAMES;TYPE=mother:Anna Meier"))
+    carla = str(Person.unscoped.get(name="Carla").pk)
+    # Carla's card says the same from the other side.
+    assert [(one["relatedPersonId"], one["typeName"]) for one in suggestions(api)] == [
+        (carla, "PARENT"),
+        (bob, "SPOUSE"),
+        (eve, "FRIEND"),
+    ]
+
+
+def test_many_are_accepted_at_once_and_made_whole(api: Client) -> None:
+    add(api, "Carla", surname="Meier")
+    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Meier", "RELATED;TYPE=spouse;VALUE=text:Wolf\\, Paul"))
+    send(api, vcard("N:Meier;Otto;;;", "FN:Otto Meier", "RELATED;TYPE=friend;VALUE=text:Paul Wolf"))
+    ids = [one["id"] for one in suggestions(api)]
+    assert Relationship.unscoped.count() == 0
+    assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 3, "errors": []}
+    assert ties(api) == {
+        *(("Anna Meier", "PARENT", "Carla Meier"), ("Carla Meier", "CHILD", "Anna Meier")),
+        *(("Anna Meier", "SPOUSE", "Paul Wolf"), ("Paul Wolf", "SPOUSE", "Anna Meier")),
+        *(("Otto Meier", "FRIEND", "Paul Wolf"), ("Paul Wolf", "FRIEND", "Otto Meier")),
+    }
+    paul = Person.unscoped.get(name="Paul")
+    assert paul.surname == "Wolf"
+    again = api.ok("POST", f"{PATH}/accept", {"ids": ids[:1]})
+    assert (again["accepted"], [error["id"] for error in again["errors"]]) == (0, ids[:1])
+    # Anna's husband may be Carla's father: a suggestion, no more.
+    assert told(api) == [("Paul Wolf", "PARENT", "Carla Meier", "parent_of_spouses_child")]
+
+
+def test_one_may_mean_somebody_else(api: Client, mallory: User) -> None:
+    theirs = add(client_of(mallory), "Carla")
+    other = add(api, "Karla", surname="W")
+    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=kin;VALUE=text:Ben Wolf"))
+    first, second = (one["id"] for one in suggestions(api))
+    bodies: tuple[dict[str, Any], ...] = (
+        {"ids": [first], "relatedPersonId": theirs},
+        {"ids": [first, second], "relatedPersonId": other},
+        {"ids": [first, other]},
+        {"ids": []},
+        {"ids": [1]},
+    )
+    for body in bodies:
+        assert api.call("POST", f"{PATH}/accept", body).status_code == 400
+    assert api.ok("POST", f"{PATH}/accept", {"ids": [first], "relatedPersonId": other})["accepted"] == 1
+    assert ("Karla W", "CHILD", "Anna Meier") in ties(api)
+    stranger = client_of(mallory)
+    assert stranger.call("POST", f"{PATH}/dismiss", {"ids": [second]}).status_code == 400
+    assert suggestions(stranger) == []
+
+
+def test_what_is_known_suggests_more(api: Client) -> None:
+    home = {"type": "home", "streetLine1": "Hauptstr. 1", "postalCode": "10115", "locality": "Berlin"}
+    eva, tom = add(api, "Eva", surname="Roth"), add(api, "Tom", surname="Roth", addresses=[home])
+    ida, max_ = add(api, "Ida"), add(api, "Max", addresses=[{**home, "streetLine1": "hauptstr 1", "postalCode": None}])
+    add(api, "Office", addresses=[{**home, "type": "work"}])
+    relate(api, eva, "PARENT", ida)
+    relate(api, tom, "CHILD", eva)
+    relate(api, eva, "SPOUSE", max_)
+    assert told(api) == [
+        ("Ida", "SIBLING", "Tom Roth", "siblings"),
+        ("Max", "PARENT", "Ida", "parent_of_spouses_child"),
+        ("Max", "PARENT", "Tom Roth", "parent_of_spouses_child"),
+    ]
+    ids = [one["id"] for one in suggestions(api)]
+    assert ids == [one["id"] for one in suggestions(api)]
+    assert api.ok("POST", f"{PATH}/dismiss", {"ids": ids[2:]}) == {"dismissed": 1, "errors": []}
+    assert api.ok("POST", f"{PATH}/accept", {"ids": ids[:2]})["accepted"] == 2
+    assert told(api) == []
+    api.ok("PUT", f"/api/people/{eva}", {"addresses": [home]})
+    assert told(api) == []  # they are something to each other, or were answered about
+    api.ok("PUT", f"/api/people/{ida}", {"addresses": [home]})
+    assert told(api) == []
+    add(api, "Leo", surname="Roth", addresses=[home])
+    assert ("Tom Roth", "RELATIVE", "Leo Roth", "household") in told(api)
+    api.ok("DELETE", f"/api/people/{tom}")
+    assert "Tom Roth" not in str(told(api))
+    assert list(breaches("related names")) == list(breaches("look-up keys")) == []
+
+
+def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
+    lines = ("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=friend;VALUE=text:Ben Wolf")
+    send(api, card(*lines))
+    carla, ben = suggestions(api)
+    assert api.ok("POST", f"{PATH}/dismiss", {"ids": [carla["id"]]})["dismissed"] == 1
+    send(api, card(*lines, "NOTE:newer"))
+    assert suggestions(api) == [ben]
+    there = client_of(mallory)
+    there.reader = None  # reads what was alice's by right
+    for _ in range(2):
+        there.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
+    assert told(there) == told(api)
+    add(api, "Carla", surname="Wolf")
+    assert suggestions(api) == [ben]
+    send(api, vcard("N:Meier;Anne;;;", "FN:Anne Meier", "UID:urn:uuid:anne", lines[1]))
+    anna, anne = (Person.unscoped.get(owner=ben_owner(api), name=name) for name in ("Anna", "Anne"))
+    merged = api.ok("POST", "/api/people/merge", {"primaryId": str(anne.pk), "secondaryId": str(anna.pk)})
+    assert told(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
+    api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
+    assert len(told(api)) == 2
+    assert list(breaches("related names")) == []
+
+
+def ben_owner(api: Client) -> User:
+    assert api.reader is not None
+    return api.reader
+
+
+def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: Any) -> None:
+    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf"))
+    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {**settings.PLAN_LIMITS, "FREE": {"people": 1}}
+    (one,) = suggestions(api)
+    answer = api.ok("POST", f"{PATH}/accept", {"ids": [one["id"]]})
+    assert (answer["accepted"], len(answer["errors"])) == (0, 1)
+    assert told(api) == [("Anna Meier", "PARENT", "Carla Wolf", "card")]
+
+
+def test_it_takes_the_same_statements_for_one_and_for_fifty(api: Client) -> None:
+    counts = []
+    for number in (1, 50):
+        send(api, card(*(f"RELATED;TYPE=friend;VALUE=text:Ben Wolf{n}" for n in range(number))))
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert len(suggestions(api)) == number
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 12
