@@ -20,7 +20,7 @@ from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
 
-Key = tuple[UUID, dt.date, str]
+Key = tuple[UUID, dt.date, str, int | None]
 NO_CHANNEL, MISSED = "no_channel", "missed"
 
 
@@ -48,10 +48,14 @@ class Planned:
     due_at: dt.datetime
     content: Mapping[str, Any]
     person_id: UUID | None = None
+    lead_days: int = 0
+    is_made_up: bool = False
+    """A notice whose day has passed: it is for who has had no other of this occurrence."""
 
     @property
     def key(self) -> Key:
-        return self.source_id, self.occurrence_on, self.kind.value
+        lead_days = None if self.is_made_up else self.lead_days
+        return self.source_id, self.occurrence_on, self.kind.value, lead_days
 
 
 @dataclass
@@ -139,6 +143,7 @@ class AccountPlan:
             source_id=planned.source_id,
             person_id=planned.person_id,
             occurrence_on=planned.occurrence_on,
+            lead_days=planned.lead_days,
             content={
                 **planned.content,
                 **first_sent_content(self.sends_on, planned.kind, planned.occurrence_on, late=late),
@@ -162,13 +167,14 @@ def write_plans(plans: Sequence[AccountPlan]) -> int:
 
 
 def _known(plans: Sequence[AccountPlan]) -> dict[Key, set[tuple[str, str]]]:
-    """The rows that there are, each with its channel and code."""
+    """The rows that there are, each with its channel and code, by their own lead days and by any (None)."""
     sources = {item.source_id for plan in plans for item in plan.planned}
     rows = Delivery.unscoped.filter(owner_id__in=[plan.owner.pk for plan in plans], source_id__in=sources)
     known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
-    columns = ("source_id", "occurrence_on", "kind", "channel", "code")
-    for source_id, occurrence_on, kind, channel, code in rows.values_list(*columns):
-        known[source_id, occurrence_on, kind].add((channel, code))
+    columns = ("source_id", "occurrence_on", "kind", "lead_days", "channel", "code")
+    for source_id, occurrence_on, kind, lead_days, channel, code in rows.values_list(*columns):
+        for key in (lead_days, None):
+            known[source_id, occurrence_on, kind, key].add((channel, code))
     return known
 
 

@@ -42,7 +42,7 @@ class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  #
 
 
 class Delivery(Leased, OwnedModel):
-    """One (source, occurrence, kind, destination), made when it is due; the database has it once.
+    """One (source, occurrence, kind, lead days, destination), made when it is due; the database has it once.
 
     The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
     occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
@@ -56,6 +56,7 @@ class Delivery(Leased, OwnedModel):
     source_id = models.UUIDField()
     person = models.ForeignKey(Person, null=True, on_delete=models.CASCADE, related_name="+")
     occurrence_on = models.DateField()
+    lead_days = models.PositiveSmallIntegerField(default=0)
     channel = models.CharField(max_length=10, blank=True)
     target_key = models.CharField(max_length=64, blank=True)
     label = models.CharField(max_length=254, blank=True)
@@ -79,9 +80,9 @@ class Delivery(Leased, OwnedModel):
     objects = OwnedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
 
     @property
-    def once(self) -> tuple[UUID, dt.date, str]:
+    def once(self) -> tuple[UUID, dt.date, str, int]:
         """What is told once over each destination."""
-        return self.source_id, self.occurrence_on, self.kind
+        return self.source_id, self.occurrence_on, self.kind, self.lead_days
 
     class Meta:
         verbose_name_plural = "deliveries"
@@ -89,7 +90,8 @@ class Delivery(Leased, OwnedModel):
             one_of(NoticeKind, "kind", name="delivery_kind_known"),
             one_of(DeliveryState, "state", name="delivery_state_known"),
             models.UniqueConstraint(
-                fields=["source_id", "occurrence_on", "kind", "channel", "target_key"], name="delivery_once"
+                fields=["source_id", "occurrence_on", "kind", "lead_days", "channel", "target_key"],
+                name="delivery_once",
             ),
         ]
         indexes = [

@@ -36,6 +36,7 @@ _LINE_BYTES = 75
 _DATE_COLUMNS = (
     *("id", "person_id", "type", "title", "date", "year_unknown", "updated_at", "next_occurrence_on"),
     *("reminder_enabled", "reminder_type", "reminder_interval", "reminder_interval_unit", "reminder_lead_days"),
+    "extra_lead_days",
 )
 
 
@@ -144,14 +145,13 @@ class _EventWriter:
         return display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format)
 
     def _triggers(self, row: Any) -> list[str]:
-        """When the alarms of a date go off: at the reminder hour of the day, and of the day of the advance notice."""
+        """When the alarms of a date go off: at the reminder hour of the day, and of the days of its notices."""
         rule = schedule.date_rule(row, self._clock) if self._alarms else None
         if rule is None:
             return []
         following = rule.recurrence.on_or_after(self._today)
-        has_lead = following is not None and rule.recurrence.lead_day(following, rule.lead_days) is not None
-        lead = [_before(rule.lead_days * 24 - self._clock.hour)] if has_lead else []
-        return [_after(self._clock.hour), *lead]
+        notices = [] if following is None else [(following - day).days for day in rule.notice_days(following)]
+        return [_after(self._clock.hour), *(_before(days * 24 - self._clock.hour) for days in notices)]
 
 
 def _event(

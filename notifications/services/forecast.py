@@ -124,11 +124,9 @@ def _notices_left_out(
     row: ImportantDate, rule: ReminderRule, forecast: Forecast, facts: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Advance notices that the account or the date asks for, and that would not lie after the previous occurrence."""
-    if not rule.lead_days:
-        return
-    end = forecast.until + dt.timedelta(rule.lead_days)
-    for day in rule.recurrence.between(forecast.today + dt.timedelta(1), end):
-        if rule.recurrence.lead_day(day, rule.lead_days) is None and day <= forecast.until:
+    wanted = [lead for lead in rule.leads if lead]
+    for day in rule.recurrence.between(forecast.today + dt.timedelta(1), forecast.until) if wanted else ():
+        if len(rule.notice_days(day)) < len(wanted):
             yield forecast.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
 
 

@@ -179,7 +179,11 @@ def _planned_date(row: ImportantDate, reminder: Reminder, due_at: dt.datetime, p
         "yearUnknown": row.year_unknown,
         "turns": None if row.year_unknown else turns(row.date, day, plan.calendar.leap_day),
     }
-    return Planned(_KINDS[reminder.kind], row.pk, day, due_at, content, row.person_id)
+    return Planned(
+        *(_KINDS[reminder.kind], row.pk, day, due_at, content, row.person_id),
+        lead_days=reminder.lead_days,
+        is_made_up=plan.calendar.today(due_at) > reminder.day and reminder.kind is ReminderKind.LEAD,
+    )
 
 
 def _planned_contact(person: Person, day: dt.date, due_at: dt.datetime, plan: AccountPlan) -> Planned:

@@ -104,6 +104,21 @@ class AnyDay(serializers.Field[dt.date, Any, str, Any]):
         return f"{value.isoformat()}T00:00:00.000Z"
 
 
+class ExtraLeadDays(serializers.ListField):
+    """Days before the date of further notices beside that of `reminderLeadDays`: up to three different numbers."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=StrictIntegerField(min_value=0, max_value=365), max_length=3, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[int]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError("This must be a list.")
+        days: list[int] = super().to_internal_value(data)
+        if len(set(days)) < len(days):
+            raise serializers.ValidationError("Each number of days once.")
+        return days
+
+
 class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     """The body of one important date, and its answer."""
 
@@ -124,6 +139,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     reminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
     )
+    extraLeadDays = ExtraLeadDays(source="extra_lead_days", required=False)
     deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
     createdAt = serializers.DateTimeField(source="created_at", read_only=True)
     updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)
@@ -171,9 +187,11 @@ class ImportantDateEntrySerializer(ImportantDateSerializer):
 def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
     if not attrs["reminder_enabled"]:
         kind = interval = unit = lead = None
+        extra: list[int] = []
     else:
         kind, lead = attrs.get("reminder_type") or ReminderType.RECURRING.value, attrs.get("reminder_lead_days")
         interval, unit = attrs.get("reminder_interval") or 1, attrs.get("reminder_interval_unit") or Unit.YEARS.value
+        extra = attrs.get("extra_lead_days", [])
         if kind == ReminderType.ONCE:
             interval = unit = None
     return {
@@ -181,6 +199,7 @@ def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
         "reminder_interval": interval,
         "reminder_interval_unit": unit,
         "reminder_lead_days": lead,
+        "extra_lead_days": extra,
     }
 
 

@@ -4,7 +4,6 @@ import datetime as dt
 
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.vocabularies import ReminderKind
 
 # Whoever moves to another zone may have had the reminders of a day that is still ahead there.
 _AHEAD = dt.timedelta(days=2)
@@ -18,10 +17,8 @@ def has_right_reminder(row: ImportantDate, clock: schedule.Calendar, now: dt.dat
     coming = rule.scheduled_from(clock.today(now) + _AHEAD)
     if row.next_due_at is None:
         return coming is None or clock.instant(coming.day) is None
-    if row.next_occurrence_on is None or not row.next_kind:
-        return False
-    reminder = rule.reminder_of(row.next_occurrence_on, ReminderKind(row.next_kind))
-    if reminder is None or (coming and coming.day < reminder.day):
+    reminder = schedule.reminder_of(row)
+    if reminder is None or not rule.has(reminder) or (coming and coming.day < reminder.day):
         return False
     return _is_at(row.next_due_at, clock.instant(reminder.day), now)
 

@@ -126,38 +126,41 @@ class Reminder:
     kind: ReminderKind
     day: date
 
+    @property
+    def lead_days(self) -> int:
+        """How many days before the occurrence; 0 for the day itself."""
+        return (self.occurrence - self.day).days
+
 
 @dataclass(frozen=True, slots=True)
 class ReminderRule:
-    """A recurrence with its advance notice; the reminders of it form one chain in order of their days."""
+    """A recurrence with its advance notices, `leads` days before each; its reminders form one chain by their days."""
 
     recurrence: Recurrence
-    lead_days: int = 0
+    leads: tuple[int, ...] = ()
 
     def first_from(self, day: date) -> Reminder | None:
-        """Of the first occurrence on `day` or later, the notice even where its day has passed, else the day.
+        """Of the first occurrence on `day` or later, the last notice whose day has come, else what comes first.
 
-        So a reminder switched on inside its lead window still gives notice.
+        So a reminder switched on inside its lead window still gives notice, once.
         """
         occurrence = self.recurrence.on_or_after(day)
         if occurrence is None:
             return None
-        return self._on_the_day(occurrence) if occurrence == day else self._opening(occurrence)
+        reminders = self._of(occurrence)
+        return next((reminder for reminder in reversed(reminders) if reminder.day <= day), reminders[0])
 
     def scheduled_from(self, day: date) -> Reminder | None:
         """The first reminder whose own day is `day` or later."""
         occurrence = self.recurrence.on_or_after(day)
-        if occurrence is None:
-            return None
-        opening = self._opening(occurrence)
-        return opening if opening.day >= day else self._on_the_day(occurrence)
+        return None if occurrence is None else next(found for found in self._of(occurrence) if found.day >= day)
 
     def following(self, reminder: Reminder) -> Reminder | None:
         """The next in the chain."""
-        if reminder.kind is ReminderKind.LEAD:
-            return self._on_the_day(reminder.occurrence)
+        if later := [found for found in self._of(reminder.occurrence) if found.day > reminder.day]:
+            return later[0]
         occurrence = self.recurrence.after(reminder.occurrence)
-        return None if occurrence is None else self._opening(occurrence)
+        return None if occurrence is None else self._of(occurrence)[0]
 
     def between(self, start: date, end: date) -> Iterator[Reminder]:
         """The reminders whose own days lie from `start` to `end`, both included."""
@@ -166,25 +169,19 @@ class ReminderRule:
             yield reminder
             reminder = self.following(reminder)
 
-    def reminder_of(self, occurrence: date, kind: ReminderKind) -> Reminder | None:
-        """The reminder of this kind for an occurrence; None where the rule has none."""
-        if self.recurrence.on_or_after(occurrence) != occurrence:
-            return None
-        reminder = self._on_the_day(occurrence) if kind is ReminderKind.DAY else self._opening(occurrence)
-        return reminder if reminder.kind is kind else None
-
     def has(self, reminder: Reminder) -> bool:
         """Whether the reminder is still one of this rule's."""
-        if self.recurrence.on_or_after(reminder.occurrence) != reminder.occurrence:
-            return False
-        return reminder.kind is ReminderKind.DAY or self._opening(reminder.occurrence) == reminder
+        is_occurrence = self.recurrence.on_or_after(reminder.occurrence) == reminder.occurrence
+        return is_occurrence and reminder in self._of(reminder.occurrence)
 
-    def _opening(self, occurrence: date) -> Reminder:
-        lead = self.recurrence.lead_day(occurrence, self.lead_days)
-        return self._on_the_day(occurrence) if lead is None else Reminder(occurrence, ReminderKind.LEAD, lead)
+    def notice_days(self, occurrence: date) -> list[date]:
+        """The days of its notices, without those that would not lie after the previous occurrence, in order."""
+        days = (self.recurrence.lead_day(occurrence, lead) for lead in sorted(self.leads, reverse=True))
+        return [day for day in days if day is not None]
 
-    def _on_the_day(self, occurrence: date) -> Reminder:
-        return Reminder(occurrence, ReminderKind.DAY, occurrence)
+    def _of(self, occurrence: date) -> list[Reminder]:
+        notices = [Reminder(occurrence, ReminderKind.LEAD, day) for day in self.notice_days(occurrence)]
+        return [*notices, Reminder(occurrence, ReminderKind.DAY, occurrence)]
 
 
 def contact_recurrence(contacted: date, interval: int, unit: Unit, leap_day: LeapDayRule) -> Recurrence:

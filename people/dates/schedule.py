@@ -84,14 +84,15 @@ def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
     if not row.reminder_enabled:
         return None
     lead = clock.lead_days if row.reminder_lead_days is None else row.reminder_lead_days
+    leads = tuple({lead, *row.extra_lead_days})
     if row.reminder_type != ReminderType.ONCE:
         unit = Unit(row.reminder_interval_unit or Unit.YEARS)
-        return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, clock.leap_day), lead)
+        return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, clock.leap_day), leads)
     if row.year_unknown and row.next_occurrence_on:
         # From the start of that year: another leap day rule may put the day before the stored one.
         start = row.next_occurrence_on.replace(month=1, day=1)
-        return ReminderRule(once_from(row.date, start, clock.leap_day), lead)
-    return ReminderRule(Recurrence(row.date, None, 1, clock.leap_day), lead)
+        return ReminderRule(once_from(row.date, start, clock.leap_day), leads)
+    return ReminderRule(Recurrence(row.date, None, 1, clock.leap_day), leads)
 
 
 def plan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
@@ -132,10 +133,11 @@ def reset_date(row: ImportantDate, clock: Calendar, since: dt.date) -> None:
 
 
 def reminder_of(row: ImportantDate) -> Reminder | None:
-    """What the row is waiting to send; its day is that of the occurrence."""
+    """What the row is waiting to send."""
     if row.next_occurrence_on is None or not row.next_kind:
         return None
-    return Reminder(row.next_occurrence_on, ReminderKind(row.next_kind), row.next_occurrence_on)
+    day = row.next_occurrence_on - dt.timedelta(row.next_lead_days)
+    return Reminder(row.next_occurrence_on, ReminderKind(row.next_kind), day)
 
 
 def _set_date(row: ImportantDate, reminder: Reminder | None, clock: Calendar, earliest: dt.datetime | None) -> None:
@@ -143,6 +145,7 @@ def _set_date(row: ImportantDate, reminder: Reminder | None, clock: Calendar, ea
     row.next_due_at = max(due, earliest) if due and earliest else due
     row.next_occurrence_on = reminder.occurrence if reminder and due else None
     row.next_kind = reminder.kind.value if reminder and due else ""
+    row.next_lead_days = reminder.lead_days if reminder and due else 0
 
 
 def contact_rule(person: Person, clock: Calendar) -> Recurrence | None:
@@ -192,7 +195,9 @@ def _set_contact(person: Person, day: dt.date | None, clock: Calendar, earliest:
     person.contact_due_on = day if due else None
 
 
-DATE_COLUMNS: tuple[str, ...] = ("next_due_at", "next_occurrence_on", "next_kind")
+NO_REMINDER = {"next_due_at": None, "next_occurrence_on": None, "next_kind": "", "next_lead_days": 0}
+"""What the columns of a date say that reminds of nothing."""
+DATE_COLUMNS: tuple[str, ...] = tuple(NO_REMINDER)
 CONTACT_COLUMNS: tuple[str, ...] = ("contact_due_at", "contact_due_on")
 CONTACT_FIELDS: tuple[str, ...] = (
     *CONTACT_COLUMNS,

@@ -35,8 +35,9 @@ class MonthDay(models.Func):
 class ImportantDate(TrashModel):
     """A day worth remembering. With `year_unknown` the stored year is 1604, a leap year (open points, section 7).
 
-    `next_due_at` is the instant of its next reminder (null: none will come), `next_occurrence_on` and `next_kind` say
-    which one that is (people.dates.schedule). They are computed in the same transaction as any write that moves them.
+    `extra_lead_days` are those of further notices, each a number of its own. `next_due_at` is the instant of its next
+    reminder (null: none will come); `next_occurrence_on`, `next_kind` and `next_lead_days` say which one that is
+    (people.dates.schedule). They are computed in the same transaction as any write that moves them.
     """
 
     owner = owner_without_index()
@@ -53,12 +54,14 @@ class ImportantDate(TrashModel):
     reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
     reminder_interval_unit = models.CharField(max_length=6, choices=Unit.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     reminder_lead_days = models.PositiveSmallIntegerField(null=True, blank=True)
+    extra_lead_days = models.JSONField(default=list, blank=True)
     next_due_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_occurrence_on = models.DateField(null=True, blank=True, editable=False)
     next_kind = models.CharField(max_length=4, choices=ReminderKind.choices, default="", blank=True, editable=False)
+    next_lead_days = models.PositiveSmallIntegerField(default=0, editable=False)
 
     FEED_TYPE = "importantDate"
-    QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind"})
+    QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind", "next_lead_days"})
 
     unscoped = UnscopedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
     objects = OwnedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)

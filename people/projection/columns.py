@@ -77,6 +77,17 @@ class JsonBoolean(Func):
         return self.as_sql(compiler, connection, template="%(expressions)s", **context)
 
 
+class JsonDocument(Func):
+    """A JSON column inside a JsonObject; SQLite has it as text."""
+
+    arity = 1
+    output_field = TextField()
+    template = "json(%(expressions)s)"
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="%(expressions)s", **context)
+
+
 class MidnightText(Func):
     """A date as an important date shows it, `YYYY-MM-DDT00:00:00.000Z`."""
 

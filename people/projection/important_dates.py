@@ -22,6 +22,7 @@ def important_date_answer(row: ImportantDate) -> dict[str, Any]:
         "reminderInterval": row.reminder_interval,
         "reminderIntervalUnit": row.reminder_interval_unit,
         "reminderLeadDays": row.reminder_lead_days,
+        "extraLeadDays": row.extra_lead_days,
         "deletedAt": timestamp(row.deleted_at),
         "createdAt": timestamp(row.created_at),
         "updatedAt": timestamp(row.updated_at),

@@ -22,7 +22,7 @@ from people.extensions import EXTENSIONS
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
-from people.projection.columns import JsonBoolean, JsonMembers, JsonObject, MidnightText, column_of
+from people.projection.columns import JsonBoolean, JsonDocument, JsonMembers, JsonObject, MidnightText, column_of
 
 # Rows fetched at once: each time is a round trip to PostgreSQL.
 FETCH = 250
@@ -224,6 +224,7 @@ DATE_COLUMNS = JsonObject(
     reminderInterval=F("reminder_interval"),
     reminderIntervalUnit=F("reminder_interval_unit"),
     reminderLeadDays=F("reminder_lead_days"),
+    extraLeadDays=JsonDocument("extra_lead_days"),
     deletedAt=Value(None),  # active dates alone
     createdAt=TimeText("created_at"),
     updatedAt=TimeText("updated_at"),

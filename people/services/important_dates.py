@@ -112,7 +112,8 @@ def _check_type_once(row: ImportantDate, kind: str | None) -> None:
 def _trash(rows: Iterable[ImportantDate], now: dt.datetime) -> None:
     for row in rows:
         row.deleted_at = now
-        row.next_due_at, row.next_occurrence_on, row.next_kind = None, None, ""
+        for column, value in schedule.NO_REMINDER.items():
+            setattr(row, column, value)
         row.save()
 
 

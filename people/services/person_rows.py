@@ -34,6 +34,7 @@ DATE_FIELDS = (
     "reminder_interval",
     "reminder_interval_unit",
     "reminder_lead_days",
+    "extra_lead_days",
 )
 # A change of these moves the reminder; a new title alone must not send it again.
 _MOVING = frozenset(DATE_FIELDS) - {"type", "title"}
@@ -180,7 +181,9 @@ def replace_dates(
         _check_types(entries)
     kept = {row.pk for row, _ in pairs}
     if left := [key for rows in present.values() for key in rows if key not in kept]:
-        ImportantDate.objects.owned_by(owner).filter(pk__in=left).update(deleted_at=now, updated_at=now, **_NO_REMINDER)
+        ImportantDate.objects.owned_by(owner).filter(pk__in=left).update(
+            deleted_at=now, updated_at=now, **schedule.NO_REMINDER
+        )
     # Two dates may swap their types: those that change theirs give it up first.
     if moved := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
         ImportantDate.objects.owned_by(owner).filter(pk__in=moved).update(type=None)
@@ -232,7 +235,6 @@ def _rows_for(
 
 # What makes an entry without an id the same date: all that it says, else its type (once a person) or its title.
 _SAYS_ALL, _SAYS_WHAT = ("type", "title", "date"), ("type", "title")
-_NO_REMINDER = {"next_due_at": None, "next_occurrence_on": None, "next_kind": ""}
 
 
 def _check_types(entries: list[dict[str, Any]]) -> None:
@@ -252,6 +254,7 @@ def set_date(
     before = {field: getattr(row, field) for field in _MOVING}
     for field in DATE_FIELDS:
         setattr(row, field, data.get(field))
+    row.extra_lead_days = row.extra_lead_days or []
     if row._state.adding or before != {field: getattr(row, field) for field in _MOVING}:
         schedule.plan_date(row, clock(), now)
     row.updated_at = now

@@ -42,6 +42,7 @@ _NO_REMINDER: dict[str, Any] = {
     "reminder_interval": None,
     "reminder_interval_unit": None,
     "reminder_lead_days": None,
+    "extra_lead_days": [],
 }
 
 

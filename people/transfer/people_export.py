@@ -34,6 +34,7 @@ _DATE = {
     "reminderInterval": "reminder_interval",
     "reminderIntervalUnit": "reminder_interval_unit",
     "reminderLeadDays": "reminder_lead_days",
+    "extraLeadDays": "extra_lead_days",
     "createdAt": "created_at",
     "deletedAt": "deleted_at",
 }

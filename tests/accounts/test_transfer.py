@@ -77,7 +77,9 @@ def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
         "locations": [{"latitude": 59.9, "longitude": 10.7, "label": "Oslo"}],
         "customFields": [{"key": "Shoe", "value": ""}],
         "customFieldValues": [{"templateId": template, "value": "M"}],
-        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True, "reminderLeadDays": 3}],
+        "importantDates": [
+            {"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True, "extraLeadDays": [14, 3]}
+        ],
         "contactReminderEnabled": True,
         "contactReminderInterval": 2,
     }

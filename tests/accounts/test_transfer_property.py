@@ -56,6 +56,7 @@ DATES = st.lists(
             "reminderEnabled": st.booleans(),
             "reminderType": maybe(st.sampled_from(["ONCE", "RECURRING"])),
             "reminderLeadDays": maybe(st.integers(0, 365)),
+            "extraLeadDays": st.lists(st.integers(0, 365), max_size=3, unique=True),
             **TIMES,
         }
     ),

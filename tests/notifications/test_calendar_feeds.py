@@ -279,15 +279,15 @@ def test_the_next_five_say_an_age_where_the_year_is_known(api: Client, ada: Pers
 
 def test_alarms_ring_at_the_reminder_hour_of_the_day_and_of_the_notice(api: Client, ada: Person, clock: Any) -> None:
     reminder = {"reminder_enabled": True, "reminder_type": "RECURRING"}
-    add_date(ada, "1990-05-04", **reminder, reminder_lead_days=7)
+    add_date(ada, "1990-05-04", **reminder, reminder_lead_days=7, extra_lead_days=[1, 7])
     add_date(ada, "1990-05-05", type="NAMEDAY", **reminder, reminder_lead_days=0)
     add_date(ada, "1990-05-06", type="MEMORIAL")
     feed = make_feed(api)
     found = [[alarm.trigger.value for alarm in getattr(event, "valarm_list", [])] for event in masters(feed)]
-    nine, week = dt.timedelta(hours=9), dt.timedelta(days=-7, hours=9)
-    assert found == [[nine, week], [nine], []]
+    nine, week, eve = (dt.timedelta(days=days, hours=9) for days in (0, -7, -1))
+    assert found == [[nine, week, eve], [nine], []]
     assert all(
-        len(event.valarm_list) == 2 for event in events_of(feed) if event.uid.value == masters(feed)[0].uid.value
+        len(event.valarm_list) == 3 for event in events_of(feed) if event.uid.value == masters(feed)[0].uid.value
     )
     api.ok("PUT", "/api/user/reminder-hour", {"hour": 0})
     assert "TRIGGER:PT0S\r\n" in text_of(feed)

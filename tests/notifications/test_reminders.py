@@ -179,6 +179,36 @@ def test_switched_on_inside_the_lead_window_it_gives_notice_once(
     assert len(channel.sent) == 1
 
 
+def test_each_lead_day_is_a_notice_of_its_own(api: Client, ada: Person, channel: RecordingChannel) -> None:
+    api.ok("put", "/api/user/reminder-lead-days", {"days": 14})
+    remind(api, ada, "1990-05-15", extraLeadDays=[3, 14, 30])
+    days = ("04-15", "05-01", "05-12", "05-15")
+    sends = [entry["sendAt"][5:10] for entry in api.ok("get", "/api/reminders/upcoming?days=90")["reminders"]]
+    assert sends == list(days)
+    run_each(*(f"2026-{day}T{time}Z" for day in days for time in ("08:59:00", "09:00:00", "09:01:00")))
+    assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [30, 14, 3, 0]
+    assert channel.told == [(LEAD, "2026-05-15")] * 3 + [(DAY, "2026-05-15")]
+
+
+def test_editing_keeps_the_notices_that_were_sent(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    """Switched on inside several windows it gives one notice; lead days that have passed give none to who had one."""
+    date_id = remind(api, ada, "1990-03-20", reminderLeadDays=30, extraLeadDays=[20, 5])
+    run("2026-03-01T12:01:00Z")
+    assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [19]
+    path = f"/api/people/{ada.pk}/important-dates/{date_id}"
+    body = {"title": "Met", "date": "1990-03-20", "reminderEnabled": True, "reminderLeadDays": 25}
+    api.ok("put", path, {**body, "extraLeadDays": [5, 20, 22]})
+    clock.move_to("2026-03-01T12:02:00Z")
+    run_each("2026-03-01T12:02:00Z", "2026-03-10T12:00:00Z", "2026-03-15T09:00:00Z")
+    assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [19, 5]
+    clock.move_to("2026-03-15T09:01:00Z")
+    api.ok("put", path, {**body, "extraLeadDays": [4, 5]})
+    run_each("2026-03-15T09:02:00Z", "2026-03-16T09:00:00Z", "2026-03-20T09:00:00Z")
+    assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [19, 5, 4, 0]
+
+
 def test_a_default_lead_that_opens_a_window_gives_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-20")
     api.ok("put", "/api/user/reminder-lead-days", {"days": 30})

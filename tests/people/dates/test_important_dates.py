@@ -37,6 +37,7 @@ def test_a_date_is_answered_whole(api: Client, path: str) -> None:
         "reminderInterval": None,
         "reminderIntervalUnit": None,
         "reminderLeadDays": None,
+        "extraLeadDays": [],
         "deletedAt": None,
     }
     assert made["createdAt"].endswith("Z")
@@ -68,8 +69,8 @@ def test_a_date_is_answered_whole(api: Client, path: str) -> None:
             {"reminderType": "RECURRING", "reminderInterval": 2, "reminderIntervalUnit": "WEEKS"},
         ),
         (
-            {"type": "BIRTHDAY", "reminderEnabled": True, "reminderType": "ONCE", "reminderLeadDays": 365},
-            {"reminderType": "ONCE", "reminderInterval": None, "reminderLeadDays": 365},
+            {"type": "BIRTHDAY", "reminderEnabled": True, "reminderType": "ONCE", "extraLeadDays": [3, 365, 14]},
+            {"reminderType": "ONCE", "reminderInterval": None, "extraLeadDays": [3, 365, 14]},
         ),
         (
             {
@@ -79,12 +80,14 @@ def test_a_date_is_answered_whole(api: Client, path: str) -> None:
                 "reminderInterval": 2,
                 "reminderIntervalUnit": "DAYS",
                 "reminderLeadDays": 3,
+                "extraLeadDays": [7],
             },
             {
                 "reminderType": None,
                 "reminderInterval": None,
                 "reminderIntervalUnit": None,
                 "reminderLeadDays": None,
+                "extraLeadDays": [],
             },
         ),
         ({"deletedAt": "2020-01-01", "title": "Met", "unknown": 1}, {"deletedAt": None, "title": "Met"}),
@@ -121,6 +124,12 @@ def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: di
         ({"reminderIntervalUnit": "HOURS"}, "reminderIntervalUnit"),
         ({"reminderLeadDays": -1}, "reminderLeadDays"),
         ({"reminderLeadDays": 366}, "reminderLeadDays"),
+        ({"extraLeadDays": 7}, "extraLeadDays"),
+        ({"extraLeadDays": None}, "extraLeadDays"),
+        ({"extraLeadDays": [1, 2, 3, 4]}, "extraLeadDays"),
+        ({"extraLeadDays": [7, 7]}, "extraLeadDays"),
+        ({"extraLeadDays": [1, 366]}, "extraLeadDays.1"),
+        ({"extraLeadDays": ["7"]}, "extraLeadDays.0"),
     ],
 )
 def test_what_is_refused(api: Client, path: str, sent: dict[str, Any], field: str) -> None:

@@ -36,7 +36,7 @@ BODIES: list[dict[str, Any]] = [
         "locations": [{"latitude": -0.5, "longitude": 180}],
         "customFields": [{"key": "k", "value": 'v"\\'}],
         "importantDates": [
-            {"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True, "reminderLeadDays": 0},
+            {"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True, "extraLeadDays": [7, 1]},
             {"title": 'Met "her"', "date": "2001-02-03", "yearUnknown": True},
         ],
     },
