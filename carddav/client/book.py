@@ -11,6 +11,7 @@ from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
+    ElsewhereError,
     MalformedAnswerError,
     NotCardDavError,
     StatusError,
@@ -23,6 +24,8 @@ from carddav.client.session import LISTING_SECONDS, READ_SECONDS, DavSession
 from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
 
 _GONE = {404, 410}
+# 421: this host does not know the account any more (RFC 9110, section 15.5.20).
+_BOOK_GONE = _GONE | {421}
 _TOKEN_REFUSED = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
 _MOST_PAGES = 10_000
 _MOST_CARDS = 100_000
@@ -201,8 +204,12 @@ class Book:
                 if self.key(url).rstrip("/") != self._own_key:
                     raise BookMovedError(url, status=301)
                 yield responses
+        except ElsewhereError as error:
+            if error.location:
+                raise BookMovedError(error.location, status=error.status or 301) from error
+            raise
         except StatusError as error:
-            if error.status in _GONE and _TOKEN_REFUSED not in error.conditions:
+            if error.status in _BOOK_GONE and _TOKEN_REFUSED not in error.conditions:
                 raise BookGoneError(status=error.status) from error
             raise
 

@@ -46,12 +46,15 @@ class _ProbeResult:
     is_book: bool = False
 
 
-def discover(session: DavSession, *, provider: str | None = None, stored: str = "") -> Discovered:
+def discover(
+    session: DavSession, *, provider: str | None = None, stored: str = "", has_left: bool = False
+) -> Discovered:
     """Find the books of the session's login, and choose: the URL if it is a book, else the one that is stored, else the
     only one, else the provider's own, else the first that may be written to.
 
-    Raises BookGoneError where the stored one is not among them: never another in its place. LoginRefusedError at the
-    first 401. Where nothing is found, what stood in the way of it, NotCardDavError as a rule.
+    Where the stored one `has_left` its host, it is the one of the same path at another. Raises BookGoneError where it
+    is not among them: never another in its place. LoginRefusedError at the first 401. Where nothing is found, what
+    stood in the way of it, NotCardDavError as a rule.
     """
     session.is_discovering = True
     try:
@@ -59,7 +62,10 @@ def discover(session: DavSession, *, provider: str | None = None, stored: str = 
     finally:
         session.is_discovering = False
     return Discovered(
-        _choose(probed, provider, stored), tuple(probed.books), probed.principal_url, tuple(probed.home_urls)
+        _choose(probed, provider, stored, has_left=has_left),
+        tuple(probed.books),
+        probed.principal_url,
+        tuple(probed.home_urls),
     )
 
 
@@ -207,11 +213,12 @@ def _listed_books(session: DavSession, home: str, body: str) -> list[FoundBook]:
     return found
 
 
-def _choose(probed: _ProbeResult, provider: str | None, stored: str) -> FoundBook:
+def _choose(probed: _ProbeResult, provider: str | None, stored: str, *, has_left: bool) -> FoundBook:
     books = probed.books
     if stored:
         for book in books:
-            if (origin(book.url), _place(book)) == (origin(stored), href_key(stored).rstrip("/")):
+            is_elsewhere = origin(book.url) != origin(stored)
+            if is_elsewhere == has_left and _place(book) == href_key(stored).rstrip("/"):
                 return book
         raise BookGoneError
     default = _DEFAULT_BOOKS.get(provider or "", "")

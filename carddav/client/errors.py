@@ -52,6 +52,16 @@ class NotCardDavError(DavError):
     message = "There is no CardDAV server at this address."
 
 
+class ElsewhereError(NotCardDavError):
+    """A redirect to another host, `location`, that discovery did not name."""
+
+    message = "The server sends requests to another host, which gets no login."
+
+    def __init__(self, location: str = "", *, status: int) -> None:
+        super().__init__(status=status)
+        self.location = location
+
+
 class StatusError(NotCardDavError):
     """An answer that the request does not allow for; `conditions` are the names in its DAV:error."""
 
@@ -128,13 +138,16 @@ class BookGoneError(DavError):
     """The address book is not there any more."""
 
     code = "book_gone"
-    message = "The address book is not on the server any more."
+    message = (
+        "The address book is not on the server any more. Nothing was changed here. To sync with another one, save the "
+        "connection with its address."
+    )
 
 
 class BookMovedError(BookGoneError):
     """The server sends requests for the book elsewhere: `location` has to be discovered anew."""
 
-    message = "The address book has moved."
+    message = "The address book has moved. The next sync looks for it."
 
     def __init__(self, location: str, *, status: int) -> None:
         super().__init__(status=status)

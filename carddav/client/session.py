@@ -15,6 +15,7 @@ from carddav.client.errors import (
     ConnectionBrokenError,
     ConnectionRejectedError,
     DavError,
+    ElsewhereError,
     LoginRefusedError,
     NotCardDavError,
     ServerTimeoutError,
@@ -175,7 +176,7 @@ class DavSession:
             challenge = answer.headers.get("WWW-Authenticate") or ""
             answer.close()
             if not sent:
-                raise NotCardDavError("The server sends requests to another host, which gets no login.", status=401)
+                raise ElsewhereError(status=401)
             if not self._auth.take_challenge(sent, challenge):
                 raise LoginRefusedError(status=401)
 
@@ -206,7 +207,7 @@ class DavSession:
             return self._reachable_target(url, target)
         if there in self._trusted:
             return target
-        raise NotCardDavError("The server sends requests to another host, which gets no login.", status=status)
+        raise ElsewhereError(target, status=status)
 
     def _reachable_target(self, url: str, target: str) -> str:
         """The target, or its path here where nobody listens at another port of the same host."""

@@ -9,12 +9,15 @@ from django.utils import timezone
 
 from carddav.client import (
     Book,
+    BookGoneError,
+    BookMovedError,
     BusyError,
     Capabilities,
     DavError,
     DavSession,
     Login,
     LoginRefusedError,
+    NotCardDavError,
     discover,
     open_session,
 )
@@ -22,6 +25,11 @@ from carddav.models import Connection, Pause
 from carddav.sync.context import Context
 
 PAUSED = "The server has refused the login. Nothing is asked again until the password is given anew."
+NOT_NAMED = (
+    "The server sends requests for the address book to {address}, to which the address of the connection does not "
+    "lead. The login was not sent there, and nothing was changed here. If the provider has moved the account, save the "
+    "connection with the new address."
+)
 WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
 
 
@@ -44,16 +52,16 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
 
 
 @contextmanager
-def open_book(context: Context, *, moved_to: str = "") -> Iterator[None]:
-    """Open the book, which is found first where it is not known yet, or where the server says it has moved.
+def open_book(context: Context, *, instead_of: BookGoneError | None = None) -> Iterator[None]:
+    """Open the book, which is found first where it is not known yet, or where the server says it is gone or moved.
 
     Raises DavError: a book that was known and is not there any more is an error, never a reason to take another.
     """
     connection = context.connection
     login = Login(connection.server_url, connection.username, connection.password)
     with open_session(login, named=filter(None, [connection.book_url, *connection.home_urls])) as session:
-        if moved_to or not connection.is_resolved:
-            _find_book(context, session, moved_to)
+        if instead_of is not None or not connection.is_resolved:
+            _find_book(context, session, instead_of)
         context.book_or_none = book = Book(session, connection.book_url, Capabilities.from_json(connection.caps))
         try:
             yield
@@ -61,10 +69,23 @@ def open_book(context: Context, *, moved_to: str = "") -> Iterator[None]:
             _keep_caps(connection, book)
 
 
-def _find_book(context: Context, session: DavSession, moved_to: str) -> None:
+def _find_book(context: Context, session: DavSession, instead_of: BookGoneError | None) -> None:
+    """Providers move accounts to other hosts (iCloud's partitions): discovery, which begins where the user said, has to
+    name the same book there."""
     connection = context.connection
     context.report_progress("connecting", "Looking for the address book")
-    found = discover(session, provider=connection.provider, stored=moved_to)
+    moved_to = instead_of.location if isinstance(instead_of, BookMovedError) else ""
+    try:
+        found = discover(
+            session,
+            provider=connection.provider,
+            stored=moved_to or connection.book_url,
+            has_left=instead_of is not None and not moved_to,
+        )
+    except (BookGoneError, NotCardDavError) as error:
+        if not moved_to:
+            raise instead_of or error from None
+        raise BookGoneError(NOT_NAMED.format(address=moved_to), status=404) from None
     connection.principal_url, connection.home_urls = found.principal_url, list(found.home_urls)
     connection.book_url, connection.book_name = found.book.url, found.book.name[:255]
     connection.caps = found.book.caps.to_json()

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import BookMovedError, DavError
+from carddav.client import BookGoneError, DavError
 from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Run, RunState
 from carddav.services.books import open_book, server_access
 from carddav.services.connection_lock import connection_of
@@ -112,8 +112,10 @@ def _sync(context: Context) -> None:
     try:
         with open_book(context):
             sync_book(context)
-    except BookMovedError as moved:
-        with open_book(context, moved_to=moved.location):
+    except BookGoneError as gone:
+        if not context.connection.is_resolved:
+            raise
+        with open_book(context, instead_of=gone):
             sync_book(context)
 
 

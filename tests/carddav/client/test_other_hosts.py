@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from carddav.client import Book, BookGoneError, NotCardDavError, discover, open_session
+from accounts.models import User
+from carddav.client import Book, BookMovedError, discover, open_session
 from carddav.client.login import Login
+from carddav.services import runs
+from tests.carddav.builders import make_connection
 from tests.carddav.client.test_discovery import BOOK, HOME, PRINCIPAL, multistatus
 from tests.carddav.conftest import USER
 from tests.carddav.servers import PASSWORD
@@ -49,6 +53,7 @@ def account(request: Received) -> Reply:
         "/dav/": multistatus(("/dav/", PRINCIPAL)),
         "/p/ada/": multistatus(("/p/ada/", HOME)),
         "/h/ada/": multistatus(BOOK),
+        "/h/ada/b/": multistatus(BOOK),
     }
     body = answers.get(request.path)
     return Reply(207, {"Content-Type": "application/xml"}, body.encode()) if body else Reply(404)
@@ -75,7 +80,7 @@ def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> Non
     hosts.here.reply = Reply(302, {"Location": f"{hosts.elsewhere}/dav/"})
     url = f"{hosts.here.url}/book/"
     with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD), named=[url]) as session:
-        with pytest.raises(NotCardDavError):
+        with pytest.raises(BookMovedError):
             Book(session, url).list()
         assert hosts.there.received == []
 
@@ -83,9 +88,39 @@ def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> Non
 def test_what_discovery_named_before_may_have_the_login(hosts: Hosts) -> None:
     url = f"{hosts.elsewhere}/h/ada/b/"
     login = Login(f"{hosts.here.url}/", USER, PASSWORD)
-    with open_session(login, named=[url]) as session, pytest.raises(BookGoneError):
+    with open_session(login, named=[url]) as session:
         Book(session, url).list()
     assert hosts.logins_there() == 1
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("status", [302, 404, 421])
+def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
+    alice: User, hosts: Hosts, status: int, is_named: bool
+) -> None:
+    """As between iCloud's partitions."""
+    home = HOME.replace("/h/ada/", f"{hosts.elsewhere}/h/ada/")
+
+    def here(request: Received) -> Reply:
+        if request.path == "/" and is_named:
+            return Reply(207, {"Content-Type": "application/xml"}, multistatus(("/", home)).encode())
+        if request.path == "/h/ada/b/":
+            return Reply(status, {"Location": f"{hosts.elsewhere}/h/ada/b/"})
+        return Reply(404)
+
+    hosts.here.reply = here
+    book_url = f"{hosts.here.url}/h/ada/b/"
+    connection = make_connection(alice, server_url=f"{hosts.here.url}/", book_url=book_url)
+    run = runs.execute_run(runs.start_run(owner=alice, trigger="manual", now=timezone.now()).pk)
+    connection.refresh_from_db()
+    if is_named:
+        assert (run.code, run.error) == ("", "")
+        assert connection.book_url == f"{hosts.elsewhere}/h/ada/b/"
+    else:
+        assert run.code == "book_gone"
+        assert "save the connection" in run.error
+        assert connection.book_url == book_url
+        assert hosts.there.received == []
 
 
 def test_a_redirect_to_a_dead_port_of_the_host_is_looked_for_here(hosts: Hosts) -> None:

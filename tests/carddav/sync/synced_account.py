@@ -35,7 +35,7 @@ class SyncedAccount:
         self.api: Client = client_of(owner)
 
     @contextmanager
-    def open_book(self, context: Context, *, moved_to: str = "") -> Iterator[None]:
+    def open_book(self, context: Context, *, instead_of: object = None) -> Iterator[None]:
         context.book_or_none = MemoryBook(self.server)
         context.parallel = 1
         yield
