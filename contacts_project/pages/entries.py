@@ -14,9 +14,11 @@ from people.dates import schedule
 from people.dates.occasions import age_in_words, days_until_in_words, occasion
 from people.dates.recurrence import Recurrence, turns
 from people.dates.upcoming import event_rule
-from people.models import CustomFieldValue, ImportantDate, Person
+from people.models import CustomFieldValue, ImportantDate, Interaction, Person
 from people.names import COLUMNS, NameParts, display_name
+from people.vocabularies import InteractionKind
 
+_MOST_OF_CARD, _NOTE_LENGTH = 20, 120
 _NO_NUMBER = re.compile(r"[^0-9*#]")
 
 
@@ -59,7 +61,8 @@ def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], n
     found = []
     for type_, title, day, year_unknown, rule in days:
         upcoming = rule.on_or_after(today)
-        years = None if year_unknown or upcoming is None else turns(day, upcoming, clock.leap_day)
+        is_over = schedule.is_over(type_, person.deathday)
+        years = None if year_unknown or is_over or upcoming is None else turns(day, upcoming, clock.leap_day)
         note = _next_time(upcoming, today, viewer, age_in_words(type_, years)) if upcoming else ""
         digits = day_in_digits(day, viewer, year_unknown=year_unknown)
         found.append((upcoming or dt.date.max, Entry(occasion(type_, title), digits, note=note)))
@@ -80,12 +83,50 @@ def detail_entries(
         yield Entry(_("Full name"), full_name)
     if person.gender:
         yield Entry(_("Gender"), person.gender)
+    if spoken := " ".join(filter(None, (person.phonetic_name, person.phonetic_surname))):
+        yield Entry(_("Spoken"), spoken)
+    if person.deathday:
+        yield Entry(_("Died"), day_in_digits(person.deathday, viewer))
     if person.last_contact:
         yield Entry(_("Last contact"), day_in_digits(person.last_contact, viewer))
     for value in values:
         yield Entry(value.template.name, _value(value.value))
     for custom in person.custom_fields:
         yield Entry(custom["key"], custom["value"])
+
+
+def interaction_entries(interactions: Iterable[Interaction], viewer: User) -> list[Entry]:
+    """What passed lately: on which day, how, and what it was about."""
+    kinds = {
+        InteractionKind.CALL: _("Call"),
+        InteractionKind.MESSAGE: _("Message"),
+        InteractionKind.EMAIL: _("E-mail"),
+        InteractionKind.MEETING: _("Meeting"),
+        InteractionKind.GIFT: _("Gift"),
+        InteractionKind.NOTE: _("Note"),
+        InteractionKind.OTHER: _("In touch"),
+    }
+    clock = schedule.calendar_in(viewer)
+    return [
+        Entry(
+            day_in_digits(clock.today(row.at), viewer),
+            row.title or kinds[InteractionKind(row.kind)],
+            note=" · ".join(filter(None, (row.title and kinds[InteractionKind(row.kind)], _beginning(row.notes)))),
+        )
+        for row in interactions
+    ]
+
+
+def card_entries(person: Person) -> Iterator[Entry]:
+    """What else the person's card held."""
+    for entry in person.more[:_MOST_OF_CARD]:
+        href = entry["value"] if _is_web_address(entry["value"]) else ""
+        yield Entry(entry["label"] or entry["name"], entry["value"], href, note=entry["name"] if entry["label"] else "")
+
+
+def _beginning(notes: str | None) -> str:
+    text = " ".join((notes or "").split())
+    return text if len(text) <= _NOTE_LENGTH else f"{text[:_NOTE_LENGTH].rstrip()}…"
 
 
 def _label(type_: str) -> str:

@@ -1,6 +1,6 @@
 """One person to read, for links that lead here while no client is set up (APP_URL)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -14,10 +14,19 @@ from accounts.models import User
 from accounts.pages.viewers import sign_in_required
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.pages import render_page
-from contacts_project.pages.entries import contact_entries, date_entries, detail_entries
+from contacts_project.pages.entries import (
+    card_entries,
+    contact_entries,
+    date_entries,
+    detail_entries,
+    interaction_entries,
+)
+from contacts_project.pages.picture import Tie, picture_of
 from people.dates.upcoming import name_of
-from people.models import CustomFieldValue, Group, ImportantDate, Person
+from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
 from relationships.models import Relationship
+
+_LATEST = 5
 
 
 @require_safe
@@ -42,8 +51,11 @@ def _shown(person: Person, viewer: User) -> dict[str, Any]:
     sections = [
         (_("Contact"), list(contact_entries(person))),
         (_("Dates"), date_entries(person, viewer, dates, now)),
+        (_("Latest interactions"), interaction_entries(_latest(person, viewer), viewer)),
         (_("Details"), list(detail_entries(person, viewer, name, values))),
+        (_("From the card"), list(card_entries(person))),
     ]
+    related = _relationships(person.pk, viewer)
     return {
         "person": person,
         "name": name,
@@ -51,8 +63,24 @@ def _shown(person: Person, viewer: User) -> dict[str, Any]:
         "occupation": ", ".join(filter(None, (person.job_title, person.organization))),
         "groups": Group.objects.owned_by(viewer).active().filter(memberships__person=person).order_by("name_key", "id"),
         "sections": [section for section in sections if section[1]],
-        "relationships": _relationships(person.pk, viewer),
+        "relationships": related,
+        "picture": picture_of(_ties(person, viewer, related)),
     }
+
+
+def _latest(person: Person, viewer: User) -> Iterable[Interaction]:
+    rows: Any = Interaction.objects.owned_by(viewer).active().filter(participations__person=person)
+    latest: Iterable[Interaction] = rows.order_by("-at", "-id")[:_LATEST]
+    return latest
+
+
+def _ties(person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]) -> Iterator[Tie]:
+    """The user first, where the person is tied to them, then the others as the list has them."""
+    if kind := person.relationship_to_user:
+        yield Tie(viewer.name, _("you"), kind.color)
+    for label, others in related:
+        for other in others:
+            yield Tie(other["name"], label, other["color"], f"/people/{other['id']}")
 
 
 def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -249,3 +249,36 @@ def test_every_text_can_be_read_in_both_schemes(settings: Any) -> None:
         assert contrast(color["accent"], color["tint"]) >= 4.5
         assert contrast(color["on-accent"], color["accent"]) >= 4.5
         assert contrast(color["field"], color["card"]) >= 3
+
+
+def test_the_network_is_drawn_and_bounded(signed_in: Client, api: Client, alice: User, ada: str) -> None:
+    types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
+    others = [make_person(alice, name=f"Kin<{number}>") for number in range(45)]
+    for other in others:
+        body = {"personId": str(other.pk), "relatedPersonId": ada, "relationshipTypeId": types["CHILD"]}
+        api.ok("post", "/api/relationships", body)
+    api.ok("put", f"/api/people/{ada}", {"relationshipToUserId": types["FRIEND"]})
+    html = shown(signed_in, ada)
+    picture = html[html.index('<svg class="network"') : html.index("and 6 more")]
+    assert '<title id="network-title">The network of Ada&lt;b&gt;' in picture
+    assert picture.count("<path") == picture.count("<text x=") == 40
+    assert f'<a href="/people/{others[0].pk}"><title>Kin&lt;0&gt;: Child</title>' in picture
+    assert "<title>Alice: you</title>" in picture
+    assert '<svg class="network"' not in shown(signed_in, make_person(alice, name="Lonely").pk)
+
+
+def test_the_latest_interactions_and_the_rest_of_the_card_are_shown(signed_in: Client, api: Client, ada: str) -> None:
+    for number in range(7):
+        body = {
+            "personIds": [ada],
+            "kind": "CALL",
+            "at": f"2026-02-0{number + 1}T12:00:00Z",
+            "title": f"Talk <{number}>",
+        }
+        api.ok("post", "/api/interactions", body, status=201)
+    Person.unscoped.update(more=[{"name": "X-SOCIALPROFILE", "value": "https://b.example/<a>", "label": "bird"}])
+    html = shown(signed_in, ada)
+    assert "<dt>2026-02-07</dt>\n<dd>Talk &lt;6&gt;<small>Call</small>" in html
+    assert html.count("Talk &lt;") == 5
+    assert "<dt>bird</dt>" in html
+    assert 'href="https://b.example/&lt;a&gt;"' in html
