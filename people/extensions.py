@@ -6,7 +6,8 @@ news that may follow later travels by people.signals, sent on commit.
 """
 
 import datetime as dt
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,26 @@ from rest_framework.serializers import Field
 
 from accounts.models import User
 from people.models import Person
+
+
+@dataclass(frozen=True, slots=True)
+class TieType:
+    """A kind of tie that an import names; without `inverse` it is its own."""
+
+    name: str
+    label: str
+    inverse: str = ""
+    inverse_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTie:
+    """One person is a type (its id) of another one."""
+
+    person_id: UUID
+    related_id: UUID
+    type_id: UUID | None
+    notes: str | None
 
 
 class PersonExtension:
@@ -69,6 +90,14 @@ class PersonExtension:
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
+
+    def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
+        """The active types by those names; what is not there is made."""
+        return {}
+
+    def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
+        """Make the ties that are not there yet; returns their ids, as `untie` takes them."""
+        return ()
 
     def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
         """The people whose ties to others were made or changed by writes after this revision."""

@@ -1,7 +1,7 @@
 """What relationships add to a person: rows in the answer, connectedThroughId, orphans on deletion."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +10,12 @@ from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from people.extensions import PersonExtension
+from people.extensions import ImportedTie, PersonExtension, TieType
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
 from relationships.projection import relationship_texts
+from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import copy_answers, move_relationships, remove_answers, return_relationships
 from relationships.services.orphans import orphans_to_delete
 from relationships.services.relationships import NO_WAY_BACK, create_relationship
@@ -76,6 +77,12 @@ class RelationshipsExtension(PersonExtension):
         parts = image if isinstance(image, dict) else {"rows": image, "answers": []}  # of older versions
         return_relationships(primary, secondary, parts["rows"])
         remove_answers(primary.owner_id, parts["answers"])
+
+    def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
+        return ensure_types(owner_id, wanted)
+
+    def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
+        return add_relationships(owner_id, ties, now)
 
     def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
         rows = Relationship.objects.owned_by(owner_id).visible().filter(revision__gt=revision)

@@ -2,8 +2,8 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -12,7 +12,10 @@ from contacts_project.kernel.ownership.account_lock import account_lock
 from people.importing.batch import Rehearsal
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome, receipt
+from people.importing.sequel import Sequel
+from people.importing.sources.drafts import RecordResult
 from people.importing.sources.registry import open_source
+from people.importing.sources.sheets import Sheet
 from people.importing.vcards import import_cards
 from people.models import ContactImport
 
@@ -37,6 +40,7 @@ class FileImport:
         row = ContactImport(owner=owner, source=upload.source, file_name=_shown(upload.name), created_at=now)
         self.log = None if is_dry else ImportLog(row, owner, now)
         self.counts: Counter[str] = Counter()
+        self.keys: dict[int, str] = {}
 
     @property
     def import_id(self) -> UUID | None:
@@ -44,14 +48,48 @@ class FileImport:
         return self.log.row.pk if self.log else None
 
     def run(self) -> Iterator[Outcome]:
-        """Yield what became of each record; they are written batch by batch. In a dry run nothing is."""
+        """Yield what became of each record; they are written batch by batch. In a dry run nothing is.
+
+        Of files that tell more than people, the outcomes come when all is written, since they tell of that, too.
+        """
+        sequel = Sequel(self.owner, self.source, self.log, self.now) if self.log else None
+        types = sequel.make_types() if sequel else {}
         outcomes = import_cards(
-            owner=self.owner, cards=self.source.people(), now=self.now, log=self.log, rehearsal=self.rehearsal
+            owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, rehearsal=self.rehearsal
         )
+        if self.keyed:
+            outcomes = iter(self._with_sequel(list(outcomes), sequel, types))
         for outcome in outcomes:
             self.counts[outcome.status] += 1
             yield outcome
         self._finish()
+
+    @property
+    def keyed(self) -> bool:
+        """Whether records of the file name each other."""
+        return not isinstance(self.source, Sheet)
+
+    def _cards(self, types: Mapping[str, UUID]) -> Iterator[RecordResult]:
+        for result in self.source.people():
+            if result.key:
+                self.keys[result.index] = result.key
+            kind = types.get(result.to_user) if result.to_user else None
+            yield replace(result, columns={**result.columns, "relationship_to_user_id": kind}) if kind else result
+
+    def _with_sequel(self, outcomes: list[Outcome], sequel: Sequel | None, types: Mapping[str, UUID]) -> list[Outcome]:
+        told: dict[str, list[str]] = {}
+        if sequel:
+            people = {
+                self.keys[outcome.index]: outcome.person_id
+                for outcome in outcomes
+                if outcome.person_id and outcome.index in self.keys
+            }
+            sequel.write(people, types)
+            told = sequel.told
+        whole = [_telling(outcome, told.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
+        for name, reason in self.source.leftovers():
+            whole.append(Outcome(len(whole), name, SKIPPED, reason=reason))
+        return whole
 
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
         """The answer over the whole file, as for cards, and the id by which the import is undone."""
@@ -66,6 +104,11 @@ class FileImport:
         row.skipped, row.errors = self.counts[SKIPPED], self.counts[ERROR]
         with account_lock(self.owner):
             row.save()
+
+
+def _telling(outcome: Outcome, remarks: Sequence[str]) -> Outcome:
+    reason = "; ".join(filter(None, (outcome.reason, *remarks)))
+    return replace(outcome, reason=reason) if remarks else outcome
 
 
 def _shown(name: str) -> str:

@@ -28,10 +28,14 @@ _MAX_WARNINGS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordResult(CardResult):
-    """A record that was read. `columns` are those of the person that no card has; `key` is its name in its file."""
+    """A record that was read. `columns` are those of the person that no card has; `key` is its name in its file.
+
+    `to_user`: the name of the type of what the person is to the user.
+    """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
     key: str = ""
+    to_user: str = ""
 
 
 class Draft:
@@ -42,7 +46,7 @@ class Draft:
         self.warnings = list(warnings)
         self.limits = Limits(self.warnings)
         self.columns: dict[str, Any] = {}
-        self.full_name = ""
+        self.full_name = self.to_user = ""
         self.photo: bytes | None = None
         self.uid: str | None = None
         self._texts: dict[str, Any] = {}
@@ -179,7 +183,15 @@ class Draft:
         warnings = self.warnings
         if len(warnings) > _MAX_WARNINGS:
             warnings = [*warnings[:_MAX_WARNINGS], f"and {len(warnings) - _MAX_WARNINGS} more remarks"]
-        return RecordResult(index=index, name=names, card=card, warnings=tuple(warnings), columns=self.columns, key=key)
+        return RecordResult(
+            index=index,
+            name=names,
+            card=card,
+            warnings=tuple(warnings),
+            columns=self.columns,
+            key=key,
+            to_user=self.to_user,
+        )
 
     def _named(self) -> str:
         """Make sure that there is a name, as for cards; returns what the receipt calls the person."""

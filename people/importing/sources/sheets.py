@@ -7,6 +7,7 @@ from typing import BinaryIO
 from accounts.models import User
 from people.importing.sources.columns import day_reader, fill
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
+from people.importing.sources.records import Meeting, Tie, TypeName
 from people.importing.sources.tables import Row, Table, open_table
 from people.importing.sources.targets import IGNORE, Target, read_mapping
 
@@ -31,6 +32,18 @@ class Sheet:
                 draft = Draft(self.days, row.warnings)
                 self.fill(draft, row)
                 yield draft.result(index)
+
+    def types(self) -> Sequence[TypeName]:
+        return ()
+
+    def meetings(self) -> Iterator[Meeting]:
+        return iter(())
+
+    def ties(self) -> Iterator[Tie]:
+        return iter(())
+
+    def leftovers(self) -> Sequence[tuple[str, str]]:
+        return ()
 
     def fill(self, draft: Draft, row: Row) -> None:
         fill(draft, row, self.table.names, self.targets)

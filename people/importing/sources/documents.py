@@ -1,0 +1,70 @@
+"""Reads JSON documents of other products: nothing in them is sure to be what it should be."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import orjson
+
+from contacts_project.kernel.errors import FieldError
+
+_MAX_YEAR = 9999
+
+
+def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
+    """The object in a file of JSON. Raises FieldError."""
+    file.seek(0)
+    try:
+        document = orjson.loads(file.read().removeprefix(b"\xef\xbb\xbf"))
+    except (orjson.JSONDecodeError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise FieldError("file", f"This is no JSON document of {product}.")
+    return document
+
+
+def text_of(record: Mapping[str, Any], name: str) -> str:
+    """The text under a name; numbers as they are spelled, anything else is none."""
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return str(value)
+
+
+def flag_of(record: Mapping[str, Any], name: str) -> bool:
+    return text_of(record, name) in {"1", "true"} or record.get(name) is True
+
+
+def object_of(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(record: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """Those of a list that are objects."""
+    values = record.get(name)
+    return (value for value in values if isinstance(value, dict)) if isinstance(values, list) else iter(())
+
+
+def moment_of(text: str) -> dt.datetime | None:
+    """The instant of an ISO time or of a database's; of a day its noon. UTC where no zone is said."""
+    try:
+        at = dt.datetime.fromisoformat(text.strip()[:40])
+    except ValueError:
+        return None
+    if len(text.strip()) <= len("2026-01-31"):
+        at = at.replace(hour=12)
+    at = at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+    try:
+        return at.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def number_of(text: str, bound: float) -> float | None:
+    """A number within plus and minus `bound`; None otherwise."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if -bound <= value <= bound else None

@@ -1,0 +1,89 @@
+"""Monica's SQL export: INSERT statements, read and never executed.
+
+One pass over the text: what stands outside of INSERT statements is skipped to the next semicolon.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from contacts_project.kernel.errors import FieldError
+from people.importing.sources.encodings import detect_encoding
+
+Rows = dict[str, list[dict[str, Any]]]
+
+_STRING = r"'(?:[^'\\]++|\\.|'')*+'"
+_SPACE = re.compile(r"(?:\s++|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
+_INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+`?(\w{1,64})`?\s*\(([^()';]{1,5000})\)\s*VALUES\s*", re.IGNORECASE)
+_VALUE = re.compile(rf"\s*+(?:({_STRING})|([^\s,()';]++))\s*+([,)])", re.DOTALL)
+_SKIPPED = re.compile(rf"(?:[^;']++|{_STRING})*+(?:;|\Z)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)|''", re.DOTALL)
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "", "Z": ""}
+_MAX_COLUMNS = 200
+
+
+def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
+    """The rows of these tables, each by its columns: texts, None for NULL. Raises FieldError where there are none."""
+    codec = detect_encoding(file)
+    file.seek(0)
+    text = file.read().decode(codec, "replace")
+    tables: Rows = defaultdict(list)
+    place = _space(text, 0)
+    found = is_damaged = False
+    while place < len(text):
+        if match := _INSERT.match(text, place):
+            found = True
+            names = [name.strip().strip("`") for name in match[2].split(",")][:_MAX_COLUMNS]
+            rows = tables[match[1]] if match[1] in wanted else None
+            place = match.end()
+            for row, end in _tuples(text, match.end(), names):
+                place = end
+                if rows is not None:
+                    rows.append(row)
+        elif not is_damaged and (skipped := _SKIPPED.match(text, place)):
+            place = max(skipped.end(), place + 1)
+        else:
+            # A quote is never closed: from here on statements are only looked for at the beginning of lines.
+            is_damaged = True
+            place = text.find("\nINSERT", place) + 1 or len(text)
+        place = _space(text, place)
+    if not found:
+        raise FieldError("file", "This is no SQL export of Monica.")
+    return tables
+
+
+def _space(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    return match.end() if match else place
+
+
+def _tuples(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """The rows of a statement, and the place behind each; it ends where the text is no row any more."""
+    while text.startswith("(", place):
+        values: list[str | None] = []
+        place += 1
+        while match := _VALUE.match(text, place):
+            place = match.end()
+            if len(values) < _MAX_COLUMNS:
+                values.append(_value(match[1], match[2]))
+            if match[3] == ")":
+                break
+        else:
+            return
+        yield dict(zip(names, values, strict=False)), place
+        place = _space(text, place)
+        if not text.startswith(",", place):
+            return
+        place = _space(text, place + 1)
+
+
+def _value(quoted: str | None, bare: str) -> str | None:
+    if quoted is None:
+        return None if bare.upper() == "NULL" else bare
+    return _ESCAPED.sub(lambda found: _LETTERS.get(found[1], found[1]) if found[1] else "'", quoted[1:-1])
+
+
+def by_id(rows: list[dict[str, Any]]) -> Mapping[str, dict[str, Any]]:
+    """Rows by their id."""
+    return {str(row.get("id")): row for row in rows}

@@ -1,0 +1,62 @@
+"""The types of relationships that Monica brings with it, and what they are here."""
+
+from people.importing.sources.records import TypeName
+
+# Monica's name: the name here, its label, and those of its inverse where it is not its own. Ours come first where they
+# mean the same.
+_TYPES = {
+    "partner": ("PARTNER", "Partner"),
+    "spouse": ("SPOUSE", "Spouse"),
+    "date": ("DATE", "Date"),
+    "lover": ("LOVER", "Lover"),
+    "inlovewith": ("IN_LOVE_WITH", "In love with", "LOVED_BY", "Loved by"),
+    "lovedby": ("LOVED_BY", "Loved by", "IN_LOVE_WITH", "In love with"),
+    "ex": ("EX", "Ex-partner"),
+    "ex_husband": ("EX_SPOUSE", "Ex-spouse"),
+    "parent": ("PARENT", "Parent", "CHILD", "Child"),
+    "child": ("CHILD", "Child", "PARENT", "Parent"),
+    "sibling": ("SIBLING", "Sibling"),
+    "grandparent": ("GRANDPARENT", "Grandparent", "GRANDCHILD", "Grandchild"),
+    "grandchild": ("GRANDCHILD", "Grandchild", "GRANDPARENT", "Grandparent"),
+    "uncle": ("UNCLE_OR_AUNT", "Uncle or aunt", "NEPHEW_OR_NIECE", "Nephew or niece"),
+    "nephew": ("NEPHEW_OR_NIECE", "Nephew or niece", "UNCLE_OR_AUNT", "Uncle or aunt"),
+    "cousin": ("COUSIN", "Cousin"),
+    "godfather": ("GODPARENT", "Godparent", "GODCHILD", "Godchild"),
+    "godson": ("GODCHILD", "Godchild", "GODPARENT", "Godparent"),
+    "stepparent": ("STEPPARENT", "Stepparent", "STEPCHILD", "Stepchild"),
+    "stepchild": ("STEPCHILD", "Stepchild", "STEPPARENT", "Stepparent"),
+    "friend": ("FRIEND", "Friend"),
+    "bestfriend": ("BEST_FRIEND", "Best friend"),
+    "colleague": ("COLLEAGUE", "Colleague"),
+    "boss": ("BOSS", "Boss", "SUBORDINATE", "Subordinate"),
+    "subordinate": ("SUBORDINATE", "Subordinate", "BOSS", "Boss"),
+    "mentor": ("MENTOR", "Mentor", "PROTEGE", "Protégé"),
+    "protege": ("PROTEGE", "Protégé", "MENTOR", "Mentor"),
+}
+_MAX_NAME = 50
+
+
+def type_of(name: str, inverse: str) -> TypeName:
+    """A type by Monica's name, and by that of the way back where the user has made it."""
+    if found := _TYPES.get(name):
+        label, *back = found[1:]
+        return TypeName(
+            name=found[0], label=label, inverse=back[0] if back else "", inverse_label=back[1] if back else ""
+        )
+    return made_type(name, name, inverse, inverse)
+
+
+def made_type(name: str, label: str, inverse: str, inverse_label: str) -> TypeName:
+    """A type that the user of another product has made, within our limits."""
+    key, back = _key(name), _key(inverse)
+    if not back or back == key:
+        return TypeName(name=key, label=_cut(label) or key)
+    return TypeName(name=key, label=_cut(label) or key, inverse=back, inverse_label=_cut(inverse_label) or back)
+
+
+def _key(name: str) -> str:
+    return "_".join(_cut(name).upper().split())[:_MAX_NAME]
+
+
+def _cut(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:_MAX_NAME]

@@ -1,0 +1,268 @@
+"""Monica's and Nametag's exports: people, what passed with them, what they are to each other, and undoing it all."""
+
+import base64
+import io
+from typing import Any
+
+import orjson
+import pytest
+
+from accounts.models import User
+from people.importing.sources.monica_sql import read_tables
+from tests.client import Client
+from tests.people.importing.uploads import counts, people_of, send
+from tests.pictures import picture
+
+ADA, BYRON = "0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002"
+EMAIL, SIGNAL = "0a1b2c3d-0000-4000-8000-0000000000e1", "0a1b2c3d-0000-4000-8000-0000000000e2"
+TEA, PHOTO = "0a1b2c3d-0000-4000-8000-0000000000a1", "0a1b2c3d-0000-4000-8000-0000000000f1"
+
+
+def listed(kind: str, *values: Any) -> dict[str, Any]:
+    return {"count": len(values), "type": kind, "values": list(values)}
+
+
+def made(**properties: Any) -> dict[str, Any]:
+    return {"created_at": "2021-05-01T10:00:00Z", "updated_at": "2021-05-01T10:00:00Z", "properties": properties}
+
+
+def monica() -> dict[str, Any]:
+    """As ExportResources write it: properties beside data, and data in lists by type."""
+    ada = {
+        "uuid": ADA,
+        "properties": {
+            "first_name": "Ada",
+            "last_name": "Lovelace",
+            "description": "First of them",
+            "gender": "F",
+            "job": "Programmer",
+            "is_starred": True,
+            "is_dead": True,
+            "stay_in_touch_frequency": 90,
+            "tags": ["Maths"],
+            "birthdate": {"uuid": "b", "is_age_based": False, "is_year_unknown": True, "date": "2000-12-10T00:00:00Z"},
+            "deceased_date": {"is_age_based": False, "is_year_unknown": False, "date": "1852-11-27T00:00:00Z"},
+            "first_met_through": BYRON,
+            "avatar": {"avatar_source": "photo", "avatar_photo": PHOTO},
+        },
+        "data": [
+            listed("contact_field", made(data="ada@example.org", type=EMAIL), made(data="+44 1", type=SIGNAL)),
+            listed("address", made(name="Home", street="12 Long Road", city="London", country="GB")),
+            listed("call", made(called_at="2022-03-04T09:00:00Z", content="Engines", contact_called=True)),
+            listed("note", made(body="Likes poetry")),
+            listed("gift", made(name="Book", status="given", date="2020-01-02")),
+            listed("conversation", made(happened_at="2022-01-01", messages=[made(content="Hi", written_by_me=True)])),
+            listed("debt", made(amount=5)),
+            listed("pet", made(name="Puff", category="cat")),
+            listed("activity", TEA),
+        ],
+    }
+    byron = {"uuid": BYRON, "properties": {"first_name": "George"}, "data": [listed("activity", TEA)]}
+    photo = "data:image/jpeg;base64," + base64.b64encode(picture()).decode()
+    return {
+        "version": "1.0-preview.1",
+        "account": {
+            "uuid": "x",
+            "data": [
+                listed("contact", ada, byron),
+                listed(
+                    "relationship",
+                    made(type="parent", contact_is=ADA, of_contact=BYRON),
+                    made(type="child", contact_is=BYRON, of_contact=ADA),
+                    made(type="godfather", contact_is=ADA, of_contact="gone"),
+                ),
+                listed("photo", {"uuid": PHOTO, "properties": {"dataUrl": photo}}),
+                listed("activity", {"uuid": TEA, **made(summary="Tea", happened_at="2021-06-07")}),
+            ],
+            "properties": {"journal_entries": [made(title="A day")]},
+            "instance": {
+                "contact_field_types": [
+                    {"uuid": EMAIL, "properties": {"name": "Email", "type": "email"}},
+                    {"uuid": SIGNAL, "properties": {"name": "Signal"}},
+                ]
+            },
+        },
+    }
+
+
+SQL = r"""# ************************************************************
+# Ada's dump of data; don't run it
+SET FOREIGN_KEY_CHECKS=0;
+
+INSERT IGNORE INTO `accounts` (`id`,`api_key`) VALUES
+ (1,'secret');
+INSERT IGNORE INTO `contacts` (`id`,`first_name`,`last_name`,`uuid`,`birthday_special_date_id`,`description`) VALUES
+ (7,'Ada','O\'Hara','%(ada)s',5,'one; two\\
+three'),
+ (8,'George',NULL,'%(byron)s',NULL,NULL);
+INSERT IGNORE INTO `contact_field_types` (`id`,`name`,`type`) VALUES
+ (1,'Phone','phone');
+INSERT IGNORE INTO `contact_fields` (`id`,`contact_id`,`contact_field_type_id`,`data`) VALUES
+ (1,7,1,0441234567);
+INSERT IGNORE INTO `notes` (`id`,`contact_id`,`body`,`created_at`) VALUES
+ (1,7,'DROP TABLE people; --','2021-05-01 10:00:00');
+INSERT IGNORE INTO `relationship_types` (`id`,`name`,`name_reverse_relationship`) VALUES
+ (1,'uncle','nephew'),
+ (2,'nephew','uncle');
+INSERT IGNORE INTO `relationships` (`id`,`relationship_type_id`,`contact_is`,`of_contact`) VALUES
+ (1,1,7,8),
+ (2,2,8,7);
+INSERT IGNORE INTO `special_dates` (`id`,`contact_id`,`is_age_based`,`is_year_unknown`,`date`) VALUES
+ (5,7,0,0,'1990-02-03');
+INSERT IGNORE INTO `tags` (`id`,`name`) VALUES (1,'Maths');
+INSERT IGNORE INTO `contact_tag` (`contact_id`,`tag_id`) VALUES (7,1);
+SET FOREIGN_KEY_CHECKS=1;
+""" % {"ada": ADA, "byron": BYRON}  # noqa: UP031 - braces and quotes are the dump's
+
+NAMETAG = {
+    "version": "1.2",
+    "exportDate": "2026-07-20T12:00:00.000Z",
+    "groups": [{"id": "g1", "name": "Family", "color": "#FF5733"}],
+    "people": [
+        {
+            "id": "clx1",
+            "name": "Ada",
+            "surname": "Lovelace",
+            "anniversary": "1835-07-08T00:00:00.000Z",
+            "contactReminderEnabled": True,
+            "contactReminderInterval": 2,
+            "contactReminderIntervalUnit": "WEEKS",
+            "groups": ["Family"],
+            "importantDates": [{"title": "Birthday", "date": "1815-12-10T00:00:00.000Z"}],
+            "phoneNumbers": [{"type": "Mobile", "number": "+44 1"}],
+            "imHandles": [{"protocol": "signal", "handle": "@ada"}],
+            "locations": [{"type": "home", "latitude": 51.5, "longitude": -0.1, "label": "London"}],
+            "customFieldValues": [{"slug": "diet", "value": "vegan"}],
+            "relationshipToUser": {"name": "FRIEND", "label": "Friend"},
+            "relationships": [
+                {"relatedPersonId": "clx2", "relationshipType": {"name": "PUPIL", "label": "Pupil"}, "notes": "maths"}
+            ],
+        },
+        {"id": "clx2", "name": "Mary", "surname": "Somerville", "photo": "x.jpg", "relationships": []},
+        {"id": "clx3", "name": ""},
+    ],
+    "relationshipTypes": [
+        {"id": "t1", "name": "PUPIL", "label": "Pupil", "inverseId": "t2"},
+        {"id": "t2", "name": "TUTOR", "label": "Tutor", "inverseId": "t1"},
+    ],
+    "journalEntries": [
+        {"id": "j1", "title": "Walk", "date": "2026-07-18T09:00:00.000Z", "body": "x", "peopleIds": ["clx1", "clx2"]},
+        {"id": "j2", "title": "Alone", "date": "2026-07-18T09:00:00.000Z", "body": "x", "peopleIds": []},
+    ],
+    "customFieldTemplates": [{"name": "Diet", "slug": "diet", "type": "TEXT"}],
+}
+
+
+def interactions(client: Client) -> set[tuple[str, str | None, int]]:
+    rows = client.ok("GET", "/api/interactions")["interactions"]
+    return {(row["kind"], row["title"], len(row["personIds"])) for row in rows}
+
+
+def ties(client: Client) -> set[tuple[str, str, str]]:
+    rows = client.ok("GET", "/api/relationships")["relationships"]
+    return {(row["person"]["name"], row["relationshipType"]["label"], row["relatedPerson"]["name"]) for row in rows}
+
+
+def test_monicas_document(api: Client, alice: User) -> None:
+    data = orjson.dumps(monica())
+    dry = send(api, "monica", data, dryRun="true")
+    answer = send(api, "monica", data)
+    assert counts(answer) == counts(dry) == (2, 0, 1, 0)
+    ada, _, journal = answer["results"]
+    for words in ("star", "1 debts", "somebody who did not come in"):
+        assert words in ada["reason"]
+    assert (journal["name"], journal["status"]) == ("journal entries", "skipped")
+    person = people_of(api)["Ada"]
+    assert person["emails"][0]["email"] == "ada@example.org"
+    assert person["imHandles"][0]["protocol"] == "signal"
+    assert (person["deathday"], person["gender"], person["photo"] is not None) == ("1852-11-27", "F", True)
+    assert (person["contactReminderInterval"], person["contactReminderIntervalUnit"]) == (90, "DAYS")
+    assert [(day["type"], day["yearUnknown"]) for day in person["importantDates"]] == [("BIRTHDAY", True)]
+    assert person["lastContact"] == "2022-03-04"
+    assert interactions(api) == {
+        ("CALL", "They called", 1),
+        ("NOTE", None, 1),
+        ("GIFT", "Book", 1),
+        ("MESSAGE", None, 1),
+        ("MEETING", "Tea", 2),
+    }
+    assert ties(api) == {("George", "Parent", "Ada Lovelace"), ("Ada Lovelace", "Child", "George")}
+    assert counts(send(api, "monica", data)) == (0, 0, 3, 0)
+    assert (len(interactions(api)), len(ties(api))) == (5, 2)
+    assert api.ok("DELETE", f"/api/imports/{answer['importId']}") == {"removed": 2, "kept": []}
+    assert (people_of(api), interactions(api), ties(api)) == ({}, set(), set())
+
+
+def test_monicas_tables(api: Client) -> None:
+    answer = send(api, "monica", SQL)
+    assert counts(answer) == (2, 0, 0, 0)
+    person = people_of(api)["Ada"]
+    assert (person["surname"], person["notes"]) == ("O'Hara", "one; two\\\nthree")
+    assert person["phoneNumbers"][0]["number"] == "0441234567"
+    assert person["importantDates"][0]["date"][:10] == "1990-02-03"
+    assert [group["name"] for group in person["groups"]] == ["Maths"]
+    assert api.ok("GET", "/api/interactions")["interactions"][0]["notes"] == "DROP TABLE people; --"
+    assert ("George", "Uncle or aunt", "Ada O'Hara") in ties(api)
+
+
+def test_nametags_document(api: Client) -> None:
+    answer = send(api, "nametag", orjson.dumps(NAMETAG))
+    assert counts(answer) == (2, 0, 1, 1)
+    assert answer["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
+    people = people_of(api)
+    ada = people["Ada"]
+    assert (ada["relationshipToUser"]["name"], ada["anniversary"]) == ("FRIEND", "1835-07-08")
+    assert (ada["contactReminderInterval"], ada["contactReminderIntervalUnit"]) == (2, "WEEKS")
+    assert [day["type"] for day in ada["importantDates"]] == ["BIRTHDAY"]
+    assert [(entry["key"], entry["value"]) for entry in ada["customFields"]] == [("Diet", "vegan")]
+    assert (ada["locations"][0]["latitude"], ada["imHandles"][0]["handle"]) == (51.5, "@ada")
+    assert ties(api) == {
+        ("Ada Lovelace", "Pupil", "Mary Somerville"),
+        ("Mary Somerville", "Tutor", "Ada Lovelace"),
+    }
+    assert interactions(api) == {("NOTE", "Walk", 2)}
+    body = {"personId": ada["id"], "relatedPersonId": people["Mary"]["id"]}
+    api.ok("POST", "/api/relationships", body)
+    undone = api.ok("DELETE", f"/api/imports/{answer['importId']}")
+    assert (undone["removed"], len(undone["kept"])) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "data"),
+    [
+        ("monica", b"{}"),
+        ("monica", b'{"account": {"data": [1, {"type": {}, "values": 3}]}}'),
+        ("monica", b"[" * 100_000),
+        ("monica", b"SELECT 1;"),
+        ("monica", b"'" * 100_000),
+        ("nametag", b'{"people": {}}'),
+        ("nametag", b"\xff\xfe"),
+    ],
+)
+def test_what_is_no_export_is_refused(api: Client, source: str, data: bytes) -> None:
+    assert send(api, source, data, 400)["details"][0]["field"] == "file"
+
+
+def test_documents_of_nonsense_cost_no_other_record(api: Client) -> None:
+    contact = {"uuid": ADA, "properties": {"first_name": "Ada", "tags": {}, "birthdate": 3, "avatar": []}, "data": 5}
+    odd = {"uuid": [], "properties": {"first_name": {}}, "data": [{"type": "call", "values": [3, {}]}]}
+    document: Any = {"account": {"data": [listed("contact", contact, odd, 3), listed("relationship", {}, 3)]}}
+    assert counts(send(api, "monica", orjson.dumps(document))) == (1, 0, 0, 1)
+    people: list[Any] = [
+        {"name": "Ada", "groups": 3, "emails": [3, {"email": {}}], "importantDates": "x", "relationships": [{}]},
+        3,
+    ]
+    other: Any = {"exportDate": 1, "people": people, "relationshipTypes": [{}], "journalEntries": [{"peopleIds": [[]]}]}
+    assert counts(send(api, "nametag", orjson.dumps(other)))[3] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO t (a) VALUES " + "(" * 200_000,
+        "INSERT INTO t (a) VALUES (1" + "," * 200_000,
+        "INSERT INTO t (a) VALUES (" + "\n;a" * 100_000 + "'",
+    ],
+)
+def test_statements_are_read_in_one_pass(text: str) -> None:
+    assert not read_tables(io.BytesIO(text.encode()), frozenset({"t"}))["t"]
