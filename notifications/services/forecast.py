@@ -11,6 +11,7 @@ from notifications.ledger import NO_CHANNEL, targets_of
 from notifications.models import Delivery, DeliveryState, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DAYS as DIGEST_DAYS
+from notifications.services.relevance import DECEASED, read_facts, why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import Reminder, ReminderRule, turns
 from people.dates.upcoming import event_rule, name_of, upcoming_events
@@ -18,7 +19,6 @@ from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
-DECEASED = "deceased"
 _KINDS = {ReminderKind.DAY: NoticeKind.IMPORTANT_DATE, ReminderKind.LEAD: NoticeKind.IMPORTANT_DATE_LEAD}
 _OF_DOCUMENTS = tuple(f"person__{column}" for column in Person.DOCUMENTS)
 
@@ -85,12 +85,15 @@ def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
 
 
 def _waiting(forecast: Forecast) -> Iterator[dict[str, Any]]:
-    """What is planned already, and waits for the end of the quiet hours."""
-    rows = Delivery.objects.owned_by(forecast.owner).filter(state=DeliveryState.PENDING, attempts=0)
+    """What is planned already, waits for the end of the quiet hours, and is wanted."""
+    waiting = Delivery.objects.owned_by(forecast.owner).filter(state=DeliveryState.PENDING, attempts=0)
+    waiting = waiting.filter(next_try_at__gt=forecast.now).select_related("owner", "person")
+    rows = list(waiting.defer("person__notes", *_OF_DOCUMENTS).order_by("next_try_at", "id"))
+    facts_now = read_facts(rows)
     shown = ("importantDateId", "personId", "personName", "type", "title", "turns")
     seen = set()
-    for row in rows.filter(next_try_at__gt=forecast.now).order_by("next_try_at", "id"):
-        if row.once not in seen:
+    for row in rows:
+        if row.once not in seen and not why_irrelevant(row, facts_now):
             seen.add(row.once)
             facts = {key: row.content[key] for key in shown if key in row.content}
             yield forecast.entry(NoticeKind(row.kind), row.occurrence_on, row.next_try_at, None, **facts)

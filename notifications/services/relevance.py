@@ -8,7 +8,10 @@ from notifications.channels.interface import Target
 from notifications.ledger import AllTargets, read_targets
 from notifications.models import Delivery
 from notifications.notices.notice import NoticeKind
+from people.dates import schedule
 from people.models import ImportantDate
+
+DECEASED = "deceased"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ def why_irrelevant(delivery: Delivery, facts: Facts) -> str | None:
     elif kind is NoticeKind.CONTACT:
         reason = _why_no_contact(delivery)
     else:
-        reason = _why_no_date(facts.switches.get(delivery.source_id))
+        reason = _why_no_date(delivery, facts.switches.get(delivery.source_id))
     return reason or _why_not_there(delivery, facts.targets.of(delivery.owner, kind))
 
 
@@ -53,13 +56,17 @@ def _why_no_contact(delivery: Delivery) -> str | None:
     person = delivery.person
     if person is None or not person.contact_reminder_enabled:
         return "reminder_off"
+    if person.deathday:
+        return DECEASED
     is_done = person.last_contact is not None and person.last_contact >= delivery.occurrence_on
     return "contacted" if is_done else None
 
 
-def _why_no_date(is_on: bool | None) -> str | None:
+def _why_no_date(delivery: Delivery, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
+    if delivery.person and schedule.is_over(delivery.content.get("type"), delivery.person.deathday):
+        return DECEASED
     return None if is_on else "reminder_off"
 
 

@@ -88,6 +88,22 @@ def test_past_midnight_it_lives_to_the_end_of_the_day_it_comes_on(
     assert sent.notice.expires_at == dt.datetime(2026, 3, 11, 15, tzinfo=dt.UTC)
 
 
+def test_whether_it_is_wanted_is_asked_at_their_end(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    quiet(api, "22:00", "07:00", hour=23)
+    remind(api, ada, "1990-03-10", type="BIRTHDAY", title=None)
+    remind(api, ada, "1990-03-10")
+    clock.move_to("2026-03-10T23:00:00Z")
+    run("2026-03-10T23:00:00Z")
+    assert len(api.ok("get", "/api/reminders/upcoming?days=1")["reminders"]) == 2
+    api.ok("put", f"/api/people/{ada.pk}", {"name": "Ada", "deathday": "2026-03-10"})
+    found = api.ok("get", "/api/reminders/upcoming?days=1")["reminders"]
+    assert {entry["title"]: entry["reason"] for entry in found} == {"Met": None, None: "deceased"}
+    run("2026-03-11T07:00:00Z")
+    assert [sent.notice.content["title"] for sent in channel.sent] == ["Met"]
+
+
 def test_what_they_overtake_waits_too(api: Client, ada: Person, channel: RecordingChannel) -> None:
     """A reminder whose run comes late, and a further try: neither is made within."""
     remind(api, ada, "1990-03-10")
