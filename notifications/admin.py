@@ -42,6 +42,8 @@ REASONS: Mapping[str, str] = {
     "reminder_off": "the reminder was switched off",
     "deleted": "the person or the date was deleted",
     "contacted": "the owner was in touch meanwhile",
+    "snoozed": "the owner wanted it later",
+    "skipped": "the owner did not want it this time",
     "removed": "the destination was removed",
     "disabled": "the destination is off",
     "auto_disabled": "the destination was switched off for failing",
@@ -127,6 +129,7 @@ class DeliveryAdmin(OperatorAdmin):
         "host",
         "state",
         "reason",
+        "answered",
         "attempts",
         "next_try_at",
         "ended_at",
@@ -135,8 +138,8 @@ class DeliveryAdmin(OperatorAdmin):
     ordering = ("-planned_at",)
     actions = ("try_again",)
     fields = readonly_fields = (
-        *("id", "account", "kind", "channel", "host", "state", "reason", "late", "attempts", "due_at", "planned_at"),
-        *("first_tried_at", "next_try_at", "expires_at", "ended_at", "held_until"),
+        *("id", "account", "kind", "channel", "host", "state", "reason", "answered", "late", "attempts", "due_at"),
+        *("planned_at", "first_tried_at", "next_try_at", "expires_at", "ended_at", "held_until"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -155,6 +158,11 @@ class DeliveryAdmin(OperatorAdmin):
     @admin.display(description="why")
     def reason(self, delivery: Delivery) -> str:
         return why(delivery.code)
+
+    @admin.display(description="answered")
+    def answered(self, delivery: Delivery) -> str:
+        """What the account said to it, in order."""
+        return ", ".join(f"{said['kind']} {said.get('days', '')}".strip() for said in delivery.answers) or "–"
 
     @admin.action(description="Try again", permissions=["operate"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:

@@ -18,7 +18,7 @@ _ENDS = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED)
 @invariant("deliveries are there twice for one occurrence and destination")
 def find_doubled_deliveries() -> Iterator[object]:
     """The database's constraint says so too; a damaged index does not keep it."""
-    once = ("source_id", "occurrence_on", "kind", "channel", "target_key")
+    once = ("source_id", "occurrence_on", "kind", "channel", "lead_days", "round", "target_key")
     twice = Delivery.unscoped.rows().order_by().values(*once).annotate(number=Count("pk")).filter(number__gt=1)
     for source_id, occurrence_on, kind, channel, *_ in twice.values_list(*once).iterator(chunk_size=CHUNK):
         yield f"{kind} of {source_id} on {occurrence_on} over {channel}"

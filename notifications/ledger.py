@@ -15,13 +15,14 @@ from accounts.models import User
 from notifications.channels import channels
 from notifications.channels.interface import Target
 from notifications.delivery_metrics import count_deliveries
-from notifications.models import Delivery, DeliveryState
+from notifications.models import AnswerState, Delivery, DeliveryState, ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
 
-Key = tuple[UUID, dt.date, str, int | None]
+Key = tuple[UUID, dt.date, str, int | None, int]
 NO_CHANNEL, MISSED = "no_channel", "missed"
+SKIPPED, SNOOZED = AnswerState.SKIPPED.value, AnswerState.SNOOZED.value
 
 
 def catch_up_window() -> dt.timedelta:
@@ -40,7 +41,7 @@ def is_missed(due_at: dt.datetime, now: dt.datetime) -> bool:
 
 @dataclass(frozen=True)
 class Planned:
-    """One thing that is due, before it is spread over destinations."""
+    """One thing that is due, before it is spread over destinations; `round` as a Delivery has it."""
 
     kind: NoticeKind
     source_id: UUID
@@ -51,11 +52,12 @@ class Planned:
     lead_days: int = 0
     is_made_up: bool = False
     """A notice whose day has passed: it is for who has had no other of this occurrence."""
+    round: int = 0
 
     @property
     def key(self) -> Key:
         lead_days = None if self.is_made_up else self.lead_days
-        return self.source_id, self.occurrence_on, self.kind.value, lead_days
+        return self.source_id, self.occurrence_on, self.kind.value, lead_days, self.round
 
 
 @dataclass
@@ -108,24 +110,31 @@ class AccountPlan:
         """As write_plans does."""
         return write_plans([self])
 
-    def new_rows(self, known: Mapping[Key, set[tuple[str, str]]]) -> list[Delivery]:
-        """The rows of what has not been planned before.
+    def new_rows(
+        self, known: Mapping[Key, set[tuple[str, str]]], answers: Mapping[tuple[UUID, dt.date], ReminderAnswer]
+    ) -> list[Delivery]:
+        """The rows of what has not been planned before; of what is not wanted, after the account's `answers`, one.
 
         What was written down as missed may still be planned by a run for an earlier moment.
         """
-        return [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned)]
+        return [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned, answers)]
 
     def _is_new(self, planned: Planned, known: Mapping[Key, set[tuple[str, str]]]) -> bool:
         found = known.get(planned.key)
         return not found or (found == {("", MISSED)} and not is_missed(planned.due_at, self.now))
 
-    def _rows(self, planned: Planned) -> Iterable[Delivery]:
+    def _rows(self, planned: Planned, answers: Mapping[tuple[UUID, dt.date], ReminderAnswer]) -> Iterable[Delivery]:
         targets = self.targets(planned.kind)
-        if is_missed(planned.due_at, self.now):
-            yield self._row(planned, state=DeliveryState.SKIPPED, code=MISSED, ended_at=self.now)
+        answer = answers.get((planned.source_id, planned.occurrence_on))
+        if reason := _why_unwanted(planned, answer):
+            pass
+        elif is_missed(planned.due_at, self.now):
+            reason = MISSED
         elif not targets:
-            yield self._row(planned, state=DeliveryState.SKIPPED, code=NO_CHANNEL, ended_at=self.now)
-        for target in targets if not is_missed(planned.due_at, self.now) else ():
+            reason = NO_CHANNEL
+        if reason:
+            yield self._row(planned, state=DeliveryState.SKIPPED, code=reason, ended_at=self.now)
+        for target in () if reason else targets:
             yield self._row(
                 planned,
                 channel=target.channel,
@@ -144,6 +153,7 @@ class AccountPlan:
             person_id=planned.person_id,
             occurrence_on=planned.occurrence_on,
             lead_days=planned.lead_days,
+            round=planned.round,
             content={
                 **planned.content,
                 **first_sent_content(self.sends_on, planned.kind, planned.occurrence_on, late=late),
@@ -156,11 +166,23 @@ class AccountPlan:
         )
 
 
+def _why_unwanted(planned: Planned, answer: ReminderAnswer | None) -> str | None:
+    if answer is None:
+        return None
+    if answer.state == AnswerState.SKIPPED:
+        return SKIPPED
+    # It was told where the answer was given, which an import does not know.
+    is_told = planned.round < answer.round and answer.is_to(planned.kind, planned.lead_days)
+    return SNOOZED if is_told else None
+
+
 def write_plans(plans: Sequence[AccountPlan]) -> int:
     """Insert the rows of what has not been planned before, under the locks of the accounts; returns how many."""
     # Read under the lock: of two scans the second sees the rows of the first.
     known = _known(plans)
-    rows = [row for plan in plans for row in plan.new_rows(known)]
+    days = {item.occurrence_on for plan in plans for item in plan.planned}
+    answers = answers_to([plan.owner.pk for plan in plans], days)
+    rows = [row for plan in plans for row in plan.new_rows(known, answers)]
     Delivery.objects.bulk_create(rows, batch_size=200)
     transaction.on_commit(lambda: _count(rows), robust=True)
     return len(rows)
@@ -171,11 +193,17 @@ def _known(plans: Sequence[AccountPlan]) -> dict[Key, set[tuple[str, str]]]:
     sources = {item.source_id for plan in plans for item in plan.planned}
     rows = Delivery.unscoped.filter(owner_id__in=[plan.owner.pk for plan in plans], source_id__in=sources)
     known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
-    columns = ("source_id", "occurrence_on", "kind", "lead_days", "channel", "code")
-    for source_id, occurrence_on, kind, lead_days, channel, code in rows.values_list(*columns):
+    columns = ("source_id", "occurrence_on", "kind", "lead_days", "round", "channel", "code")
+    for source_id, occurrence_on, kind, lead_days, round_, channel, code in rows.values_list(*columns):
         for key in (lead_days, None):
-            known[source_id, occurrence_on, kind, key].add((channel, code))
+            known[source_id, occurrence_on, kind, key, round_].add((channel, code))
     return known
+
+
+def answers_to(owner_ids: Collection[UUID], days: Collection[dt.date]) -> dict[tuple[UUID, dt.date], ReminderAnswer]:
+    """What the accounts said to the occurrences on these days, by source and day."""
+    rows = ReminderAnswer.unscoped.filter(owner_id__in=owner_ids, occurrence_on__in=days)
+    return {row.key: row for row in rows}
 
 
 def _count(rows: Iterable[Delivery]) -> None:

@@ -1,21 +1,36 @@
-"""Notification destinations in the document of an account (accounts.transfer). Their secrets are not."""
+"""Notification destinations in the document of an account (accounts.transfer), without their secrets, and what was
+said to reminders.
+"""
 
+import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.db.models import F
 from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.user import Plan
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import Ids, ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
-from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from notifications.models import Destination, DestinationType
+from contacts_project.kernel.api.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictDateField,
+    StrictIntegerField,
+)
+from contacts_project.kernel.api.json import parse_id
+from notifications.models import AnswerState, Delivery, Destination, DestinationType, ReminderAnswer
 from notifications.models.destination import MAX_URL_LENGTH, url_key
+from notifications.notices.actions import REMINDERS_OF_PEOPLE
+from notifications.notices.notice import NoticeKind
 from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
+from people.dates import schedule
+from people.models import ImportantDate
 
 
 class DestinationShape(Times):
@@ -90,9 +105,108 @@ def _row(run: ImportRun, item: Item, free: UUID) -> Destination:
     return row
 
 
+class AnswerShape(Times):
+    importantDateId = StrictCharField(max_length=36, required=False, allow_null=True)
+    personId = StrictCharField(max_length=36)
+    date = StrictDateField()
+    state = StrictChoiceField(list(AnswerState.values))
+    kind = StrictChoiceField(sorted(kind.value for kind in REMINDERS_OF_PEOPLE))
+    leadDays = StrictIntegerField(min_value=0, max_value=365, required=False, default=0)
+    againOn = StrictDateField(required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if (attrs["state"] == AnswerState.SNOOZED) is (attrs.get("againOn") is None):
+            raise serializers.ValidationError({"againOn": ["What is snoozed has a day; what is skipped has none."]})
+        if (attrs["kind"] == NoticeKind.CONTACT) is bool(attrs.get("importantDateId")):
+            raise serializers.ValidationError({"importantDateId": ["All but reminders of contact are of a date."]})
+        return attrs
+
+
+class AnswerSection(Section):
+    """Found again by id, else by its occurrence. `personId` is that of the date, too."""
+
+    name, order, models = "reminderAnswers", 68, (ReminderAnswer,)
+
+    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+        rows = ReminderAnswer.objects.owned_by(owner).order_by("pk").annotate(dated=F("important_date__person_id"))
+        for row in rows.iterator():
+            yield {
+                "id": str(row.pk),
+                "importantDateId": str(row.important_date_id) if row.important_date_id else None,
+                "personId": str(row.person_id or row.dated),  # type: ignore[attr-defined]  # annotated
+                "date": row.occurrence_on,
+                "state": row.state,
+                "kind": row.kind,
+                "leadDays": row.lead_days,
+                "againOn": row.again_on,
+                "createdAt": row.created_at,
+            }
+
+    def shape(self) -> AnswerShape:
+        return AnswerShape()
+
+    def write(self, run: ImportRun, items: list[Item]) -> None:
+        ids = run.known(ReminderAnswer, items)
+        dates = run.place(ImportantDate, filter(None, (parse_id(item.data.get("importantDateId")) for item in items)))
+        rows = ReminderAnswer.objects.owned_by(run.owner)
+        known = run.index(self.name, {row.key: row.pk for row in rows})
+        rounds = _rounds(run.owner)
+        new = []
+        for item in items:
+            source = _source(run, item, dates)
+            occurrence = source, item.data["date"]
+            if found := ids.found.get(item.source_id) or known.get(occurrence):
+                run.skipped(item, found)
+            elif source is None:
+                run.failed(item, "Its date or its person did not come in.")
+            else:
+                row = _answer(run, item, ids.free[item.source_id], source, rounds.get(occurrence, 0) + 1)
+                new.append(row)
+                known[occurrence] = row.pk
+                run.imported(item, row.pk)
+        run.insert(ReminderAnswer, new)
+
+
+def _source(run: ImportRun, item: Item, dates: Ids) -> UUID | None:
+    """The date or person here; None where it did not come in."""
+    person: UUID | None = run.find("people", item.data["personId"])
+    key = parse_id(item.data.get("importantDateId"))
+    if person is None or key is None:
+        return person
+    # Where nothing is written it comes with its person.
+    return dates.found.get(key) or (dates.free[key] if run.dry else None)
+
+
+def _rounds(owner: User) -> dict[tuple[UUID, dt.date], int]:
+    """The highest round of each occurrence that was sent again here: its number is never given twice."""
+    rows = Delivery.objects.owned_by(owner).filter(round__gt=0).values_list("source_id", "occurrence_on", "round")
+    return {(source_id, day): number for source_id, day, number in rows.order_by("round")}
+
+
+def _answer(run: ImportRun, item: Item, free: UUID, source: UUID, round_: int) -> ReminderAnswer:
+    data, clock = item.data, schedule.calendar_of(run.owner)
+    again_on = data.get("againOn")
+    is_contact = data["kind"] == NoticeKind.CONTACT
+    return ReminderAnswer(
+        pk=free,
+        owner=run.owner,
+        important_date_id=None if is_contact else source,
+        person_id=source if is_contact else None,
+        occurrence_on=data["date"],
+        state=data["state"],
+        kind=data["kind"],
+        lead_days=data["leadDays"],
+        round=round_ if again_on else 0,
+        again_on=again_on,
+        due_at=(clock.instant(again_on) or run.now) if again_on else None,
+        created_at=times_of(data, run.now)["created_at"],
+    )
+
+
 def register_transfer() -> None:
     """Register what notifications carry; once."""
     register_section(DestinationSection())
+    register_section(AnswerSection())
     leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")
     leave_out("notifications.CalendarFeed", "Nothing but an address, whose secret no document holds.")
     leave_out("notifications.Delivery", "What this instance has sent; elsewhere nothing was.")

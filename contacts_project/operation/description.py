@@ -40,7 +40,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
     "Webhooks": ("What destinations of type WEBHOOK receive.", ()),
     "Calendar feeds": ("Addresses at which calendars read the dates.", ("calendar-feeds",)),
-    "Reminders": ("What will be sent.", ("reminders",)),
+    "Reminders": ("What will be sent, and what is done about it where it is read.", ("reminders", "actions")),
     "Sign-in": ("Registration, sessions and mailed links.", ("auth",)),
     "Account": ("The profile, the password, and the end of the account.", ("user",)),
     "Preferences": (

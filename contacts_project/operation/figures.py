@@ -23,7 +23,7 @@ from contacts_project.celery import app
 from contacts_project.kernel.daily_counts import DailyCount
 from contacts_project.operation import day_counts
 from contacts_project.operation.day_counts import DELIVERIES, RUN_MILLISECONDS, RUNS, SIGN_UPS, SIZES
-from notifications.models import Delivery, DigestSchedule
+from notifications.models import Delivery, DigestSchedule, ReminderAnswer
 from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
 from people.models import GeocodedAddress, ImportantDate, Person
 from people.vocabularies import GeocodeState
@@ -92,6 +92,7 @@ def oldest_due_seconds(now: dt.datetime) -> float:
         (ImportantDate.unscoped.rows(), "next_due_at"),
         (Person.unscoped.rows(), "contact_due_at"),
         (DigestSchedule.objects.all(), "next_due_at"),
+        (ReminderAnswer.unscoped.rows(), "due_at"),
     )
     oldest: list[dt.datetime | None] = [
         rows.filter(**{f"{column}__lte": now}).order_by(column).values_list(column, flat=True).first()

@@ -1,6 +1,7 @@
 """How the API answers what notifications refuse."""
 
 from contacts_project.kernel.api.errors import Failure
+from notifications.notices.actions import ActionExpiredError
 from notifications.notices.unsubscribe import BadTokenError
 from notifications.services.calendar_feeds import TooManyFeedsError
 from notifications.services.destinations import (
@@ -12,6 +13,7 @@ from notifications.services.destinations import (
 from notifications.services.devices import TooManyDevicesError
 
 FAILURES: dict[type[Exception], Failure] = {
+    ActionExpiredError: Failure(410, "expired"),
     BadTokenError: Failure(400, "invalid_token"),
     DuplicateUrlError: Failure(409, "duplicate"),
     SecretMissingError: Failure(400, "invalid"),

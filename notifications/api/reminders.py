@@ -20,6 +20,7 @@ from contacts_project.kernel.api.paging import (
 )
 from contacts_project.kernel.api.schema import envelope
 from notifications.models import Delivery, DeliveryState
+from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import replan
 from notifications.services.forecast import upcoming_reminders
@@ -40,7 +41,7 @@ class ReminderDestinationSerializer(serializers.Serializer[object]):
 
 
 class UpcomingReminderSerializer(serializers.Serializer[object]):
-    """One thing that is due; `reason` says why it is not sent."""
+    """One thing that is due; `reason` says why it is not sent, or `snoozed` that it comes again."""
 
     optional = ("turns",)
 
@@ -76,6 +77,16 @@ class ReminderViewSet(ApiViewSet[Any]):
         return Response({"reminders": reminders})
 
 
+class AnswerSerializer(serializers.Serializer[object]):
+    """What the account did about a reminder where it read it."""
+
+    optional = ("days",)
+
+    kind = serializers.ChoiceField(ActionKind.choices)
+    days = serializers.IntegerField()
+    at = serializers.DateTimeField()
+
+
 class DeliverySerializer(serializers.Serializer[object]):
     """One row of the ledger. `code` is the last failure, or why nothing was sent."""
 
@@ -94,6 +105,7 @@ class DeliverySerializer(serializers.Serializer[object]):
     date = serializers.DateField()
     late = serializers.BooleanField()
     attempts = serializers.IntegerField()
+    answers = AnswerSerializer(many=True)
     dueAt = serializers.DateTimeField()
     nextTryAt = serializers.DateTimeField(allow_null=True)
     endedAt = serializers.DateTimeField(allow_null=True)
@@ -116,6 +128,7 @@ def delivery_answer(row: Delivery) -> dict[str, Any]:
         "date": row.occurrence_on.isoformat(),
         "late": row.late,
         "attempts": row.attempts,
+        "answers": row.answers,
         "dueAt": timestamp(row.due_at),
         "nextTryAt": timestamp(row.next_try_at),
         "endedAt": timestamp(row.ended_at),

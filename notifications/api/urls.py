@@ -1,8 +1,10 @@
 """Routes of notifications, all below /api/."""
 
+from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from contacts_project.kernel.api.errors import register_failures
+from notifications.api.actions import ActionViewSet
 from notifications.api.calendar_feeds import CalendarFeedViewSet
 from notifications.api.destinations import DestinationViewSet
 from notifications.api.errors import FAILURES
@@ -22,4 +24,7 @@ router.register("calendar-feeds", CalendarFeedViewSet, basename="calendar-feed")
 router.register("reminders", ReminderViewSet, basename="reminder")
 router.register("unsubscribe", UnsubscribeViewSet, basename="unsubscribe")
 
-urlpatterns = router.urls
+urlpatterns = [
+    *router.urls,
+    path("actions/<str:token>", ActionViewSet.as_view({"get": "retrieve", "post": "create"})),
+]

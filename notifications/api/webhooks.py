@@ -8,10 +8,22 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.schema import envelope
+from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
 from people.api.person_entries import DATE_TYPES
 from people.api.upcoming import UpcomingEventSerializer
 from people.vocabularies import Unit
+
+
+class OfferSerializer(serializers.Serializer[Any]):
+    """Something that can be done about a reminder. Opening `url` asks, posting to it does; good for 30 days."""
+
+    optional = ("days",)
+
+    kind = StrictChoiceField(ActionKind.values)
+    days = serializers.IntegerField(help_text="Of a snooze: until it comes again.")
+    label = serializers.CharField(help_text="For a button, in the account's language.")  # type: ignore[assignment]
+    url = serializers.CharField()
 
 
 class _PersonData(serializers.Serializer[Any]):
@@ -20,6 +32,7 @@ class _PersonData(serializers.Serializer[Any]):
     date = serializers.DateField(help_text="The occurrence that this is about.")
     daysUntil = serializers.IntegerField(help_text="Seen from the day on which this is sent.")
     late = serializers.BooleanField(help_text="Whether it makes up for a run that was missed.")
+    actions = OfferSerializer(many=True)
 
 
 class ImportantDateNoticeSerializer(_PersonData):

@@ -1,6 +1,7 @@
 """ntfy: topic push through ntfy.sh or a server of the owner's own (https://docs.ntfy.sh/publish/#publish-as-json)."""
 
 import time
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -11,6 +12,7 @@ from contacts_project.kernel.outbound import Code, OutboundError, check_status, 
 from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
+from notifications.notices.actions import Offer, offers_without_three_days
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.wording import wording_of
 
@@ -30,7 +32,7 @@ class NtfyChannel(EndpointChannel):
     def deliver_to(self, destination: Destination, notice: Notice) -> None:
         """Publish to one topic; anything but JSON in the answer is no ntfy server's."""
         wording = wording_of(notice)
-        message = {
+        message: dict[str, Any] = {
             "topic": topic_of(destination.url),
             "title": wording.title,
             "message": cut_bytes(wording.text, MAX_MESSAGE_BYTES),
@@ -38,6 +40,8 @@ class NtfyChannel(EndpointChannel):
             "tags": [_tag(notice)],
             "sequence_id": str(notice.id),
         }
+        if offers := offers_without_three_days(notice):
+            message["actions"] = [_button(offer) for offer in offers]
         headers = {"Content-Type": "application/json"}
         if destination.secret:
             headers["Authorization"] = f"Bearer {destination.secret}"
@@ -46,6 +50,11 @@ class NtfyChannel(EndpointChannel):
         check_status(response)
         if not _is_json(response):
             raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is not JSON.", status=response.status_code)
+
+
+def _button(offer: Offer) -> dict[str, Any]:
+    """One tap posts it, and the message goes (https://docs.ntfy.sh/publish/#send-http-request); at most three."""
+    return {"action": "http", "label": offer.label, "url": offer.url, "method": "POST", "clear": True}
 
 
 def topic_of(url: str) -> str:

@@ -15,6 +15,7 @@ from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription
+from notifications.notices.actions import offers_of
 from notifications.notices.notice import Notice
 from notifications.notices.wording import wording_of
 from notifications.vapid import read_private_key
@@ -84,9 +85,16 @@ def vapid_subject() -> str:
 
 
 def payload_of(notice: Notice) -> str:
-    """`{ title, body, url, tag }`, the body cut so that the whole fits."""
+    """`{ title, body, url, tag, actions? }`, the body cut so that the whole fits; browsers show two actions."""
     wording = wording_of(notice)
-    message = {"title": cut_bytes(wording.title, 500), "body": "", "url": wording.url, "tag": str(notice.id)}
+    message: dict[str, Any] = {
+        "title": cut_bytes(wording.title, 500),
+        "body": "",
+        "url": wording.url,
+        "tag": str(notice.id),
+    }
+    if offers := offers_of(notice)[:2]:
+        message["actions"] = [offer.facts for offer in offers]
     available = MAX_PAYLOAD_BYTES - len(dumps(message))
     body = cut_bytes(wording.text, available)
     while len(dumps({**message, "body": body})) > MAX_PAYLOAD_BYTES:

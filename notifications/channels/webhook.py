@@ -14,6 +14,7 @@ from contacts_project.kernel.outbound import Schemes, check_status, outbound_ses
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destination import Destination, DestinationType
+from notifications.notices.actions import REMINDERS_OF_PEOPLE, offers_of
 from notifications.notices.notice import Notice, NoticeKind
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the public part of every secret
@@ -39,7 +40,10 @@ class WebhookChannel(EndpointChannel):
 
 def body_of(notice: Notice) -> bytes:
     """The same bytes at every try: PostgreSQL gives a JSON column's keys back in an order of its own."""
-    body = {"type": notice.kind.value, "timestamp": timestamp(notice.made_at), "data": dict(notice.content)}
+    data = dict(notice.content)
+    if notice.kind in REMINDERS_OF_PEOPLE:
+        data["actions"] = [offer.facts for offer in offers_of(notice)]
+    body = {"type": notice.kind.value, "timestamp": timestamp(notice.made_at), "data": data}
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 

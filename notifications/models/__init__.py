@@ -6,8 +6,10 @@ from notifications.models.destination import Destination, DestinationType
 from notifications.models.digest_schedule import DigestSchedule
 from notifications.models.heartbeat import Heartbeat
 from notifications.models.push_subscription import PushSubscription
+from notifications.models.reminder_answer import AnswerState, ReminderAnswer
 
 __all__ = [
+    "AnswerState",
     "CalendarFeed",
     "Delivery",
     "DeliveryState",
@@ -16,4 +18,5 @@ __all__ = [
     "DigestSchedule",
     "Heartbeat",
     "PushSubscription",
+    "ReminderAnswer",
 ]

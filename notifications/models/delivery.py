@@ -42,12 +42,14 @@ class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  #
 
 
 class Delivery(Leased, OwnedModel):
-    """One (source, occurrence, kind, lead days, destination), made when it is due; the database has it once.
+    """One (source, occurrence, kind, lead days, round, destination), made when it is due; the database has it once.
 
     The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
     occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
-    at the first try. `code` is the last failure or the reason of a skip. Who sends it holds the lease, and `claims`
-    counts the leases taken; `held_until` without a claim says until when the queue that was given it may take.
+    at the first try. `round` is 0, and higher where the account had it sent again (ReminderAnswer); `answers` are what
+    it said since, in that order: `{ kind, days?, at }`. `code` is the last failure or the reason of a skip. Who sends
+    it holds the lease, and `claims` counts the leases taken; `held_until` without a claim says until when the queue
+    that was given it may take.
     Times of the plan (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the
     machine's.
     """
@@ -57,10 +59,12 @@ class Delivery(Leased, OwnedModel):
     person = models.ForeignKey(Person, null=True, on_delete=models.CASCADE, related_name="+")
     occurrence_on = models.DateField()
     lead_days = models.PositiveSmallIntegerField(default=0)
+    round = models.PositiveSmallIntegerField(default=0)
     channel = models.CharField(max_length=10, blank=True)
     target_key = models.CharField(max_length=64, blank=True)
     label = models.CharField(max_length=254, blank=True)
     content = models.JSONField(default=dict)
+    answers = models.JSONField(default=list)
 
     state = models.CharField(max_length=7, choices=DeliveryState.choices, default=DeliveryState.PENDING)
     code = models.CharField(max_length=30, blank=True)
@@ -80,9 +84,9 @@ class Delivery(Leased, OwnedModel):
     objects = OwnedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
 
     @property
-    def once(self) -> tuple[UUID, dt.date, str, int]:
+    def once(self) -> tuple[UUID, dt.date, str, int, int]:
         """What is told once over each destination."""
-        return self.source_id, self.occurrence_on, self.kind, self.lead_days
+        return self.source_id, self.occurrence_on, self.kind, self.lead_days, self.round
 
     class Meta:
         verbose_name_plural = "deliveries"
@@ -90,7 +94,7 @@ class Delivery(Leased, OwnedModel):
             one_of(NoticeKind, "kind", name="delivery_kind_known"),
             one_of(DeliveryState, "state", name="delivery_state_known"),
             models.UniqueConstraint(
-                fields=["source_id", "occurrence_on", "kind", "lead_days", "channel", "target_key"],
+                fields=["source_id", "occurrence_on", "kind", "lead_days", "round", "channel", "target_key"],
                 name="delivery_once",
             ),
         ]

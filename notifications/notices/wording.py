@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.date_formats import day_in_digits, day_in_words
+from notifications.notices.actions import offers_of
 from notifications.notices.notice import Notice, NoticeKind
 from people.dates.occasions import event_in_words, occasion
 from people.links import person_url
@@ -67,6 +68,7 @@ def wording_of(notice: Notice) -> Wording:
         wording = _WORDINGS[notice.kind](notice)
         # In a digest each name is a link.
         buttons = () if wording.days else (Button("open", _("Open"), wording.url),)
+    buttons += tuple(Button(offer.action.kind.value, offer.label, offer.url) for offer in offers_of(notice))
     # Names may hold line breaks; titles become headers.
     return replace(wording, title=" ".join(wording.title.split()), buttons=buttons)
 

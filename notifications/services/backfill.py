@@ -15,9 +15,17 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, catch_up_window
+from notifications.ledger import AccountPlan, catch_up_window, is_missed
+from notifications.models import ReminderAnswer
 from notifications.services.digests import digest_at
-from notifications.services.planner import UNREAD, collect_contacts, collect_dates, with_person
+from notifications.services.planner import (
+    UNREAD,
+    collect_contacts,
+    collect_dates,
+    collect_snoozed,
+    with_person,
+    with_source,
+)
 from people.dates import schedule
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderType
@@ -69,7 +77,12 @@ def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
     people = Person.objects.owned_by(owner_id).active().filter(contact_reminder_enabled=True)
     of_dates = _batches(dates if is_past else dates.filter(next_due_at__lte=now))
     of_people = _batches(people if is_past else people.filter(contact_due_at__lte=now))
-    batches = [*(partial(_add_dates, ids) for ids in of_dates), *(partial(_add_contacts, ids) for ids in of_people)]
+    snoozed = _batches(ReminderAnswer.objects.owned_by(owner_id).filter(due_at__lte=now))
+    batches = [
+        *(partial(_add_dates, ids) for ids in of_dates),
+        *(partial(_add_contacts, ids) for ids in of_people),
+        *(partial(_add_snoozed, ids) for ids in snoozed),
+    ]
     return sum(_under_lock(owner_id, now, batch) for batch in batches)
 
 
@@ -83,6 +96,11 @@ def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
     people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*UNREAD))
     _reset_contacts(people, plan)
     collect_contacts(plan, people)
+
+
+def _add_snoozed(ids: list[UUID], plan: AccountPlan) -> None:
+    answers = with_source(ReminderAnswer.objects.owned_by(plan.owner).filter(pk__in=ids))
+    collect_snoozed(plan, [answer for answer in answers if not is_missed(answer.due_at, plan.now)])
 
 
 def _batches(rows: Any) -> list[list[UUID]]:

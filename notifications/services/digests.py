@@ -2,12 +2,13 @@
 
 import datetime as dt
 import logging
+from typing import Any
 from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, Planned, is_missed
-from notifications.models import Delivery, DigestSchedule
+from notifications.ledger import AccountPlan, Planned, answers_to, is_missed
+from notifications.models import AnswerState, Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.upcoming import upcoming_events
@@ -104,12 +105,20 @@ def _had_digest(owner: User, monday: dt.date) -> bool:
 
 def _planned(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> Planned | None:
     """The digest with the events from the day on which it is sent; None where there are none."""
-    events = upcoming_events(plan.owner, start=plan.sends_on, days=DAYS, with_dead=False)
+    events = events_of(plan.owner, plan.sends_on)
     if not events:
         return None
     until = plan.sends_on + dt.timedelta(DAYS)
     content = {"from": plan.sends_on.isoformat(), "to": until.isoformat(), "events": events}
     return Planned(NoticeKind.DIGEST, plan.owner.pk, week_of(day), due_at, content)
+
+
+def events_of(owner: User, start: dt.date) -> list[dict[str, Any]]:
+    """What the digest of that day tells of: not of what its owner has left out."""
+    events = upcoming_events(owner, start=start, days=DAYS, with_dead=False)
+    answers = answers_to([owner.pk], [start + dt.timedelta(n) for n in range(DAYS + 1)])
+    skipped = {key for key, answer in answers.items() if answer.state == AnswerState.SKIPPED}
+    return [event for event in events if (UUID(event["id"]), dt.date.fromisoformat(event["date"])) not in skipped]
 
 
 def _store(owner: User, day: dt.date, clock: schedule.Calendar, earliest: dt.datetime | None = None) -> None:

@@ -17,6 +17,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from notifications.models import Delivery
 from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
+from notifications.services.answers import replan_snoozed
 from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.parked import PARKED
@@ -83,6 +84,7 @@ def replan(*, owner_id: UUID, now: dt.datetime) -> None:
     try:
         with account_lock(owner_id):
             replan_account(owner_id=owner_id, now=now)
+            replan_snoozed(owner_id=owner_id, now=now)
             schedule_digest(User.objects.get(pk=owner_id), now=now)
     except AccountGoneError:
         return

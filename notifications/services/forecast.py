@@ -4,17 +4,19 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
-from notifications.ledger import NO_CHANNEL, targets_of
-from notifications.models import Delivery, DeliveryState, DigestSchedule
+from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
+from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
-from notifications.services.digests import DAYS as DIGEST_DAYS
+from notifications.services.digests import events_of
+from notifications.services.planner import with_source
 from notifications.services.relevance import DECEASED, read_facts, why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import Reminder, ReminderRule, turns
-from people.dates.upcoming import event_rule, name_of, upcoming_events
+from people.dates.upcoming import event_rule, name_of
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -32,15 +34,41 @@ class Forecast:
     now: dt.datetime
     until: dt.date
     destinations: dict[NoticeKind, list[dict[str, Any]]]
+    answers: dict[tuple[UUID, dt.date], ReminderAnswer]
 
     @property
     def today(self) -> dt.date:
         return self.clock.today(self.now)
 
+    def is_snoozed(self, source_id: UUID, day: dt.date, kind: NoticeKind, lead_days: int = 0) -> bool:
+        """Whether this reminder of the occurrence was put off: then it has a line of its own."""
+        answer = self.answers.get((source_id, day))
+        return answer is not None and answer.due_at is not None and answer.is_to(kind, lead_days)
+
+    def why_skipped(self, source_id: UUID, day: dt.date) -> str | None:
+        answer = self.answers.get((source_id, day))
+        return SKIPPED if answer and answer.state == AnswerState.SKIPPED else None
+
+    def why_then(self, source_id: UUID, day: dt.date, kind: NoticeKind) -> str | None:
+        """Whether it is the reminder of the day that a notice in advance was put off to."""
+        answer = self.answers.get((source_id, day))
+        waits = answer is not None and answer.waits_for_the_day and kind is NoticeKind.IMPORTANT_DATE
+        return SNOOZED if waits else None
+
     def entry(
-        self, kind: NoticeKind, day: dt.date | None, send_at: dt.datetime | None, why_not: str | None, **facts: Any
+        self,
+        kind: NoticeKind,
+        day: dt.date | None,
+        send_at: dt.datetime | None,
+        why_not: str | None,
+        *,
+        why_then: str | None = None,
+        **facts: Any,
     ) -> dict[str, Any]:
-        """One line of the answer; nothing is sent where there is a reason against it or no destination is on."""
+        """One line of the answer; nothing is sent where there is a reason against it or no destination is on.
+
+        `why_then`: the reason for the time at which it is sent.
+        """
         destinations = self.destinations[kind]
         if why_not is None and not any(line["willSend"] for line in destinations):
             why_not = NO_CHANNEL
@@ -49,7 +77,7 @@ class Forecast:
             "date": day.isoformat() if day else None,
             "sendAt": timestamp(self.clock.sends_at(send_at)) if send_at and why_not is None else None,
             "willSend": why_not is None,
-            "reason": why_not,
+            "reason": why_not or why_then,
             "destinations": destinations if why_not in {None, NO_CHANNEL} else [],
             "importantDateId": None,
             "personId": None,
@@ -64,8 +92,10 @@ def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict
     """Everything that is due in the coming days, in that order; what is not sent comes on its day."""
     clock = schedule.calendar_of(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
-    forecast = Forecast(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations)
+    answers = {answer.key: answer for answer in with_source(ReminderAnswer.objects.owned_by(owner))}
+    forecast = Forecast(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations, answers)
     entries = [*_waiting(forecast), *_dates(forecast), *_contacts(forecast), *_digest(forecast)]
+    entries += _answered(forecast, entries)
     return sorted(
         entries, key=lambda entry: (entry["sendAt"] or entry["date"], entry["personName"] or "", entry["kind"])
     )
@@ -109,8 +139,11 @@ def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
                 yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, why_not, **facts)
             continue
         for reminder, send_at in _chain(row, rule, forecast):
-            age = None if row.year_unknown else turns(row.date, reminder.occurrence, forecast.clock.leap_day)
-            yield forecast.entry(_KINDS[reminder.kind], reminder.occurrence, send_at, None, **facts, turns=age)
+            kind, day = _KINDS[reminder.kind], reminder.occurrence
+            if not forecast.is_snoozed(row.pk, day, kind, reminder.lead_days):
+                why_not, why_then = forecast.why_skipped(row.pk, day), forecast.why_then(row.pk, day, kind)
+                age = _age(row, day, forecast)
+                yield forecast.entry(kind, day, send_at, why_not, why_then=why_then, **facts, turns=age)
         yield from _notices_left_out(row, rule, forecast, facts)
 
 
@@ -133,11 +166,18 @@ def _notices_left_out(
             yield forecast.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
 
 
+def _age(row: ImportantDate, day: dt.date, forecast: Forecast) -> int | None:
+    return None if row.year_unknown else turns(row.date, day, forecast.clock.leap_day)
+
+
+def _whom(person: Person, forecast: Forecast) -> dict[str, Any]:
+    return {"personId": str(person.pk), "personName": name_of(person, forecast.owner)}
+
+
 def _facts(row: ImportantDate, forecast: Forecast) -> dict[str, Any]:
     return {
         "importantDateId": str(row.pk),
-        "personId": str(row.person_id),
-        "personName": name_of(row.person, forecast.owner),
+        **_whom(row.person, forecast),
         "type": row.type,
         "title": row.title,
     }
@@ -147,11 +187,32 @@ def _contacts(forecast: Forecast) -> Iterator[dict[str, Any]]:
     people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
     for person in people.defer("notes", *Person.DOCUMENTS):
         rule, day, send_at = schedule.contact_rule(person, forecast.clock), person.contact_due_on, person.contact_due_at
-        facts = {"personId": str(person.pk), "personName": name_of(person, forecast.owner)}
+        facts = _whom(person, forecast)
         while rule and day and send_at and forecast.clock.today(send_at) <= forecast.until:
-            yield forecast.entry(NoticeKind.CONTACT, day, send_at, None, **facts)
+            if not forecast.is_snoozed(person.pk, day, NoticeKind.CONTACT):
+                why_not = forecast.why_skipped(person.pk, day)
+                yield forecast.entry(NoticeKind.CONTACT, day, send_at, why_not, **facts)
             day = rule.after(day)
             send_at = forecast.clock.instant(day) if day else None
+
+
+def _answered(forecast: Forecast, entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What comes again, and what was left out after its reminders, so that no row waits for it any more."""
+    shown = {(entry["importantDateId"] or entry["personId"], entry["date"]) for entry in entries if entry["reason"]}
+    for answer in forecast.answers.values():
+        day, row, person = answer.occurrence_on, answer.important_date, answer.person
+        if row and not (row.deleted_at or row.person.deleted_at or schedule.is_over(row.type, row.person.deathday)):
+            facts = {**_facts(row, forecast), "turns": _age(row, day, forecast)}
+        elif person and not person.deleted_at:
+            facts = _whom(person, forecast)
+        else:
+            continue
+        is_near = answer.due_at is not None and forecast.clock.today(answer.due_at) <= forecast.until
+        if is_near and not answer.waits_for_the_day:
+            yield forecast.entry(answer.comes_as, day, answer.due_at, None, why_then=SNOOZED, **facts)
+        is_ahead = answer.due_at is None and forecast.today <= day <= forecast.until
+        if is_ahead and (str(answer.source_id), day.isoformat()) not in shown:
+            yield forecast.entry(NoticeKind(answer.kind), day, None, SKIPPED, **facts)
 
 
 def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
@@ -159,8 +220,7 @@ def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
     while day and send_at and day <= forecast.until:
         start = forecast.clock.today(forecast.clock.sends_at(send_at))
-        events = upcoming_events(forecast.owner, start=start, days=DIGEST_DAYS, with_dead=False)
-        why_not = None if events else NO_EVENTS
+        why_not = None if events_of(forecast.owner, start) else NO_EVENTS
         yield forecast.entry(NoticeKind.DIGEST, day, send_at, why_not)
         day += dt.timedelta(7)
         send_at = forecast.clock.instant(day)

@@ -5,7 +5,7 @@ import datetime as dt
 from django.conf import settings
 from django.db.models import Q
 
-from notifications.models import Delivery
+from notifications.models import AnswerState, Delivery, ReminderAnswer
 
 _BATCH = 1000
 
@@ -22,11 +22,15 @@ def remembered(now: dt.datetime) -> Q:
 
 
 def purge_history(*, now: dt.datetime) -> int:
-    """Remove deliveries from before the history begins, some at a time; returns how many."""
+    """Remove deliveries from before the history begins, some at a time; returns how many.
+
+    With them goes what was said to occurrences that nothing can be sent of any more.
+    """
     removed = 0
     since = remembered_since(now)
     # Spelled out: SQLite would not see the range of the index in a negated OR.
     old = Delivery.unscoped.filter(planned_at__lt=since, created_at__lt=since).order_by("planned_at")
     while ids := list(old.values_list("pk", flat=True)[:_BATCH]):
         removed += Delivery.unscoped.filter(pk__in=ids).delete()[0]
+    ReminderAnswer.unscoped.filter(state=AnswerState.SKIPPED, occurrence_on__lt=since.date()).delete()
     return removed

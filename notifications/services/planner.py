@@ -4,7 +4,7 @@ import datetime as dt
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -15,6 +15,7 @@ from contacts_project.kernel.ownership.account_lock import account_locks
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from notifications.ledger import AccountPlan, Planned, catch_up_window, is_missed, read_targets, write_plans
+from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, turns
@@ -37,6 +38,7 @@ class Due:
 
     dates: list[UUID] = field(default_factory=list)
     people: list[UUID] = field(default_factory=list)
+    snoozed: list[UUID] = field(default_factory=list)
 
 
 def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> int:
@@ -72,7 +74,7 @@ def share_due(*, now: dt.datetime, enqueue: Callable[..., object]) -> bool:
 
     What a queue loses is due as before, for the next scan.
     """
-    columns = ((ImportantDate, "next_due_at"), (Person, "contact_due_at"))
+    columns = ((ImportantDate, "next_due_at"), (Person, "contact_due_at"), (ReminderAnswer, "due_at"))
     owners = {owner_id for model, column in columns for owner_id in _owners_due(model, column, now)}
     if len(owners) <= PORTION:
         return False
@@ -91,7 +93,7 @@ def _owners_due(model: type[Any], column: str, now: dt.datetime) -> Iterable[UUI
 def find_due(
     now: dt.datetime, leaving_out: Collection[UUID] = (), owner_ids: Collection[UUID] | None = None
 ) -> dict[UUID, Due]:
-    """What is due, by account, up to some hundred rows: two range scans over the indexes of due instants."""
+    """What is due, by account, up to some hundred rows: range scans over the indexes of due instants."""
     found: dict[UUID, Due] = defaultdict(Due)
     wanted = Q() if owner_ids is None else Q(owner_id__in=owner_ids)
     dates = ImportantDate.unscoped.filter(wanted, next_due_at__lte=now).exclude(owner_id__in=leaving_out)
@@ -100,6 +102,9 @@ def find_due(
     people = Person.unscoped.filter(wanted, contact_due_at__lte=now).exclude(owner_id__in=leaving_out)
     for owner_id, pk in people.order_by("contact_due_at").values_list("owner_id", "pk")[:_ROWS]:
         found[owner_id].people.append(pk)
+    snoozed = ReminderAnswer.unscoped.filter(wanted, due_at__lte=now).exclude(owner_id__in=leaving_out)
+    for owner_id, pk in snoozed.order_by("due_at").values_list("owner_id", "pk")[:_ROWS]:
+        found[owner_id].snoozed.append(pk)
     return found
 
 
@@ -110,6 +115,7 @@ def plan_accounts(*, due: Mapping[UUID, Due], now: dt.datetime) -> int:
         plans = {owner.pk: AccountPlan(owner, now, targets) for owner in owners}
         _plan_dates(plans, [pk for rows in due.values() for pk in rows.dates], now)
         _plan_contacts(plans, [pk for rows in due.values() for pk in rows.people], now)
+        _plan_snoozed(plans, [pk for rows in due.values() for pk in rows.snoozed], now)
         return write_plans(list(plans.values()))
 
 
@@ -130,6 +136,16 @@ def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.d
     update_columns(Person, chain.from_iterable(by_owner.values()), schedule.CONTACT_COLUMNS)
 
 
+def _plan_snoozed(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
+    if not ids:
+        return
+    rows = with_source(ReminderAnswer.unscoped.rows().filter(owner_id__in=plans, pk__in=ids, due_at__lte=now))
+    for owner_id, found in _by_owner(rows).items():
+        collect_snoozed(plans[owner_id], found)
+    # From here on the ledger is what says that it was sent again.
+    ReminderAnswer.unscoped.filter(owner_id__in=plans, pk__in=ids, due_at__lte=now).delete()
+
+
 def _by_owner(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
     found: dict[UUID, list[Any]] = defaultdict(list)
     for row in rows:
@@ -140,6 +156,12 @@ def _by_owner(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
 def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantDate]:
     """The dates, with as much of their people as a notice needs."""
     return dates.select_related("person").defer(*(f"person__{column}" for column in UNREAD))
+
+
+def with_source(answers: Any) -> Any:
+    """The answers, with as much of their dates and people as a notice needs."""
+    unread = [f"{path}{column}" for path in ("person__", "important_date__person__") for column in UNREAD]
+    return answers.select_related("person", "important_date__person").defer(*unread)
 
 
 def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
@@ -161,6 +183,35 @@ def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
             if person.contact_due_on and person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_contact(person, person.contact_due_on, person.contact_due_at, plan))
             schedule.advance_contact(person, plan.calendar, _since(person.contact_due_at, plan))
+
+
+def collect_snoozed(plan: AccountPlan, answers: Iterable[ReminderAnswer]) -> None:
+    """Plan what is to be sent again, where there is still something to remind of. Saves nothing."""
+    for answer in answers:
+        planned = _planned_contact_again(answer, plan) if answer.person else _planned_date_again(answer, plan)
+        if planned and plan.owner.is_active:
+            plan.add(replace(planned, round=answer.round))
+
+
+def _planned_contact_again(answer: ReminderAnswer, plan: AccountPlan) -> Planned | None:
+    person = answer.person
+    if person is None or person.deleted_at is not None or not person.contact_reminder_enabled:
+        return None
+    return _planned_contact(person, answer.occurrence_on, answer.due_at or plan.now, plan)
+
+
+def _planned_date_again(answer: ReminderAnswer, plan: AccountPlan) -> Planned | None:
+    row, day = answer.important_date, answer.occurrence_on
+    if row is None or row.deleted_at is not None or row.person.deleted_at is not None:
+        return None
+    if schedule.is_over(row.type, row.person.deathday):
+        return None
+    if answer.waits_for_the_day or not schedule.is_occurrence(row, day, plan.calendar):
+        return None
+    reminder = Reminder(day, ReminderKind.DAY, day)
+    if answer.comes_as is NoticeKind.IMPORTANT_DATE_LEAD:
+        reminder = Reminder(day, ReminderKind.LEAD, day - dt.timedelta(answer.lead_days))
+    return _planned_date(row, reminder, answer.due_at or plan.now, plan)
 
 
 def _since(due_at: dt.datetime, plan: AccountPlan) -> dt.date:

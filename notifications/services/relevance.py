@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from notifications.channels.interface import Target
-from notifications.ledger import AllTargets, read_targets
+from notifications.ledger import SKIPPED, SNOOZED, AllTargets, read_targets
 from notifications.models import Delivery
+from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.models import ImportantDate
 
 DECEASED = "deceased"
+_ANSWERED = {ActionKind.CONTACTED: "contacted", ActionKind.SNOOZE: SNOOZED, ActionKind.SKIP: SKIPPED}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ def why_irrelevant(delivery: Delivery, facts: Facts) -> str | None:
     kind = NoticeKind(delivery.kind)
     if not delivery.owner.is_active:
         return "account_inactive"
+    if delivery.answers:  # what the account said to the same reminder elsewhere
+        return _ANSWERED[delivery.answers[-1]["kind"]]
     if kind is NoticeKind.DIGEST:
         reason = None if delivery.owner.weekly_digest_enabled else "reminder_off"
     elif kind is NoticeKind.CONTACTS_FOUND:

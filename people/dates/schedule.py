@@ -95,6 +95,18 @@ def date_rule(row: ImportantDate, clock: Calendar) -> ReminderRule | None:
     return ReminderRule(Recurrence(row.date, None, 1, clock.leap_day), leads)
 
 
+def is_occurrence(row: ImportantDate, day: dt.date, clock: Calendar) -> bool:
+    """Whether the date's reminder is on, and comes round on that day, sent or not."""
+    rule = date_rule(row, clock)
+    if rule is None:
+        return False
+    recurrence = rule.recurrence
+    if row.year_unknown and row.reminder_type == ReminderType.ONCE:
+        # Once it was sent nothing says any more of which year it was.
+        recurrence = once_from(row.date, day.replace(month=1, day=1), clock.leap_day)
+    return recurrence.on_or_after(day) == day
+
+
 def plan_date(row: ImportantDate, clock: Calendar, now: dt.datetime) -> None:
     """Set the next reminder of a row whose settings were just written.
 

@@ -50,10 +50,15 @@ def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
 
 def test_what_can_be_done_is_a_row_of_buttons(alice: User, mailbox: Mailbox) -> None:
     notice = make_notice(alice)
-    (button,) = wording_of(notice).buttons
-    assert (button.kind, button.label) == ("open", "Open")
+    buttons = wording_of(notice).buttons
+    button = buttons[0]
+    assert [one.label for one in buttons] == [
+        *("Open", "Contacted today", "Again tomorrow", "Again in 3 days", "Not this time"),
+    ]
     message = sent(mailbox, notice)
-    assert f"\nOpen:\n{button.url}\n" in part(message, "plain")
+    for one in buttons:
+        assert f"\n{one.label}:\n{one.url}\n" in part(message, "plain")
+        assert one.url in part(message, "html")
     assert part(message, "html").count(f'class="button" href="{button.url}"') == 1
 
 

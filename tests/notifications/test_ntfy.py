@@ -29,7 +29,11 @@ def test_message_goes_as_json_to_the_servers_root(alice: User, topic: str, ntfy:
     (request,) = ntfy.received
     assert (request.method, request.path) == ("POST", "/push/")
     assert request.headers["authorization"] == "Bearer tk_alice"
-    assert orjson.loads(request.body) == {
+    message = orjson.loads(request.body)
+    buttons = message.pop("actions")
+    assert [button["label"] for button in buttons] == ["Contacted today", "Again tomorrow", "Not this time"]
+    assert {(button["action"], button["method"]) for button in buttons} == {("http", "POST")}
+    assert message == {
         "topic": "birth-days",
         "title": "Birthday: Ada Lovelace",
         "message": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",

@@ -55,7 +55,12 @@ def test_device_reads_the_message(alice: User, device: Device, key: str, receive
     notice = make_notice(alice)
     assert channels()["push"].send(key, notice).is_ok
     (request,) = receiver.received
-    assert device.read(request) == {
+    message = device.read(request)
+    assert [(one["kind"], one["label"]) for one in message.pop("actions")] == [
+        ("contacted", "Contacted today"),
+        ("snooze", "Again tomorrow"),
+    ]
+    assert message == {
         "title": "Birthday: Ada Lovelace",
         "body": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",
         "url": "http://127.0.0.1:8000/people/01900000-0000-7000-8000-000000000001",

@@ -45,7 +45,12 @@ def test_receiver_verifies_and_reads_the_facts(alice: User, hook: Any, receiver:
     assert set(body) == {"type", "timestamp", "data"}
     assert body["type"] == kind.value
     assert body["timestamp"].endswith("Z")
+    actions = body["data"].pop("actions", [])
     assert body["data"] == CONTENTS[kind]
+    offered = [(one["kind"], one.get("days")) for one in actions]
+    assert offered == (
+        [("contacted", None), ("snooze", 1), ("snooze", 3), ("skip", None)] if "date" in CONTENTS[kind] else []
+    )
 
 
 def test_every_try_has_the_same_id_and_body(alice: User, hook: Any, receiver: Recorder) -> None:

@@ -1,5 +1,6 @@
 """Alice's records that the route table names, made through the API once for the whole table."""
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,6 +8,9 @@ from django.utils import timezone
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, User
+from notifications.models import Delivery, DeliveryState
+from notifications.notices import actions
+from notifications.notices.notice import NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.builders import make_person
@@ -106,6 +110,28 @@ def _notifications(route_data: RouteData) -> None:
     devices = route_data.client.ok("get", "/api/notifications/push/subscriptions")["subscriptions"]
     route_data.ids["push_subscription"] = devices[0]["id"]
     route_data.ids["unsubscribe_token"] = unsubscribe_url(route_data.owner, Subject.REMINDERS).partition("token=")[2]
+
+    expires_at = timezone.now() + dt.timedelta(days=1)
+    route_data.ids["action_token"] = actions.make_token(_delivery(route_data).pk, actions.ACTIONS[-1], expires_at)
+
+
+def _delivery(route_data: RouteData) -> Delivery:
+    """That of a reminder about the person."""
+    yesterday = timezone.now() - dt.timedelta(days=1)
+    return Delivery.objects.create(
+        owner=route_data.owner,
+        kind=NoticeKind.CONTACT,
+        source_id=route_data.ids["person"],
+        person_id=route_data.ids["person"],
+        occurrence_on=yesterday.date(),
+        content={"personId": route_data.ids["person"], "personName": "Ada", "lastContact": None},
+        channel="email",
+        state=DeliveryState.SENT,
+        due_at=yesterday,
+        planned_at=yesterday,
+        expires_at=timezone.now(),
+        ended_at=yesterday,
+    )
 
 
 def _groups(route_data: RouteData) -> None:

@@ -32,7 +32,7 @@ class Route:
 
     @property
     def names_a_record(self) -> bool:
-        return "{" in self.path.replace("{source}", "")  # that is a word, no id
+        return "{" in self.path.replace("{source}", "") and not self.is_open  # that is a word, and open ones hold tokens
 
 
 def _card(client: Any, path: str, ids: dict[str, str]) -> Any:
@@ -135,6 +135,8 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/calendar-feeds/{calendar_feed}", {"alarms": False}),
     Route("DELETE", "/api/calendar-feeds/{calendar_feed}"),
     Route("POST", "/api/calendar-feeds/{calendar_feed}/rotate"),
+    Route("GET", "/api/actions/{action_token}", is_open=True),
+    Route("POST", "/api/actions/{action_token}", is_open=True),
     Route("GET", "/api/unsubscribe", follow_unsubscribe("GET"), is_open=True),
     Route("POST", "/api/unsubscribe", follow_unsubscribe("POST"), is_open=True),
     # The service itself

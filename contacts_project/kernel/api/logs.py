@@ -18,7 +18,7 @@ from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.outbound import OutboundError
 
 _SECRETS = re.compile(
-    r"([?&](?:token|code|state)=|/calendar/)[^&\s\"'\\<>]+"  # of an address
+    r"([?&](?:token|code|state)=|/calendar/|/actions/)[^&\s\"'\\<>]+"  # of an address
     r"|\b(?:cnt|whsec)_[\w+/=-]{16,}"  # API tokens, and what webhooks are signed with
     r"|[\w-]{8,}[.:][0-9A-Za-z]{6}[.:][\w-]{43}"  # whatever django.core.signing signed with a time
 )

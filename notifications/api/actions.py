@@ -1,0 +1,86 @@
+"""The links of reminders: GET asks, POST acts. The token is the credential; there is no session and no CSRF."""
+
+from django.http import HttpResponse
+from django.utils import timezone, translation
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.viewsets import OpenViewSet
+from accounts.languages import best_language
+from contacts_project.kernel.api.errors import failure_of
+from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.pages import render_page
+from notifications.models import Delivery
+from notifications.notices.actions import Action, ActionExpiredError, read_token
+from notifications.notices.wording import wording_of
+from notifications.services.answers import answer_reminder, find_delivery, has_answer
+from notifications.services.sender import notice_of
+
+_PAGE = {(status, "text/html"): OpenApiTypes.STR for status in (200, 404, 410)}
+_DONE = envelope("ActionDone", success=serializers.BooleanField(), message=serializers.CharField())
+
+
+class ActionViewSet(OpenViewSet):
+    """Open to whoever holds the link: a mail program, a phone's ntfy, a service worker."""
+
+    @extend_schema(operation_id="askReminderAction", responses=_PAGE, auth=[])
+    @raises(MissingError, ActionExpiredError)
+    def retrieve(self, request: Request, token: str) -> HttpResponse:
+        """A page that asks, and changes nothing: scanners of mail open every link."""
+        try:
+            delivery, action = _read(token)
+        except (MissingError, ActionExpiredError) as error:
+            if _is_browser(request):
+                return _refusal_page(request, error)
+            raise
+        return _page(delivery, action, {"done": has_answer(delivery, action)})
+
+    @extend_schema(operation_id="answerReminder", request=None, responses={200: _DONE, **_PAGE}, auth=[])
+    @raises(MissingError, ActionExpiredError)
+    def create(self, request: Request, token: str) -> HttpResponse | Response:
+        """Do it: HTML back to a browser, JSON to everybody else. A second time changes nothing."""
+        try:
+            delivery, action = _read(token)
+            answered = answer_reminder(delivery=delivery, action=action, now=timezone.now())
+        except (MissingError, ActionExpiredError) as error:
+            if _is_browser(request):
+                return _refusal_page(request, error)
+            raise
+        if _is_browser(request):
+            return _page(delivery, action, {"message": answered.message})
+        response = Response({"success": True, "message": answered.message})
+        # ntfy's web app posts from the browser. No cookie counts here, so other sites learn nothing by it.
+        response["Access-Control-Allow-Origin"] = "*"
+        return response
+
+
+def _read(token: str) -> tuple[Delivery, Action]:
+    delivery_id, action = read_token(token, now=timezone.now())
+    return find_delivery(delivery_id), action
+
+
+def _is_browser(request: Request) -> bool:
+    """Whether somebody looks at the answer: the form of our page says so, programs accept anything or JSON."""
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def _page(delivery: Delivery, action: Action, context: dict[str, object]) -> HttpResponse:
+    language = delivery.owner.language
+    with translation.override(language):
+        values = {
+            **context,
+            "title": wording_of(notice_of(delivery, timezone.now())).title,
+            "question": action.question(delivery.content.get("personName", "")),
+            "label": action.label,
+        }
+    return render_page(None, "actions/page.html", values, language=language)
+
+
+def _refusal_page(request: Request, error: DomainError) -> HttpResponse:
+    language = best_language(request.headers.get("Accept-Language", ""))
+    context = {"is_expired": isinstance(error, ActionExpiredError)}
+    return render_page(None, "actions/refused.html", context, language=language, status=failure_of(type(error)).status)

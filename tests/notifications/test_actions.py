@@ -1,0 +1,213 @@
+"""What a reminder offers to do where it is read: GET asks, POST acts, once, and what follows from it."""
+
+from typing import Any
+
+import orjson
+import pytest
+from django.core.management import call_command
+
+from accounts.models import User
+from notifications.channels.webhook import body_of
+from notifications.models import Delivery
+from people.models import Person
+from tests.builders import make_person, make_user
+from tests.client import Client, client_of
+from tests.notifications.recording_channel import DOWN, RecordingChannel
+from tests.notifications.test_reminders import CONTACT, DAY, LEAD, remind, run, run_each
+from tests.notifications.test_upcoming_reminders import short, upcoming
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+
+# The clock stands at noon of 1 March 2026; runs are for times to come.
+BIRTHDAY_RUN = "2026-03-11T09:00:00Z"
+
+
+def links(channel: RecordingChannel, place: int = -1) -> dict[str, str]:
+    """The paths of a notice's actions, by kind and days, as a webhook is told them."""
+    actions = orjson.loads(body_of(channel.sent[place].notice))["data"]["actions"]
+    return {f"{one['kind']}{one.get('days', '')}": "/api/" + one["url"].partition("/api/")[2] for one in actions}
+
+
+def press(browser: Client, path: str) -> Any:
+    return browser.ok("post", path)
+
+
+def interactions(api: Client) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.ok("get", "/api/interactions")["interactions"]
+    return found
+
+
+def answers(api: Client) -> list[list[str]]:
+    rows = api.ok("get", "/api/notifications/deliveries")["deliveries"]
+    return [[f"{said['kind']}{said.get('days', '')}" for said in row["answers"]] for row in rows]
+
+
+@pytest.fixture
+def birthday(api: Client, ada: Person, channel: RecordingChannel) -> str:
+    """Ada's, of which a run has told."""
+    date = remind(api, ada, "1990-03-11")
+    run(BIRTHDAY_RUN)
+    return date
+
+
+def test_asking_changes_nothing_and_posting_acts_once(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel, birthday: str
+) -> None:
+    path = links(channel)["contacted"]
+    page = browser.get(path, HTTP_ACCEPT="text/html")
+    assert (page.status_code, page["Referrer-Policy"]) == (200, "same-origin")
+    assert '<form method="post">' in page.content.decode()
+    assert "Ada" in page.content.decode()
+    assert (interactions(api), answers(api)) == ([], [[]])
+    first, second = press(browser, path), press(browser, path)
+    assert first == {"success": True, "message": "Noted: you were in touch with Ada today."}
+    assert second == {"success": True, "message": "This was done before. Nothing has changed."}
+    (made,) = interactions(api)
+    assert (made["kind"], made["personIds"], made["at"][:10]) == ("OTHER", [str(ada.pk)], "2026-03-01")
+    assert api.ok("get", f"/api/people/{ada.pk}")["person"]["lastContact"] == "2026-03-01"
+    assert answers(api) == [["contacted"]]
+    html = browser.post(path, HTTP_ACCEPT="text/html,*/*;q=0.8").content.decode()
+    assert "This was done before" in html
+    assert "<form" not in browser.get(path).content.decode()
+
+
+def test_a_snoozed_one_comes_again_over_every_channel(
+    api: Client, browser: Client, channel: RecordingChannel, birthday: str
+) -> None:
+    channel.on = {"one": None, "two": None}
+    assert "Wednesday, 14 March" not in press(browser, links(channel)["snooze1"])["message"]
+    assert press(browser, links(channel)["snooze3"])["message"] == "You will be reminded again on Saturday, 14 March."
+    assert [entry for entry in short(upcoming(api)) if entry[1] == "2026-03-11"] == [
+        (DAY, "2026-03-11", "2026-03-14T09:00:00.000Z", "snoozed")
+    ]
+    run_each("2026-03-12T09:00:00Z", "2026-03-14T08:59:00Z")
+    assert len(channel.sent) == 1
+    run_each("2026-03-14T09:00:00Z", "2026-03-14T09:00:00Z")
+    assert [(sent.key, sent.notice.content["daysUntil"]) for sent in channel.sent[1:]] == [("one", -3), ("two", -3)]
+    assert press(browser, links(channel)["snooze1"])["message"].endswith("Sunday, 15 March.")
+    run("2026-03-15T09:00:00Z")
+    assert len(channel.sent) == 5
+
+
+def test_a_skipped_occurrence_is_left_out_its_day_included(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    remind(api, ada, "1990-03-11", reminderLeadDays=7)
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    run("2026-03-04T09:00:00Z")
+    assert channel.told == [(LEAD, "2026-03-11")]
+    press(browser, links(channel)["skip"])
+    assert {entry[3] for entry in short(upcoming(api)) if entry[1] == "2026-03-11"} == {"skipped"}
+    run(BIRTHDAY_RUN)
+    call_command("send_digests", "--now", "2026-03-09T09:00:00Z")
+    assert len(channel.sent) == 1
+    run("2027-03-11T09:00:00Z")
+    assert channel.told[1:] == [(DAY, "2027-03-11")]
+    rows = api.ok("get", "/api/notifications/deliveries")["deliveries"]
+    assert [(row["status"], row["code"]) for row in rows if row["date"] == "2026-03-11"] == [
+        ("skipped", "skipped"),
+        ("sent", None),
+    ]
+
+
+def test_what_still_waits_elsewhere_is_sent_no_more(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    channel.on, channel.outcomes = {"one": None, "two": None}, [DOWN]
+    remind(api, ada, "1990-03-11")
+    run(BIRTHDAY_RUN)
+    press(browser, links(channel)["contacted"])
+    run("2026-03-11T09:10:00Z")
+    assert len(channel.sent) == 2
+    assert set(Delivery.unscoped.values_list("state", "code")) == {("skipped", "contacted"), ("sent", "")}
+
+
+def test_a_notice_in_advance_put_off_to_the_day_is_that_of_the_day(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    remind(api, ada, "1990-03-11", reminderLeadDays=1)
+    run("2026-03-10T09:00:00Z")
+    press(browser, links(channel)["snooze1"])
+    assert short(upcoming(api)) == [(DAY, "2026-03-11", BIRTHDAY_RUN.replace("Z", ".000Z"), "snoozed")]
+    run_each(BIRTHDAY_RUN, BIRTHDAY_RUN)
+    assert channel.told == [(LEAD, "2026-03-11"), (DAY, "2026-03-11")]
+
+
+def test_reminders_to_get_in_touch(api: Client, browser: Client, alice: User, channel: RecordingChannel) -> None:
+    bob = make_person(alice, name="Bob")
+    body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
+    api.ok("put", f"/api/people/{bob.pk}", body)
+    run("2026-03-13T09:00:00Z")
+    assert channel.told == [(CONTACT, "2026-03-13")]
+    press(browser, links(channel)["snooze1"])
+    run("2026-03-14T09:00:00Z")
+    assert channel.told[1:] == [(CONTACT, "2026-03-13")]
+    press(browser, links(channel)["snooze3"])
+    api.ok("put", f"/api/people/{bob.pk}", {**body, "lastContact": "2026-03-14"})
+    run("2026-03-17T09:00:00Z")
+    assert len(channel.sent) == 2
+
+
+def test_follows_a_change_of_the_hour(api: Client, browser: Client, channel: RecordingChannel, birthday: str) -> None:
+    press(browser, links(channel)["snooze1"])
+    api.ok("put", "/api/user/reminder-hour", {"hour": 12})
+    run("2026-03-12T11:59:00Z")
+    assert len(channel.sent) == 1
+    run("2026-03-12T12:00:00Z")
+    assert len(channel.sent) == 2
+
+
+def test_by_the_clock_it_comes_again_once(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
+    remind(api, ada, "1990-03-01")
+    call_command("deliver_reminders")
+    press(browser, links(channel)["snooze1"])
+    clock.move_to("2026-03-02T09:00:00Z")
+    call_command("deliver_reminders")
+    call_command("deliver_reminders")
+    assert channel.told == [(DAY, "2026-03-01")] * 2
+
+
+def test_forged_and_expired(browser: Client, channel: RecordingChannel, birthday: str, clock: Any) -> None:
+    path = links(channel)["skip"]
+    forged = path[:-3] + ("AAA" if path[-3:] != "AAA" else "BBB")
+    for method in ("get", "post"):
+        assert browser.call(method, forged).status_code == 404
+    assert browser.get(forged, HTTP_ACCEPT="text/html")["Content-Type"].startswith("text/html")
+    clock.move_to("2026-04-10T08:59:59Z")
+    assert browser.call("get", path).status_code == 200
+    clock.move_to("2026-04-10T09:00:00Z")
+    for method in ("get", "post"):
+        assert browser.call(method, path).status_code == 410
+    assert browser.post(path, HTTP_ACCEPT="text/html").status_code == 410
+
+
+def test_of_somebody_in_the_trash(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel, birthday: str
+) -> None:
+    api.ok("delete", f"/api/people/{ada.pk}", {})
+    assert browser.call("post", links(channel)["contacted"]).status_code == 404
+    assert answers(api) == [[]]
+
+
+def test_survives_the_move_to_another_account(
+    api: Client, browser: Client, ada: Person, channel: RecordingChannel
+) -> None:
+    remind(api, ada, "1990-03-11", reminderLeadDays=7)
+    remind(api, ada, "1990-03-04")
+    run("2026-03-04T09:00:00Z")
+    pressed = {sent.notice.kind.value: links(channel, place) for place, sent in enumerate(channel.sent)}
+    press(browser, pressed[LEAD]["skip"])
+    press(browser, pressed[DAY]["snooze3"])
+    document = api.ok("get", "/api/user/export")
+    other = client_of(make_user("other@example.org"))
+    dry = other.ok("post", "/api/user/import/validate", document)
+    assert (dry["errors"], dry["results"][-1]["status"]) == (0, "imported")
+    for _ in range(2):
+        other.ok("post", "/api/user/import", document)
+    known = {(entry["date"], entry["sendAt"], entry["reason"]) for entry in upcoming(other, 13)}
+    assert known == {("2026-03-11", None, "skipped"), ("2026-03-04", "2026-03-07T09:00:00.000Z", "snoozed")}
+    told = len(channel.sent)
+    run_each("2026-03-07T09:00:00Z", BIRTHDAY_RUN)
+    assert channel.told[told:] == [(DAY, "2026-03-04")] * 2
