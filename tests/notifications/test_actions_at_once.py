@@ -1,0 +1,78 @@
+"""Answers to reminders when several come at the same moment, or nothing but half of one."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from notifications.models import Delivery
+from notifications.services import answers, dispatch, planner
+from people.models import Interaction, Person
+from tests.client import Client, client_of
+from tests.concurrency import at_once
+from tests.notifications.recording_channel import RecordingChannel
+from tests.notifications.test_actions import answers as answers_told
+from tests.notifications.test_actions import links
+from tests.notifications.test_reminders import DAY, remind
+from tests.rounds import rounds
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("clock")]
+
+
+@pytest.fixture
+def told(api: Client, ada: Person, channel: RecordingChannel) -> RecordingChannel:
+    """Today's reminder about Ada has gone to two destinations."""
+    channel.on = {"one": None, "two": None}
+    remind(api, ada, "1990-03-01")
+    call_command("deliver_reminders")
+    assert channel.told == [(DAY, "2026-03-01")] * 2
+    return channel
+
+
+def test_twins_act_once(api: Client, told: RecordingChannel) -> None:
+    paths = [links(told, place)[word] for place in (0, 1) for word in ("contacted", "snooze1") for _ in range(2)]
+    for _ in range(rounds(1)):
+        results = at_once(*(partial(client_of(None).ok, "post", path) for path in paths))
+        assert all(result["success"] for result in results)
+    assert Interaction.unscoped.count() == 1
+    for said in answers_told(api):
+        assert sorted(said) == ["contacted", "snooze1"]
+
+
+def test_two_scans_send_it_again_once(api: Client, told: RecordingChannel, clock: Any) -> None:
+    client_of(None).ok("post", links(told)["snooze1"])
+    clock.move_to("2026-03-02T09:00:00Z")
+    assert sorted(at_once(*[partial(dispatch.scan, now=timezone.now())] * 2)) == [0, 2]
+    call_command("deliver_reminders")
+    assert sorted(sent.key for sent in told.sent[2:]) == ["one", "two"]
+
+
+def test_half_an_answer_is_none(told: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = links(told)["contacted"]
+    with monkeypatch.context() as broken:
+        broken.setattr(answers, "update_columns", _die)
+        with pytest.raises(RuntimeError):
+            client_of(None).call("post", path)
+    assert Interaction.unscoped.count() == 0
+    client_of(None).ok("post", path)
+    assert Interaction.unscoped.count() == 1
+
+
+def test_what_a_scan_that_died_left_comes_again_once(
+    told: RecordingChannel, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client_of(None).ok("post", links(told)["snooze1"])
+    clock.move_to("2026-03-02T09:00:00Z")
+    with monkeypatch.context() as broken:
+        broken.setattr(planner, "write_plans", _die)
+        call_command("deliver_reminders")
+    assert Delivery.unscoped.filter(round=1).count() == 0
+    call_command("deliver_reminders")
+    call_command("deliver_reminders")
+    assert len(told.sent) == 4
+
+
+def _die(*args: Any, **kwargs: Any) -> Any:
+    raise RuntimeError("killed here")
