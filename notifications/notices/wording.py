@@ -67,8 +67,8 @@ def wording_of(notice: Notice) -> Wording:
     with translation.override(notice.owner.language):
         wording = _WORDINGS[notice.kind](notice)
         # In a digest each name is a link.
-        buttons = () if wording.days else (Button("open", _("Open"), wording.url),)
-    buttons += tuple(Button(offer.action.kind.value, offer.label, offer.url) for offer in offers_of(notice))
+        opening = [] if wording.days else [Button("open", _("Open"), wording.url)]
+    buttons = (*opening, *(Button(offer.action.kind.value, offer.label, offer.url) for offer in offers_of(notice)))
     # Names may hold line breaks; titles become headers.
     return replace(wording, title=" ".join(wording.title.split()), buttons=buttons)
 

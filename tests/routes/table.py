@@ -32,7 +32,7 @@ class Route:
 
     @property
     def names_a_record(self) -> bool:
-        return "{" in self.path.replace("{source}", "") and not self.is_open  # that is a word, and open ones hold tokens
+        return "{" in self.path.replace("{source}", "") and not self.is_open  # neither a word nor a token
 
 
 def _card(client: Any, path: str, ids: dict[str, str]) -> Any:
