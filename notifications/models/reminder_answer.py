@@ -22,8 +22,8 @@ class AnswerState(models.TextChoices):
 class ReminderAnswer(OwnedModel):
     """One occurrence of an important date, or of getting in touch with a person (one of the two is set).
 
-    `kind` and `lead_days` are those of the reminder that was answered. A snoozed one is sent again at `due_at`, the reminder hour of
-    `again_on`; its deliveries have this `round`, which no sending of the occurrence had before.
+    `kind` and `lead_days` are those of the reminder that was answered. A snoozed one is sent again at `due_at`, the
+    reminder hour of `again_on`; its deliveries have this `round`, which no sending of the occurrence had before.
     """
 
     important_date = models.ForeignKey(ImportantDate, null=True, on_delete=models.CASCADE, related_name="+")
