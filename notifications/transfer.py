@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.user import Plan
-from accounts.transfer.run import Ids, ImportRun, Item
+from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import (
@@ -133,7 +133,7 @@ class AnswerSection(Section):
             yield {
                 "id": str(row.pk),
                 "importantDateId": str(row.important_date_id) if row.important_date_id else None,
-                "personId": str(row.person_id or row.dated),  # type: ignore[attr-defined]  # annotated
+                "personId": str(row.person_id or row.dated),
                 "date": row.occurrence_on,
                 "state": row.state,
                 "kind": row.kind,
@@ -154,7 +154,7 @@ class AnswerSection(Section):
         new = []
         for item in items:
             source = _source(run, item, dates)
-            occurrence = source, item.data["date"]
+            occurrence = source or NO_ID, item.data["date"]
             if found := ids.found.get(item.source_id) or known.get(occurrence):
                 run.skipped(item, found)
             elif source is None:

@@ -141,9 +141,9 @@ def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
         for reminder, send_at in _chain(row, rule, forecast):
             kind, day = _KINDS[reminder.kind], reminder.occurrence
             if not forecast.is_snoozed(row.pk, day, kind, reminder.lead_days):
-                why_not, why_then = forecast.why_skipped(row.pk, day), forecast.why_then(row.pk, day, kind)
-                age = _age(row, day, forecast)
-                yield forecast.entry(kind, day, send_at, why_not, why_then=why_then, **facts, turns=age)
+                why_then, age = forecast.why_then(row.pk, day, kind), _age(row, day, forecast)
+                skipped = forecast.why_skipped(row.pk, day)
+                yield forecast.entry(kind, day, send_at, skipped, why_then=why_then, **facts, turns=age)
         yield from _notices_left_out(row, rule, forecast, facts)
 
 
