@@ -1,9 +1,11 @@
 """The links of reminders: GET asks, POST acts. The token is the credential; there is no session and no CSRF."""
 
 from django.http import HttpResponse
+from django.urls import register_converter
+from django.urls.converters import StringConverter
 from django.utils import timezone, translation
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,14 +22,22 @@ from notifications.notices.wording import wording_of
 from notifications.services.answers import answer_reminder, find_delivery, has_answer
 from notifications.services.sender import notice_of
 
+_TOKEN = OpenApiParameter("token", str, OpenApiParameter.PATH, description="From the link of a reminder.")
 _PAGE = {(status, "text/html"): OpenApiTypes.STR for status in (200, 404, 410)}
 _DONE = envelope("ActionDone", success=serializers.BooleanField(), message=serializers.CharField())
+
+
+class SignedConverter(StringConverter):
+    """`<signed:token>` in a path: what is none of ours is said by who reads it."""
+
+
+register_converter(SignedConverter, "signed")
 
 
 class ActionViewSet(OpenViewSet):
     """Open to whoever holds the link: a mail program, a phone's ntfy, a service worker."""
 
-    @extend_schema(operation_id="askReminderAction", responses=_PAGE, auth=[])
+    @extend_schema(operation_id="askReminderAction", parameters=[_TOKEN], responses=_PAGE, auth=[])
     @raises(MissingError, ActionExpiredError)
     def retrieve(self, request: Request, token: str) -> HttpResponse:
         """A page that asks, and changes nothing: scanners of mail open every link."""
@@ -39,7 +49,13 @@ class ActionViewSet(OpenViewSet):
             raise
         return _page(delivery, action, {"done": has_answer(delivery, action)})
 
-    @extend_schema(operation_id="answerReminder", request=None, responses={200: _DONE, **_PAGE}, auth=[])
+    @extend_schema(
+        operation_id="answerReminder",
+        parameters=[_TOKEN],
+        request=None,
+        responses={200: _DONE, **_PAGE},
+        auth=[],
+    )
     @raises(MissingError, ActionExpiredError)
     def create(self, request: Request, token: str) -> HttpResponse | Response:
         """Do it: HTML back to a browser, JSON to everybody else. A second time changes nothing."""

@@ -26,5 +26,5 @@ router.register("unsubscribe", UnsubscribeViewSet, basename="unsubscribe")
 
 urlpatterns = [
     *router.urls,
-    path("actions/<str:token>", ActionViewSet.as_view({"get": "retrieve", "post": "create"})),
+    path("actions/<signed:token>", ActionViewSet.as_view({"get": "retrieve", "post": "create"})),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
-from accounts.api.viewsets import ApiViewSet, OwnedViewSet
+from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from contacts_project.operation.views import DocsView
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +59,7 @@ def test_every_route_is_of_a_viewset_that_starts_at_the_account() -> None:
     for path, view in served.items():
         assert issubclass(view, ApiViewSet), path
         assert "<str:" not in path
+        assert "<signed:" not in path or issubclass(view, OpenViewSet), path
         if "<id:" in path:
             assert issubclass(view, OwnedViewSet), path
             assert re.search(r"super\(\)\.get_queryset\(\)|\.owned_by\(self\.owner\)", getsource(view.get_queryset)), (
