@@ -202,8 +202,11 @@ def test_what_another_program_adds_until_an_edit_is_sent_is_sent_with_it(
     assert (seen["notes"], seen["nickname"]) == ("second", "Countess")
 
 
+@pytest.mark.parametrize("removed", [False, True])
 @pytest.mark.parametrize("deleted_by", ["phone", "laptop"])
-def test_a_conflict_about_a_field_outlives_its_record(phone: Device, laptop: Device, deleted_by: str) -> None:
+def test_a_conflict_about_a_field_outlives_its_record(
+    phone: Device, laptop: Device, alice: User, deleted_by: str, removed: bool
+) -> None:
     ada = both_know(phone, laptop)
     date = phone.copy.create("importantDate", {"personId": ada, "title": "old", "date": "2000-01-01"})
     settle(phone, laptop)
@@ -215,12 +218,44 @@ def test_a_conflict_about_a_field_outlives_its_record(phone: Device, laptop: Dev
     settle(phone, laptop)
     (conflict,) = laptop.copy.conflicts()
     assert (conflict.field, conflict.mine) == (None, {"title": "laptop's"})
+    if removed:
+        client_of(alice).ok("DELETE", f"/api/people/{ada}/important-dates/{date}/permanent")
     laptop.copy.resolve(conflict, "mine")
     laptop.copy.update("importantDate", date, {"date": "2001-01-01"})
     settle(phone, laptop)
-    assert laptop.copy.refused() == []
+    assert not any([laptop.copy.refused(), laptop.copy.conflicts()])
     (back,) = phone.copy.all("importantDate")
-    assert (back["title"], back["date"][:10], back["id"]) == ("laptop's", "2001-01-01", date)
+    assert (back["title"], back["date"][:10]) == ("laptop's", "2001-01-01")
+    assert (back["id"] == date) is not removed
+
+
+@pytest.mark.parametrize("syncs_between", [False, True])
+def test_conflicts_about_two_fields_of_what_was_removed_make_one_record(
+    phone: Device, laptop: Device, alice: User, syncs_between: bool
+) -> None:
+    ada = both_know(phone, laptop)
+    phone.copy.update("person", ada, {"notes": "phone's", "nickname": "phone's"})
+    laptop.copy.update("person", ada, {"notes": "laptop's", "nickname": "laptop's"})
+    settle(phone, laptop)
+    phone.copy.delete("person", ada)
+    settle(phone, laptop)
+    client_of(alice).ok("DELETE", f"/api/people/{ada}/permanent")
+    for conflict in laptop.copy.conflicts():
+        laptop.copy.resolve(conflict, "mine")
+        if syncs_between:
+            settle(phone, laptop)
+    settle(phone, laptop)
+    (back,) = phone.copy.all("person")
+    assert (back["notes"], back["nickname"], back["name"]) == ("laptop's", "laptop's", "Ada")
+    assert not any([laptop.copy.conflicts(), laptop.copy.refused(), laptop.copy.store.edits()])
+
+
+def test_a_412_of_a_proxy_is_a_refusal(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), answering(412, text="<html>Precondition Failed</html>"))
+    copy.store.put_records([("person", "1", '"1-0"', {"id": "1", "name": "Ada"})], 0)
+    copy.update("person", "1", {"name": "Grace"})
+    assert copy.sync().refused == 1
+    assert [edit.body for edit in copy.refused()] == [{"name": "Grace"}]
 
 
 def answering(status: int, **content: Any) -> Connection:

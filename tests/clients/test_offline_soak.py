@@ -44,7 +44,8 @@ class Users:
         people = list(device.copy.all("person"))
         doings: list[Callable[[Device, Any], None]] = [self.sync] * 4 + [self.make]
         if people:
-            doings += [self.write] * 5 + [self.add_entry] * 3 + [self.drop_entry, self.join, self.delete, self.date]
+            doings += [self.write] * 5 + [self.add_entry] * 3 + [self.drop_entry, self.join, self.delete]
+            doings += [self.date, self.date, self.write_date, self.write_date]
         if device.copy.conflicts():
             doings += [self.resolve] * 3
         self.dice.choice(doings)(device, self.dice.choice(people) if people else None)
@@ -81,8 +82,15 @@ class Users:
             device.copy.update("person", person["id"], {"groupIds": sorted(joined)})
 
     def date(self, device: Device, person: Any) -> None:
-        body = {"personId": person["id"], "type": "OTHER", "title": self.value(device), "date": "2000-01-01"}
+        body = {"personId": person["id"], "title": self.value(device), "date": "2000-01-01"}
         device.copy.create("importantDate", body)
+
+    def write_date(self, device: Device, person: Any) -> None:
+        dates = list(device.copy.all("importantDate"))
+        if dates:
+            date = self.dice.choice(dates)
+            device.copy.update("importantDate", date["id"], {"title": self.value(device)})
+            self.give_up(date["title"])
 
     def delete(self, device: Device, person: Any) -> None:
         if self.dice.random() < 0.5:
@@ -102,7 +110,7 @@ class Users:
         elif conflict.action is Action.DELETE:
             self.give_up([now, [d for d in device.copy.all("importantDate") if d["personId"] == conflict.id]])
         else:
-            self.give_up(conflict.base)
+            self.give_up([conflict.base, [now.get(field) for field in conflict.mine]])
 
     def sync(self, device: Device, person: Any) -> None:
         fault = self.dice.choice(["ok", "ok", "unsent", "unanswered", "killed before", "killed after"])
@@ -138,7 +146,7 @@ def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
     new.copy.sync()
     there = list(records(new))
     shown = [[c.mine, c.theirs] for d in devices for c in d.copy.conflicts()]
-    refused = [edit.body for d in devices for edit in d.copy.refused()]
+    refused = [edit.body for d in devices for edit in d.copy.store.edits()]
     text = json.dumps([there, shown, refused])
     lost = [value for value in users.written if value not in users.given_up and value not in text]
     print(f"{ROUNDS} rounds, seed {SEED}: {len(users.written)} values, {len(there)} records, {len(shown)} conflicts,"

@@ -90,9 +90,12 @@ class Copy:
     def resolve(self, conflict: Conflict, keep: Literal["mine", "theirs"]) -> None:
         """End a conflict: with the service's value, or by a new edit that brings the user's."""
         with self.store.transaction():
+            # As it is by now: its record may have been made anew under another id. One that has ended stays so.
+            found = [stored for stored in self.store.conflicts() if stored.number == conflict.number]
             self.store.remove_conflict(conflict.number)
-            if keep == "theirs":
+            if keep == "theirs" or not found:
                 return
+            (conflict,) = found
             if conflict.action is Action.DELETE:
                 if self.get(conflict.type, conflict.id) is not None:
                     self.delete(conflict.type, conflict.id)
@@ -199,9 +202,14 @@ class Copy:
             self._report.pulled += len(changes)
 
     def _forget(self, type_: str, id_: str) -> None:
-        """The record is deleted elsewhere: what was done to it here becomes a conflict."""
+        """The record is deleted elsewhere: what was done to it here becomes a conflict.
+
+        Not what follows an edit that brings it back: its user knows.
+        """
         known = self.store.record(type_, id_)
-        edits = [edit for edit in self.store.edits(type_, id_) if edit.action is not Action.RESTORE]
+        edits = self.store.edits(type_, id_)
+        back = min((edit.number for edit in edits if edit.action is Action.RESTORE), default=None)
+        edits = [edit for edit in edits if back is None or edit.number < back]
         if any(edit.action is Action.CREATE and edit.state is not State.SENDING for edit in edits):
             return  # it was never made, and nobody else can have deleted it
         self._remove(type_, id_)
@@ -226,9 +234,9 @@ class Copy:
         self._report.conflicts += 1
 
     def _is_held_up(self, edit: Edit) -> bool:
-        """Whether the record was never made, since the service refused it."""
+        """Whether the record was never made or brought back, since the service refused it."""
         earlier = self.store.edits(edit.type, edit.id)
-        return any(e.action is Action.CREATE and e.state is State.REFUSED for e in earlier if e.number < edit.number)
+        return any(e.action in _MAKING and e.state is State.REFUSED for e in earlier if e.number < edit.number)
 
     def _send(self, number: int) -> bool:
         """Whether there was something to send."""
@@ -298,10 +306,11 @@ class Copy:
         self._send(edit.number)
 
     def _make_anew(self, edit: Edit) -> None:
-        """The same edit makes a new record, which what was done to the old one since goes to."""
+        """The same edit makes a new record, which what was done to the old one since goes to, and its conflicts."""
         id_ = new_id()
         body = {**edit.base, **edit.body, "id": id_}
         with self.store.transaction():
+            self.store.move_conflicts(edit.type, edit.id, id_)
             for each in self.store.edits(edit.type, edit.id):
                 self.store.change_edit(each.number, id=id_)
             self.store.change_edit(
@@ -327,8 +336,9 @@ class Copy:
     def _is_stale(self, edit: Edit, answer: httpx.Response) -> bool:
         """Whether the record has changed or gone meanwhile; then the store knows what it is now."""
         with self.store.transaction():
-            if answer.status_code == 412:
-                self._keep(edit, answer, answer.json()["current"])
+            current = body_of(answer).get("current")
+            if answer.status_code == 412 and isinstance(current, dict):  # else a proxy's, which is a refusal
+                self._keep(edit, answer, current)
                 return True
             if answer.status_code == 404:
                 self._forget(edit.type, edit.id)
@@ -376,6 +386,7 @@ class Copy:
 
 
 _GROWING = {Action.CREATE, Action.UPDATE}
+_MAKING = {Action.CREATE, Action.RESTORE}
 
 
 def _code(answer: httpx.Response) -> Any:

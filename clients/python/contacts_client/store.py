@@ -203,6 +203,10 @@ class Store:
             *(type_, id_, action, field, json.dumps(base), json.dumps(mine), json.dumps(theirs)),
         )
 
+    def move_conflicts(self, type_: str, id_: str, new_id: str) -> None:
+        """To the record that was made in place of this one."""
+        self._run("UPDATE conflicts SET id = ? WHERE type = ? AND id = ?", new_id, type_, id_)
+
     def remove_conflict(self, number: int) -> None:
         self._run("DELETE FROM conflicts WHERE number = ?", number)
 

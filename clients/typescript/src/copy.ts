@@ -77,10 +77,12 @@ export class Copy {
   }
 
   // End a conflict: with the service's value, or by a new edit that brings the user's.
-  resolve(conflict: Conflict, keep: "mine" | "theirs"): Promise<void> {
+  resolve({ key }: Conflict, keep: "mine" | "theirs"): Promise<void> {
     return this.#change(async (to) => {
-      to.push({ table: "conflicts", key: conflict.key });
-      if (keep === "theirs") return;
+      // As it is by now: its record may have been made anew under another id. One that has ended stays so.
+      const conflict = await this.#store.get("conflicts", key);
+      to.push({ table: "conflicts", key });
+      if (keep === "theirs" || conflict === undefined) return;
       const { type, id, field } = conflict;
       const isThere = (await this.get(type, id)) !== undefined;
       const mine = field === null ? (conflict.mine as Fields) : { [field]: conflict.mine };
@@ -225,10 +227,13 @@ export class Copy {
     this.#report.pulled += page["changes"].length;
   }
 
-  // The record is deleted elsewhere: what was done to it here becomes a conflict.
+  // The record is deleted elsewhere: what was done to it here becomes a conflict. Not what follows an edit that brings it
+  // back: its user knows.
   async #forget(to: Change[], type: string, id: string): Promise<void> {
     const known = await this.#store.get("records", `${type}/${id}`);
-    const edits = (await this.#edits(type, id)).filter((edit) => edit.action !== "restore");
+    const every = await this.#edits(type, id);
+    const back = every.findIndex((edit) => edit.action === "restore");
+    const edits = back < 0 ? every : every.slice(0, back);
     // What was never made, nobody else can have deleted.
     if (edits.some((edit) => edit.action === "create" && edit.state !== "sending")) return;
     await this.#remove(to, type, id);
@@ -257,10 +262,10 @@ export class Copy {
     this.#report.conflicts++;
   }
 
-  // Whether the record was never made, since the service refused it.
+  // Whether the record was never made or brought back, since the service refused it.
   async #isHeldUp(edit: Edit): Promise<boolean> {
     const earlier = (await this.#edits(edit.type, edit.id)).filter((each) => each.number < edit.number);
-    return earlier.some((each) => each.action === "create" && each.state === "refused");
+    return earlier.some(({ action, state }) => (action === "create" || action === "restore") && state === "refused");
   }
 
   // Whether there was something to send.
@@ -325,10 +330,10 @@ export class Copy {
   async #sendDelete(edit: Edit): Promise<void> {
     const headers = edit.etag ? { "If-Match": edit.etag } : undefined;
     const answer = await this.#connection.request("DELETE", `${listPath(edit.type, edit.base)}/${edit.id}`, undefined, headers);
-    const stale = answer.status === 412 ? await answer.json() : undefined;
+    const current = await currentOf(answer);
     await this.#change(async (to) => {
-      if (stale !== undefined) {
-        const row = await this.#kept(edit, answer, stale.current);
+      if (current !== undefined) {
+        const row = await this.#kept(edit, answer, current);
         to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
         this.#conflict(to, edit, { field: null, base: edit.base, mine: null, theirs: row.record });
       } else if (answer.ok || answer.status === 404) {
@@ -353,6 +358,8 @@ export class Copy {
       await this.#change(async (to) => {
         const later = (await this.#edits(edit.type, edit.id)).filter((each) => each.number > edit.number);
         to.push(put(anew), ...later.map((each) => put({ ...each, id })));
+        const told = (await this.conflicts()).filter((each) => each.type === edit.type && each.id === edit.id);
+        for (const each of told) to.push({ table: "conflicts", key: each.key, row: { ...each, id } });
       });
       await this.#send(anew);
     } else if ((await this.#finish(edit, answer, {})) && Object.keys(edit.body).length) {
@@ -362,11 +369,11 @@ export class Copy {
 
   // Whether the record has changed or gone meanwhile; then the store knows what it is now.
   async #isStale(edit: Edit, answer: Response): Promise<boolean> {
-    if (answer.status !== 412 && answer.status !== 404) return false;
-    const body = answer.status === 412 ? await answer.json() : undefined;
+    const current = await currentOf(answer);
+    if (current === undefined && answer.status !== 404) return false;
     await this.#change(async (to) => {
-      if (body === undefined) return this.#forget(to, edit.type, edit.id);
-      const row = await this.#kept(edit, answer, body.current);
+      if (current === undefined) return this.#forget(to, edit.type, edit.id);
+      const row = await this.#kept(edit, answer, current);
       to.push({ table: "records", key: `${edit.type}/${edit.id}`, row });
     });
     return true;
@@ -445,4 +452,9 @@ function keyOf(number: number): string {
 
 async function codeOf(answer: Response): Promise<unknown> {
   return answer.ok ? undefined : (await bodyOf(answer.clone()))["code"];
+}
+
+// What a record is by now that has changed. A 412 without it is a proxy's, and a refusal.
+async function currentOf(answer: Response): Promise<Fields | undefined> {
+  return answer.status === 412 ? (await bodyOf(answer.clone()))["current"] : undefined;
 }
