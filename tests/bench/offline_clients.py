@@ -1,0 +1,101 @@
+"""What clients that keep a copy ask for, through the whole WSGI application: the change feed, batches, a calendar.
+
+The note says what came of it; the copy itself is measured in client_kit.
+"""
+
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from people.models import ImportantDate, Person
+from tests.bench.figures import Figure, SharedData, figure
+from tests.bench.people import book
+from tests.bench.requests import Caller, measured
+
+_numbers = count()
+
+
+def change_feed(shared: SharedData) -> list[Figure]:
+    """All of an account of 10,000 people, one change of it, and nothing new."""
+    owner = book(shared)
+    caller = Caller(owner)
+    key = str(Person.objects.owned_by(owner).active().values_list("pk", flat=True)[0])
+    told: dict[str, int] = {}
+
+    def read(cursor: str | None) -> str:
+        told.update(changes=0, requests=0, bytes=0)
+        while True:
+            query = f"?limit=1000&cursor={cursor}" if cursor else "?limit=1000"
+            _, _, content = caller.ask("GET", f"/api/changes{query}")
+            page: Any = orjson.loads(content)
+            told["changes"] += len(page["changes"])
+            told["requests"] += 1
+            told["bytes"] += len(content)
+            cursor = page["cursor"]
+            if not page["hasMore"]:
+                return str(cursor)
+
+    def note() -> str:
+        return ", ".join(f"{number:,} {name}" for name, number in told.items())
+
+    everything = figure("change feed: from nothing", lambda: read(None), times=3)
+    figures = [Figure(everything.name, everything.seconds, everything.queries, None, note())]
+    cursor = read(None)
+
+    def one_change() -> None:
+        nonlocal cursor
+        cursor = read(cursor)
+
+    def change() -> None:
+        caller.ok("PUT", f"/api/people/{key}", {"nickname": f"Ada {next(_numbers)}"})
+
+    def change_and_read() -> None:
+        change()
+        one_change()
+
+    written = measured("change feed: the write alone", change)
+    both = measured("change feed: a write, and reading it", change_and_read)
+    figures += [written, Figure(both.name, both.seconds, both.queries, None, note())]
+    figures.append(measured("change feed: nothing new", one_change))
+    return figures
+
+
+def batches(shared: SharedData) -> list[Figure]:
+    """A hundred people made in one request, for themselves and all or none; and by a hundred requests."""
+    caller = Caller(book(shared))
+
+    def people(atomic: bool) -> None:
+        made = [
+            {"method": "POST", "path": "/api/people", "body": {"name": f"Batch {next(_numbers)}"}} for _ in range(100)
+        ]
+        caller.ok("POST", "/api/batch", {"operations": made, "atomic": atomic})
+
+    def one_by_one() -> None:
+        for _ in range(100):
+            caller.ok("POST", "/api/people", {"name": f"Batch {next(_numbers)}"})
+
+    return [
+        figure("batch: 100 people", lambda: people(False), times=3),
+        figure("batch: 100 people, atomic", lambda: people(True), times=3),
+        figure("batch: 100 people by 100 requests", one_by_one, times=3),
+    ]
+
+
+def calendar(shared: SharedData) -> list[Figure]:
+    """The .ics file of 10,000 dates, and asking whether it is new."""
+    owner = book(shared)
+    caller = Caller(owner)
+    dates = ImportantDate.objects.owned_by(owner).active().count()
+    made = orjson.loads(caller.ask("POST", "/api/calendar-feeds", {"name": "Bench"})[2])["calendarFeed"]
+    path = urlsplit(made["url"]).path
+    _, headers, content = caller.ask("GET", path)
+    note = f"{dates:,} dates, {len(content):,} bytes, {content.count(b'BEGIN:VEVENT'):,} events"
+    return [
+        figure("calendar: the whole file", lambda: caller.ok("GET", path), times=3, note=note),
+        measured("calendar: 304", lambda: caller.ok("GET", path, HTTP_IF_NONE_MATCH=headers["ETag"])),
+    ]
+
+
+BENCHES = [("change feed", change_feed), ("batch of 100", batches), ("calendar of 10,000 dates", calendar)]
