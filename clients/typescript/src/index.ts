@@ -10,6 +10,7 @@ export {
 } from "./connection.ts";
 export { Copy, type SyncReport } from "./copy.ts";
 export { newId } from "./ids.ts";
+export { IndexedDbStore } from "./indexedDbStore.ts";
 export { merge, type Clash } from "./merge.ts";
 export type { components, paths } from "./schema.ts";
 export { MemoryStore, type Change, type Conflict, type Edit, type Fields, type Store } from "./store.ts";
