@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 from uuid import UUID
 
+from django.db import Error
+
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_lock
-from people.importing.batch import Rehearsal
+from contacts_project.kernel.unavailable import is_unavailable
+from people.importing.batch import PLAN_LIMIT, Rehearsal
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome, receipt
 from people.importing.sequel import Sequel
@@ -59,10 +62,13 @@ class FileImport:
         )
         if self.keyed:
             outcomes = iter(self._with_sequel(list(outcomes), sequel, types))
+        refused = 0
         for outcome in outcomes:
             self.counts[outcome.status] += 1
+            refused += outcome.code == PLAN_LIMIT
             yield outcome
-        self._finish()
+        if not self.counts or refused < self.counts.total():
+            self._finish()
 
     @property
     def keyed(self) -> bool:
@@ -102,8 +108,13 @@ class FileImport:
         row = self.log.row
         row.imported, row.updated = self.counts[IMPORTED], self.counts[UPDATED]
         row.skipped, row.errors = self.counts[SKIPPED], self.counts[ERROR]
-        with account_lock(self.owner):
-            row.save()
+        try:
+            with account_lock(self.owner):
+                row.save()
+        except (Error, OSError) as error:
+            # What was written has been noted with it; only the counts are missing.
+            if row._state.adding or not is_unavailable(error):
+                raise
 
 
 def _telling(outcome: Outcome, remarks: Sequence[str]) -> Outcome:

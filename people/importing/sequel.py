@@ -4,6 +4,7 @@ In batches as people are. What is there already is skipped; what cannot be is to
 """
 
 import datetime as dt
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
@@ -14,7 +15,6 @@ from django.db import DatabaseError
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.unavailable import is_unavailable
 from people.extensions import EXTENSIONS, ImportedTie, TieType
 from people.importing.log import ImportLog
 from people.importing.sources.records import Meeting, Source, Tie, TypeName
@@ -28,9 +28,11 @@ from people.word_index import index_interactions
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 _BATCH = 100
 _MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_TIE_NOTES = 50, 200, 10_000, 1_000
-_NOT_WRITTEN = "what passed with them could not be stored"
+_NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
 
 
 class Sequel:
@@ -64,11 +66,9 @@ class Sequel:
         try:
             with self.writer.attempt(), self.writer.batch():
                 work()  # type: ignore[operator]
-        except StoppedError:
-            pass
-        except DatabaseError as error:
-            if is_unavailable(error):
-                raise
+        except (StoppedError, DatabaseError):
+            # The people are written: what is missing beside them is told, and comes when the file is sent again.
+            log.exception("what an import tells beside people could not be written")
         else:
             return
         for key in dict.fromkeys(keys):

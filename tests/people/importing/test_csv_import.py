@@ -153,6 +153,7 @@ def test_the_plan_holds(api: Client, settings: Any) -> None:
     assert "reminder is off" in answer["results"][0]["reason"]
     assert "Two" in answer["results"][1]["reason"]
     assert send(api, "csv", "Name\nDan\n", 403)["code"] == "plan_limit"
+    assert len(api.ok("GET", "/api/imports")["imports"]) == 1
 
 
 @pytest.mark.parametrize(
