@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write
 from people.models import GeocodedAddress, Person
 from people.signals import addresses_noted
@@ -18,6 +19,9 @@ from people.vocabularies import GeocodeState
 
 _PARTS = ("streetLine1", "streetLine2", "postalCode", "locality", "region", "country")
 _BATCH = 500
+# As many as a person has; an import asks for each number of texts once, and its statement would not be used again.
+_FEW = 10
+_BY_KEY = CompiledQuery(lambda owner_id, keys: GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys))
 
 
 def address_text(entry: Mapping[str, Any]) -> str:
@@ -85,7 +89,10 @@ def people_with_addresses(owner_id: UUID) -> Iterable[Person]:
 
 def _rows(owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None) -> dict[str, GeocodedAddress]:
     """The rows of the texts, by text; those that are missing are made."""
-    rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
+    if len(texts) <= _FEW:
+        rows = _BY_KEY.instances(owner_id=owner_id, keys=list(texts))
+    else:
+        rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
     missing = texts.keys() - {row.key for row in rows}
     if missing:
         enabled = is_geocoding

@@ -6,16 +6,27 @@ One in which both took part stays as it is: the primary is there, and the second
 from collections.abc import Collection
 from uuid import UUID
 
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.interactions.days import latest_day, with_latest
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
+# Those of the one in which the other did not take part; of many there may be thousands, so the database compares.
+_OF_ONE_ALONE = CompiledQuery(
+    lambda owner_id, person_id, other_id: (
+        Participation.objects.owned_by(owner_id)
+        .filter(person_id=person_id)
+        .exclude(
+            interaction__in=Participation.objects.owned_by(owner_id).filter(person_id=other_id).values("interaction")
+        )
+    )
+)
+
 
 def move_interactions(writer: PersonWriter, primary: Person, secondary: Person) -> list[str]:
     """Give the secondary's interactions to the primary; returns their ids. Both are under the writer's change."""
-    rows = Participation.objects.owned_by(primary.owner_id)
-    mine = rows.filter(person=primary).values("interaction")
-    moved = list(rows.filter(person=secondary).exclude(interaction__in=mine).values_list("interaction_id", flat=True))
+    rows = _OF_ONE_ALONE.instances(owner_id=primary.owner_id, person_id=secondary.pk, other_id=primary.pk)
+    moved = [row.interaction_id for row in rows]
     _move(writer, moved, secondary, primary)
     return [str(key) for key in moved]
 

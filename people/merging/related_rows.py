@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import DomainError
 from people.models import (
     CustomFieldTemplate,
@@ -25,15 +26,35 @@ class UndoConflictError(DomainError):
     message = "This merge cannot be undone any more: what it changed was changed again."
 
 
+# What a merge reads of both people, each time by the same statements.
+_MEMBERSHIPS = CompiledQuery(
+    lambda owner_id, person_ids: Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+)
+_DATES = CompiledQuery(
+    lambda owner_id, person_ids: (
+        ImportantDate.objects.owned_by(owner_id).active().filter(person_id__in=person_ids).order_by("created_at", "id")
+    )
+)
+_VALUES = CompiledQuery(
+    lambda owner_id, person_ids: CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+)
+_DISMISSED_FIRST = CompiledQuery(
+    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(first_id=person_id)
+)
+_DISMISSED_SECOND = CompiledQuery(
+    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(second_id=person_id)
+)
+
+
 def move_groups(primary: Person, secondary: Person) -> list[str]:
     """Put the primary into the secondary's groups; returns the ids of the groups that are new to it."""
-    rows = Membership.objects.owned_by(primary.owner_id)
-    known = rows.filter(person=primary).values("group")
-    new = rows.filter(person=secondary).exclude(group__in=known)
-    ids = [str(key) for key in new.values_list("group_id", flat=True)]
+    of_both = _MEMBERSHIPS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    known = {row.group_id for row in of_both if row.person_id == primary.pk}
+    ids = [row.group_id for row in of_both if row.person_id == secondary.pk and row.group_id not in known]
     if ids:
-        new.update(person=primary)
-    return ids
+        rows = Membership.objects.owned_by(primary.owner_id)
+        rows.filter(person=secondary, group__in=ids).update(person=primary)
+    return [str(key) for key in ids]
 
 
 def return_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
@@ -54,15 +75,15 @@ def move_dates(primary: Person, secondary: Person) -> list[str]:
     Once is enough of a type, and of a title on one day. What is a repeat stays with the secondary. A moved date keeps
     its id and its next reminder, so that nothing is sent again.
     """
-    rows = ImportantDate.objects.owned_by(primary.owner_id).active()
-    of_both = list(rows.filter(person__in=[primary, secondary]).order_by("created_at", "id"))
+    of_both = _DATES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {_meaning(row) for row in of_both if row.person_id == primary.pk}
     moved = []
     for row in of_both:
         if row.person_id == secondary.pk and (means := _meaning(row)) not in known:
             known.add(means)
             moved.append(row.pk)
-    rows.filter(pk__in=moved).update(person=primary)
+    if moved:
+        ImportantDate.objects.owned_by(primary.owner_id).active().filter(pk__in=moved).update(person=primary)
     return [str(key) for key in moved]
 
 
@@ -79,12 +100,13 @@ def return_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) ->
 
 def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
     """Move the values of templates that the primary has none of; returns what is needed to make them again."""
-    rows = CustomFieldValue.objects.owned_by(primary.owner_id)
-    new = rows.filter(person=secondary).exclude(template__in=rows.filter(person=primary).values("template"))
-    moved = [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
-    if moved:
-        new.update(person=primary)
-    return moved
+    of_both = _VALUES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    known = {row.template_id for row in of_both if row.person_id == primary.pk}
+    new = [row for row in of_both if row.person_id == secondary.pk and row.template_id not in known]
+    if new:
+        rows = CustomFieldValue.objects.owned_by(primary.owner_id)
+        rows.filter(pk__in=[row.pk for row in new]).update(person=primary)
+    return [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
 
 
 def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
@@ -110,9 +132,11 @@ def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]
 
 def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
     """Who is not the secondary is not the primary either; returns the ids of the new rows."""
-    rows = DuplicateDismissal.objects.owned_by(primary.owner_id)
-    pairs = rows.filter(first=secondary) | rows.filter(second=secondary)
-    others = {key for pair in pairs.values_list("first_id", "second_id") for key in pair} - {primary.pk, secondary.pk}
+    after = _DISMISSED_FIRST.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    before = _DISMISSED_SECOND.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    others = ({row.second_id for row in after} | {row.first_id for row in before}) - {primary.pk}
+    if not others:
+        return []
     return [str(key) for key in add_dismissals(primary.owner_id, [(primary.pk, other) for other in others])]
 
 

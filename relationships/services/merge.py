@@ -6,9 +6,22 @@ from uuid import UUID
 from django.db.models import Q
 
 from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.merging.merge import UndoConflictError
 from people.models import Person
 from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
+
+# What a merge reads of both people, each time by the same statements.
+_RELATIONSHIPS = CompiledQuery(
+    lambda owner_id, person_ids: Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
+)
+_ANSWERS = CompiledQuery(
+    lambda owner_id, person_ids: (
+        AnsweredSuggestion.objects.owned_by(owner_id)
+        .filter(Q(person_id__in=person_ids) | Q(related_person_id__in=person_ids))
+        .order_by("id")
+    )
+)
 
 
 def move_relationships(primary: Person, secondary: Person) -> list[str]:
@@ -16,8 +29,7 @@ def move_relationships(primary: Person, secondary: Person) -> list[str]:
 
     What the two are to each other, and what the primary is to somebody already, stays with the secondary.
     """
-    rows = Relationship.objects.owned_by(primary.owner_id).active()
-    of_both = list(rows.filter(person__in=[primary, secondary]))
+    of_both = _RELATIONSHIPS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {_meaning(row) for row in of_both if row.person_id == primary.pk}
     theirs = [row for row in of_both if row.person_id == secondary.pk and row.related_person_id != primary.pk]
     moved = [row.pk for row in theirs if _meaning(row) not in known]
@@ -37,9 +49,7 @@ def return_relationships(primary: Person, secondary: Person, row_ids: Collection
 
 def copy_answers(primary: Person, secondary: Person) -> list[str]:
     """What was answered about the secondary counts for the primary; returns the ids of the new rows."""
-    rows = AnsweredSuggestion.objects.owned_by(primary.owner_id)
-    both = Q(person__in=[primary, secondary]) | Q(related_person__in=[primary, secondary])
-    of_both = list(rows.filter(both).order_by("id"))
+    of_both = _ANSWERS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {_answer_of(row) for row in of_both}
     copies = []
     for row in of_both:
@@ -54,7 +64,8 @@ def copy_answers(primary: Person, secondary: Person) -> list[str]:
             copies.append(row)
         else:
             row.pk = old
-    AnsweredSuggestion.objects.bulk_create(copies)
+    if copies:
+        AnsweredSuggestion.objects.bulk_create(copies)
     return [str(row.pk) for row in copies]
 
 
@@ -73,6 +84,8 @@ def _meaning(row: Relationship) -> tuple[UUID, UUID | None]:
 
 def _start_at(person: Person, row_ids: Collection[UUID]) -> None:
     """Let these rows start at `person`, and the other rows of their pairs end there."""
+    if not row_ids:
+        return
     rows = Relationship.objects.owned_by(person.owner_id)
     rows.filter(pk__in=row_ids).update(person=person)
     rows.filter(inverse__in=row_ids).update(related_person=person)
