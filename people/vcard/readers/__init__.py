@@ -4,9 +4,14 @@ from people.vcard.content_lines import ContentLine
 from people.vcard.readers import contact, dates, identity
 from people.vcard.readers.context import Context, Reader, Statement, labels_of
 
-__all__ = ["Context", "labels_of", "read_line"]
+__all__ = ["Context", "is_read", "labels_of", "read_line"]
 
 _READERS: dict[str, Reader] = {**identity.READERS, **contact.READERS, **dates.READERS}
+
+
+def is_read(name: str) -> bool:
+    """Whether a field may hold what a property of this name says."""
+    return name in _READERS
 
 
 def read_line(line: ContentLine, context: Context) -> list[Statement]:

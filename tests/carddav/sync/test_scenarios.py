@@ -64,6 +64,28 @@ def test_one_unparsable_card_of_100(synced: SyncedAccount) -> None:
     assert not OtherCard.objects.owned_by(synced.owner).exists()
 
 
+def test_what_no_field_holds_comes_with_a_newer_card(synced: SyncedAccount) -> None:
+    """Whom a phone relates to whom is known here after the next run; nothing goes back for it."""
+    old = ("X-ODD:old", "item1.X-ABRELATEDNAMES:Eve", "item1.X-ABLabel:Mutter", "item2.TEL:1", "item2.X-ABLabel:Boat")
+    text = vcard("Ada L", uid=UID).replace("END:VCARD", "\r\n".join((*old, "END:VCARD")))
+    href = synced.server.edit("1.vcf", text)
+    synced.sync()
+    newer = text.replace("X-ODD:old\r\n", "").replace(":Mutter", ":Vater").replace(":Eve", ":Bob")
+    synced.server.edit(href, newer.replace("END:VCARD", "ROLE:Poet\r\nEND:VCARD"))
+    synced.sync()
+    person = synced.person()
+    assert person.more == [
+        {"name": "X-ABRELATEDNAMES", "value": "Bob", "label": "Vater"},
+        {"name": "ROLE", "value": "Poet", "label": None},
+    ]
+    assert [(row.name, row.type_name) for row in person.related_names.all()] == [("Bob", "CHILD")]
+    assert [phone["type"] for phone in person.phone_numbers] == ["Boat"]
+    synced.requests()
+    synced.sync()
+    assert synced.requests() == ["changes"]
+    assert "ROLE:Poet" in synced.server.cards[href].text
+
+
 @pytest.mark.parametrize(("text", "name"), [(GROUP_4, "Friends"), (GROUP_APPLE, "Family")])
 def test_group_cards_of_both_dialects(synced: SyncedAccount, text: str, name: str) -> None:
     synced.server.edit("1.vcf", vcard("Ada L", uid=UID))
