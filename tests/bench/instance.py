@@ -50,7 +50,7 @@ class Client:
     """One connection that is kept."""
 
     def __init__(self, instance: Instance) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=120)
+        self.connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=600)
         self.headers = {"Authorization": f"Bearer {instance.bearer}"} if instance.bearer else {}
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[bytes, Any]:
