@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import (
@@ -104,6 +105,15 @@ class AnyDay(serializers.Field[dt.date, Any, str, Any]):
         return f"{value.isoformat()}T00:00:00.000Z"
 
 
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {"type": "integer", "minimum": 0, "maximum": 365},
+        "maxItems": 3,
+        "uniqueItems": True,
+        "examples": [[14, 3]],
+    }
+)
 class ExtraLeadDays(serializers.ListField):
     """Days before the date of further notices beside that of `reminderLeadDays`: up to three different numbers."""
 
