@@ -90,7 +90,7 @@ class TimeOfDay(StrictCharField):
     """A time on the clock, HH:MM."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=5, **kwargs)
+        super().__init__(max_length=5, allow_blank=False, **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str) or not re.fullmatch(_TIME_OF_DAY, data, re.ASCII):
