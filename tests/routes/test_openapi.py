@@ -103,7 +103,7 @@ def test_what_answers_always_hold_is_required() -> None:
         assert set(schemas()[name]["required"]) == set(schemas()[name]["properties"]), name
     listed = schemas()["PersonListed"]
     assert set(schemas()["PersonFound"]["properties"]) - set(listed["required"]) == {
-        *("phoneNumbers", "emails", "addresses", "urls", "imHandles", "locations", "customFields"),
+        *("phoneNumbers", "emails", "addresses", "urls", "imHandles", "locations", "customFields", "more"),
     }
     assert "pagination" not in schemas()["PeopleAnswer"]["required"]
 

@@ -45,7 +45,7 @@ class SuggestionViewSet(ApiViewSet[Person]):
     @extend_schema(operation_id="listRelationshipSuggestions", responses=MANY)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
-        """Likely relationships, by cards, common parents, a spouse's children and addresses: 200 of each reason."""
+        """Likely relationships, by cards, common parents, a spouse's children, addresses: 200 of each reason."""
         return Response({"suggestions": services.list_suggestions(self.owner)})
 
     @extend_schema(operation_id="acceptRelationshipSuggestions", request=AcceptSerializer, responses={200: ACCEPTED})
