@@ -1,5 +1,6 @@
 """Log lines are JSON and hold no secret: not the token of a mailed link, wherever the line comes from."""
 
+import datetime as dt
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 from smtplib import SMTPRecipientsRefused
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.conf import settings as project
@@ -17,6 +19,8 @@ from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
 from accounts.tasks import sweep_account_mails
 from contacts_project.kernel.api.logs import ContextFilter, JsonFormatter
+from notifications.notices.actions import ACTIONS
+from notifications.notices.actions import make_token as make_action
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.client import Client
@@ -62,8 +66,9 @@ def test_a_link_that_fails_is_logged_without_its_token(
         "whsec_" + "a+/=" * 11,
         signing.dumps(["someone", "digest"], salt="any"),
         signing.TimestampSigner(sep=".").sign_object(["someone", "reset"]),
+        make_action(UUID(int=1), ACTIONS[1], dt.datetime(2026, 3, 1, tzinfo=dt.UTC)),
     ],
-    ids=["token", "webhook", "dumped", "signed"],  # else the moment of signing is in the name of the test
+    ids=["token", "webhook", "dumped", "signed", "action"],  # else the moment of signing is in the name of the test
 )
 def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
     log = logging.getLogger("planted")
