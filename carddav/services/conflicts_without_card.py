@@ -10,7 +10,7 @@ from carddav.sync.fields import changed_fields, remote_fields
 from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from people.photos.files import PictureRefusedError
+from people.photos.files import PictureRefusedError, upload_photo
 from people.photos.images import as_stored
 from people.services.people import delete_people, restore_person
 from people.vcard import Card, VCardError, read_card
@@ -28,7 +28,7 @@ def kept_card(conflict: Conflict) -> Card:
 
 
 def kept_picture(context: Context, conflict: Conflict, resolution: str) -> bytes | None:
-    """The picture that the decision takes from the record's card, in the stored form. Decodes: outside of transactions.
+    """The picture that the decision takes from the record's card, stored for the write. Outside of transactions.
 
     Raises FieldError where it cannot be had without a request.
     """
@@ -41,9 +41,11 @@ def kept_picture(context: Context, conflict: Conflict, resolution: str) -> bytes
             raise FieldError("resolution", _PICTURE_ELSEWHERE)
         return None
     try:
-        return as_stored(card.photo, context.pixels)
+        jpeg = as_stored(card.photo, context.pixels)
     except PictureRefusedError as error:
         raise FieldError("resolution", str(error)) from error
+    upload_photo(owner_id=context.owner.pk, jpeg=jpeg)
+    return jpeg
 
 
 def decide_without_card(

@@ -22,7 +22,7 @@ from carddav.sync.context import Context
 from carddav.sync.groups import apply_group_cards
 from carddav.sync.new_cards import Linker, NewCard, import_people, link_card
 from carddav.sync.people import create_from_cards
-from carddav.sync.pictures import picture_of
+from carddav.sync.pictures import stored_picture_of
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
@@ -139,7 +139,7 @@ def _with_picture(job: _Job, row: _Row) -> _Row:
         row.is_left = True
         return row
     began = time.monotonic()
-    row.new.picture = picture_of(card, job.pixels)
+    row.new.picture = stored_picture_of(card, job.pixels, job.owner.pk)
     if is_elsewhere:
         job.picture_seconds -= time.monotonic() - began
     return row

@@ -11,7 +11,7 @@ from carddav.sync.people import load_sides, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
-from people.photos.files import read_photo
+from people.photos.files import read_photo, upload_photo
 from people.services.people import delete_people, restore_person
 
 EDITED = "Somebody has edited this person since."
@@ -60,6 +60,8 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
 def _undo(owner: User, change_id: UUID, undone: Undone) -> None:
     change = RunChange.objects.owned_by(owner).select_related("person").get(pk=change_id)
     photo = read_photo(change.photo) if change.photo else None
+    if photo:
+        upload_photo(owner_id=owner.pk, jpeg=photo)
     try:
         with account_write(owner) as write:
             person = Person.objects.owned_by(owner).get(pk=change.person_id)

@@ -13,7 +13,7 @@ from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.merge import FieldConflict, Merged, Sides, merge
 from carddav.sync.people import LocalSide, load_sides, take_unheld_lines, write_fields
-from carddav.sync.pictures import Picture, picture_of
+from carddav.sync.pictures import Picture, picture_of, stored_picture_of
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.vcard import Card, read_card
 
@@ -98,7 +98,11 @@ def _count_merge(context: Context, mapping: Mapping, card: Card, picture: Pictur
 
 def _picture(context: Context, card: Card, base_remote: Fields) -> Picture:
     token = remote_fields(card)["photo"]
-    return Picture(token) if token == base_remote.get("photo") else picture_of(card, context.pixels)
+    if token == base_remote.get("photo"):
+        return Picture(token)
+    if context.dry_run:
+        return picture_of(card, context.pixels)
+    return stored_picture_of(card, context.pixels, context.owner.pk)
 
 
 def _merge(

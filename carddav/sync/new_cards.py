@@ -20,7 +20,7 @@ from carddav.sync.fields import EMPTY, remote_fields
 from carddav.sync.index import Known
 from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, create_from_cards, load_sides
-from carddav.sync.pictures import Picture, picture_of
+from carddav.sync.pictures import Picture, stored_picture_of
 from carddav.sync.recovery import matches_intent
 from carddav.sync.write_results import finish_read_back, finish_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -127,7 +127,7 @@ def link_card(
 def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
     """Make people of the cards, in one transaction; returns those for which the plan has no room."""
     for new in batch:
-        new.picture = picture_of(new.card, context.pixels)
+        new.picture = stored_picture_of(new.card, context.pixels, context.owner.pk)
     with context.write() as write:
         quota = remaining_people_quota(context)
         # Counted under the lock, so that nobody makes people between the count and the insert.

@@ -18,7 +18,7 @@ from people.fields.unheld_lines import with_unheld_lines
 from people.importing.card_groups import GroupPlan
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
-from people.photos.files import delete_files, store_photo
+from people.photos.files import delete_files, name_photo
 from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
@@ -107,7 +107,7 @@ def create_from_cards(owner: User, write: AccountWrite, cards: Sequence[tuple[Ca
     plan.load(name for card, _ in cards for name in card.categories)
     sides, dates = [], []
     for card, jpeg in cards:
-        photo = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+        photo = name_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
         person = Person(owner=owner, created_at=write.now, photo=photo)
         days = [
             ImportantDate(
@@ -164,7 +164,7 @@ def _date_entries(rows: list[ImportantDate], target: list[Any]) -> list[dict[str
 
 
 def _set_photo(owner: User, person: Person, jpeg: bytes | None) -> None:
-    name = store_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+    name = name_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
     if name != person.photo:
         delete_files([person.photo])
         person.photo = name

@@ -1,10 +1,11 @@
 """Pictures of cards, made ready outside of transactions."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from carddav.sync.fields import photo_token
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
-from people.photos.files import PictureRefusedError, content_hash
+from people.photos.files import PictureRefusedError, content_hash, upload_photo
 from people.photos.images import PixelBudget, as_stored
 from people.vcard import Card
 
@@ -23,6 +24,15 @@ class Picture:
     def local(self) -> str | None:
         """The token of the stored form."""
         return content_hash(self.jpeg) if self.jpeg else None
+
+
+def stored_picture_of(card: Card, budget: PixelBudget, owner_id: UUID) -> Picture:
+    """The card's picture as `picture_of` gives it, stored for the write that names it. Outside of transactions; raises
+    as upload_photo does."""
+    picture = picture_of(card, budget)
+    if picture.jpeg:
+        upload_photo(owner_id=owner_id, jpeg=picture.jpeg)
+    return picture
 
 
 def picture_of(card: Card, budget: PixelBudget) -> Picture:

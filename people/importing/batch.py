@@ -24,7 +24,7 @@ from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
-from people.photos.files import delete_files, photo_hash, store_photo
+from people.photos.files import delete_files, name_photo, photo_hash
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import count_reminders
 from people.vcard import Card, CardResult
@@ -333,7 +333,7 @@ class Batch:
                 setattr(person, column, value)
             if known.picture:
                 delete_files([person.photo])
-                person.photo = store_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
+                person.photo = name_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
         writer.flush()
 
     def _plan_dates(self, changed: list[Known]) -> tuple[list[ImportantDate], list[ImportantDate]]:

@@ -21,7 +21,7 @@ from people.importing.card_groups import GroupPlan
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
 from people.models import Person
-from people.photos.files import content_hash, store_photo
+from people.photos.files import content_hash, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 from people.services.groups import put_members
 from people.vcard import CardResult, without_photo
@@ -106,9 +106,9 @@ class _Session:
     def _store(self, items: list[Item]) -> list[Outcome]:
         for item in items:
             if item.picture and self.rehearsal is None:
-                # Before the account is locked: writing may wait for the disk. Again inside, where it is only compared.
+                # Before the account is locked: writing may wait for the disk, or for a store elsewhere.
                 try:
-                    store_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
+                    upload_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
                 except StorageAwayError:
                     item.picture = None
                     item.reasons.append("its photo was left out: the store of photos is away")

@@ -1,12 +1,14 @@
 """Stored photos: files named by their owner and content, on Django's storage.
 
-A photo is made outside any transaction (people.photos.images), stored under the account's lock and named in a row of
-the same transaction. A file goes after commit, under a lock of its own, and only when no row names it any more.
+A photo is made outside any transaction (people.photos.images), announced by a row of its own, stored without any lock,
+and then named in the write of its person. A file goes after commit, only when no row names it any more: that is looked
+at and noted under the account's lock, and the file deleted behind it. What is killed between two of these is swept.
 """
 
 import datetime as dt
 import hashlib
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -15,11 +17,13 @@ from uuid import UUID
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.ownership.second_look import still_broken
-from contacts_project.kernel.storage import ASIDE
+from contacts_project.kernel.storage import ASIDE, StorageAwayError
 from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo
 
@@ -28,6 +32,7 @@ __all__ = [
     "delete_files",
     "is_photo_name",
     "make_photo",
+    "name_photo",
     "paths_of",
     "photo_hash",
     "photo_name",
@@ -37,21 +42,69 @@ __all__ = [
     "register_use",
     "store_photo",
     "sweep_files",
+    "upload_photo",
 ]
 
 _NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
 _SWEPT_WITHIN = dt.timedelta(days=2)
+# Longer than a store may take for an answer (kernel.object_storage).
+_STORING, _DELETING = dt.timedelta(minutes=10), dt.timedelta(minutes=1)
+_AT_ONCE = 50
+_LOOKS, _SECONDS_BETWEEN = 20, 0.25
 
 FileUse = Callable[[UUID, set[str]], set[str]]
 
 
-def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
-    """Store what make_photo made; returns the file name for the row. Inside account_write, before the row's write.
+def upload_photo(*, owner_id: UUID, jpeg: bytes) -> str:
+    """Store what make_photo made, outside of transactions; `name_photo` follows within the write of who has it.
 
-    The same picture of the same account is one file. One that was damaged since is written anew.
+    The same picture of the same account is one file. One that was damaged since is written anew. Raises
+    StorageAwayError and what else a disk may raise, AccountGoneError.
     """
     name = photo_name(owner_id, jpeg)
+    is_new = _announce(owner_id, name, len(jpeg))
+    try:
+        put_photo(name, jpeg)
+    except OSError:
+        if is_new:
+            StoredPhoto.objects.filter(pk=name).delete()
+        raise
+    return name
+
+
+def _announce(owner_id: UUID, name: str, size: int) -> bool:
+    """Let nobody delete the file while it is stored; whether it is new. Waits for one who deletes it this moment."""
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_SECONDS_BETWEEN)
+        with account_lock(owner_id):
+            now = timezone.now()
+            if not StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=now).exists():
+                values = {"owner_id": owner_id, "size": size, "is_going": False, "busy_until": now + _STORING}
+                return StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
+    raise StorageAwayError(_GOING)
+
+
+_GOING = "The same picture is being deleted this moment. Try again in a minute."
+
+
+def name_photo(*, owner_id: UUID, jpeg: bytes) -> str:
+    """The file name of what `upload_photo` has stored, for the row. Inside account_write, before the row's write."""
+    name = photo_name(owner_id, jpeg)
+    # Where somebody has deleted it meanwhile it is stored again: its row is gone, or going.
+    if StoredPhoto.objects.filter(pk=name, is_going=False).update(busy_until=None):
+        return name
+    return store_photo(owner_id=owner_id, jpeg=jpeg)
+
+
+def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
+    """Store what make_photo made, and return the file name for the row. Inside account_write: for storages that answer
+    at once, and where nobody else waits."""
+    name = photo_name(owner_id, jpeg)
+    if StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=timezone.now()).exists():
+        raise StorageAwayError(_GOING)
     put_photo(name, jpeg)
+    StoredPhoto.objects.filter(pk=name, is_going=True).update(is_going=False, busy_until=None)
     _note_sizes(owner_id, {name: len(jpeg)})
     return name
 
@@ -112,19 +165,38 @@ def _delete_on_commit(owner_id: UUID, names: set[str]) -> None:
 
 
 def _delete_unused(owner_id: UUID, names: set[str]) -> None:
+    # Few at a time, so that they are gone while their rows say that somebody is at it.
+    ordered = sorted(names)
+    for start in range(0, len(ordered), _AT_ONCE):
+        _delete_few(owner_id, set(ordered[start : start + _AT_ONCE]))
+
+
+def _delete_few(owner_id: UUID, names: set[str]) -> None:
     try:
-        # Under the account's lock: nobody can store the same picture between the look and the deletion.
         with account_lock(owner_id):
+            now = timezone.now()
             used = {name for use in _uses for name in use(owner_id, names)}
-            _delete(names - used)
+            busy = StoredPhoto.objects.filter(name__in=names, busy_until__gt=now).values_list("name", flat=True)
+            going = names.difference(used, busy)
+            # Noted under the account's lock: who stores the same picture waits until the file is gone.
+            StoredPhoto.objects.bulk_create(
+                [
+                    StoredPhoto(name=name, owner_id=owner_id, size=0, is_going=True, busy_until=now + _DELETING)
+                    for name in sorted(going)
+                ],
+                update_conflicts=True,
+                unique_fields=["name"],
+                update_fields=["is_going", "busy_until"],
+            )
     except AccountGoneError:
-        _delete(names)
+        going = names
+    _delete(going)
 
 
 def _delete(names: set[str]) -> None:
-    StoredPhoto.objects.filter(name__in=names).delete()
     for name in names:
         default_storage.delete(_path(name))
+    StoredPhoto.objects.filter(Q(is_going=True) | Q(busy_until=None), name__in=names).delete()
 
 
 def _path(name: str) -> str:
@@ -152,7 +224,8 @@ def register_use(use: FileUse) -> None:
 def sweep_files(*, now: dt.datetime) -> int:
     """Delete files that no row names, such as a crash between commit and deletion leaves; returns how many.
 
-    Files of the last day are left alone: the row of one that was just stored may not be committed yet.
+    Files of the last day are left alone: the row of one that was just stored may not be committed yet. But those that
+    somebody began to store or delete, and did not finish, are known by their rows.
     """
     by_owner: dict[UUID, set[str]] = defaultdict(set)
     strays = 0
@@ -165,12 +238,16 @@ def sweep_files(*, now: dt.datetime) -> int:
         elif name.endswith(ASIDE):  # its writer was killed
             default_storage.delete(path)
             strays += 1
+    expired = StoredPhoto.objects.filter(busy_until__lt=now).values_list("owner_id", "name")
+    for owner_id, name in expired:
+        by_owner[owner_id].add(name)
     for owner_id, names in by_owner.items():
         unused = names - {name for use in _uses for name in use(owner_id, names)}
         strays += len(unused)
         if unused:
             _delete_unused(owner_id, unused)
         _count_in(owner_id, names - unused)
+        StoredPhoto.objects.filter(name__in=names - unused, busy_until__lt=now).update(busy_until=None)
     return strays
 
 
@@ -202,7 +279,7 @@ def faulty_files(*, now: dt.datetime) -> Iterator[tuple[str, str]]:
 
 
 def _broken_files(owner_id: UUID, names: list[object]) -> Iterator[object]:
-    rows = StoredPhoto.objects.filter(owner_id=owner_id, name__in=names)
+    rows = StoredPhoto.objects.filter(owner_id=owner_id, name__in=names, busy_until=None)
     for name, size in rows.values_list("name", "size"):
         if not default_storage.exists(_path(name)) or default_storage.size(_path(name)) != size:
             yield name
@@ -215,7 +292,8 @@ def _is_stored(name: str, size: int, names: Collection[str]) -> bool:
 
 
 def _sizes_in(folder: str) -> dict[str, int]:
-    return dict(StoredPhoto.objects.filter(name__gte=folder, name__lt=f"{folder}g").values_list("name", "size"))
+    rows = StoredPhoto.objects.filter(name__gte=folder, name__lt=f"{folder}g", busy_until=None)
+    return dict(rows.values_list("name", "size"))
 
 
 def _names_in(folder: str) -> list[str]:

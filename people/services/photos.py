@@ -6,16 +6,18 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
-from people.photos.files import delete_files, make_photo, store_photo
+from people.photos.files import delete_files, make_photo, name_photo, upload_photo
 from people.signals import announce_change
 
 
 def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt.datetime) -> str:
     """Make `picture` the photo of an active person; returns the file name. Raises PictureRefusedError, MissingError."""
     jpeg = make_photo(picture)
+    _person(owner_id, person_id)
+    upload_photo(owner_id=owner_id, jpeg=jpeg)
     with account_write(owner_id):
         person = _person(owner_id, person_id)
-        name = store_photo(owner_id=owner_id, jpeg=jpeg)
+        name = name_photo(owner_id=owner_id, jpeg=jpeg)
         _write_person(person, name, now)
     return name
 
@@ -29,8 +31,9 @@ def remove_person_photo(*, owner_id: UUID, person_id: UUID, now: dt.datetime) ->
 def set_user_photo(*, user: User, picture: bytes) -> str:
     """Make `picture` the account's own photo; returns the file name. Raises PictureRefusedError."""
     jpeg = make_photo(picture)
+    upload_photo(owner_id=user.pk, jpeg=jpeg)
     with account_write(user):
-        name = store_photo(owner_id=user.pk, jpeg=jpeg)
+        name = name_photo(owner_id=user.pk, jpeg=jpeg)
         _write_user(user, name)
     return name
 

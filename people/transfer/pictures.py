@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from accounts.transfer.run import ImportRun, Item
 from contacts_project.kernel.storage import StorageAwayError
-from people.photos.files import photo_name, read_photo, store_photo
+from people.photos.files import name_photo, photo_name, read_photo, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 
 
@@ -49,7 +49,7 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
         return
     try:
         if not run.dry:
-            store_photo(owner_id=run.owner.pk, jpeg=jpeg)
+            upload_photo(owner_id=run.owner.pk, jpeg=jpeg)
     except StorageAwayError:
         item.data["photo"], item.data["photo_refused"] = None, "the store of photos is away"
         return
@@ -57,13 +57,10 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
 
 
 def stored(run: ImportRun, jpeg: bytes | None) -> str | None:
-    """The name under which the photo is stored; in a dry run it only would be.
-
-    Looked at again now that nobody else can take the file for one that no row names.
-    """
+    """The name under which the photo is stored; in a dry run it only would be."""
     if jpeg is None:
         return None
-    return photo_name(run.owner.pk, jpeg) if run.dry else store_photo(owner_id=run.owner.pk, jpeg=jpeg)
+    return photo_name(run.owner.pk, jpeg) if run.dry else name_photo(owner_id=run.owner.pk, jpeg=jpeg)
 
 
 def refusals(item: Item) -> list[str]:

@@ -16,12 +16,15 @@ from django.conf import settings as project
 from django.core.checks import run_checks
 from django.core.files.storage import default_storage
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.environment.reader import WrongSettingError, read
+from contacts_project.kernel.object_storage import ObjectStorage
+from contacts_project.kernel.storage import StorageAwayError
 from contacts_project.operation.health import Check, check_photos
 from people.checks import check_photo_folder
 from people.models import Person, StoredPhoto
@@ -109,6 +112,72 @@ def test_what_no_row_names_is_swept(bucket: Any, api: Client, ada: Person, alice
     assert files.sweep_files(now=timezone.now()) == 0
     assert files.sweep_files(now=timezone.now() + dt.timedelta(days=2)) == 1
     assert keys(bucket) == {f"photos/{kept[:2]}/{kept}"}
+
+
+@pytest.mark.parametrize("begun", ["stored", "announced", "going"])
+def test_what_was_killed_half_way_is_swept(bucket: Any, alice: User, begun: str) -> None:
+    name = files.photo_name(alice.pk, b"half")
+    if begun == "announced":
+        files._announce(alice.pk, name, 4)
+    else:
+        assert files.upload_photo(owner_id=alice.pk, jpeg=b"half") == name
+        StoredPhoto.objects.update(is_going=begun == "going")
+    assert files.sweep_files(now=timezone.now()) == 0
+    StoredPhoto.objects.update(busy_until=timezone.now() - dt.timedelta(seconds=1))
+    assert files.sweep_files(now=timezone.now()) == 1
+    assert (keys(bucket), StoredPhoto.objects.count()) == (set(), 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_open_while_the_store_is_asked(
+    bucket: Any, alice: User, api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    for method in ("_save", "_open", "delete"):
+        original = getattr(ObjectStorage, method)
+
+        def checked(self: Any, *args: Any, method: str = method, original: Any = original) -> Any:
+            assert not connection.in_atomic_block, method
+            asked.append(method)
+            return original(self, *args)
+
+        monkeypatch.setattr(ObjectStorage, method, checked)
+    ada = make_person(alice)
+    for color in ("red", "blue"):
+        set_photo(api, ada, color)
+    upload(api, "/api/user/photo", picture(color="red"))
+    jpeg = base64.b64encode(picture(color="green")).decode()
+    card = f"BEGIN:VCARD\nVERSION:3.0\nFN:Grace\nN:;Grace;;;\nPHOTO;ENCODING=b;TYPE=JPEG:{jpeg}\nEND:VCARD\n"
+    assert api.generic("POST", "/api/vcard/import", card, "text/vcard").json()["imported"] == 1
+    api.ok("DELETE", f"/api/people/{ada.pk}/photo")
+    assert set(asked) == {"_save", "_open", "delete"}
+    assert {name.rpartition("/")[2] for name in keys(bucket)} == set(StoredPhoto.objects.values_list("name", flat=True))
+    assert StoredPhoto.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_picture_is_not_stored_while_it_is_deleted(
+    bucket: Any, alice: User, api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = make_person(alice)
+    name = set_photo(api, ada).json()["photo"]
+    original = ObjectStorage.delete
+    jpeg = files.read_photo(name) or b""
+    refusals: list[str] = []
+
+    def delete(self: Any, path: str) -> None:
+        with pytest.raises(StorageAwayError) as refusal:
+            files.upload_photo(owner_id=alice.pk, jpeg=jpeg)
+        refusals.append(str(refusal.value))
+        original(self, path)
+
+    monkeypatch.setattr(files, "_LOOKS", 1)
+    monkeypatch.setattr(ObjectStorage, "delete", delete)
+    api.ok("DELETE", f"/api/people/{ada.pk}/photo")
+    assert len(refusals) == 1
+    assert keys(bucket) == set()
+    assert set_photo(api, ada).json()["photo"] == name
+    assert keys(bucket) == {f"photos/{name[:2]}/{name}"}
 
 
 def test_an_account_takes_its_photos_along(
