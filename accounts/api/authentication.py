@@ -102,24 +102,12 @@ class SessionRequiredError(exceptions.PermissionDenied):
     default_detail = "This needs a session, not an API token."
 
 
-class SignedIn(permissions.BasePermission):
-    """With whatever credential."""
+class OwnData(permissions.BasePermission):
+    """The default of every endpoint: signed in, and a READ token only reads."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:
             raise exceptions.NotAuthenticated("Sign in, or send an API token.")
-        return True
-
-    def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
-        """What such requests are refused with, for the API description."""
-        return (exceptions.NotAuthenticated,)
-
-
-class OwnData(SignedIn):
-    """The default of every endpoint: signed in, and a READ token only reads."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        super().has_permission(request, view)
         token = request.auth
         if (
             isinstance(token, ApiToken)
@@ -130,8 +118,9 @@ class OwnData(SignedIn):
         return True
 
     def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
-        found = super().refusals(method)
-        return found if method in permissions.SAFE_METHODS else (*found, ReadOnlyTokenError)
+        """What such requests are refused with, for the API description."""
+        is_safe = method in permissions.SAFE_METHODS
+        return (exceptions.NotAuthenticated,) if is_safe else (exceptions.NotAuthenticated, ReadOnlyTokenError)
 
 
 class SessionOnly(OwnData):

@@ -1,5 +1,7 @@
 """What a browser sees of a sign-in through the provider after it has come back from there."""
 
+from urllib.parse import urlsplit
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -55,11 +57,17 @@ def _code_page(request: HttpRequest, pending: PendingSignIn | None, error: Domai
     status = 429 if isinstance(error, RateLimitedError) else 401
     response = render_page(request, "account/code.html", {"problem": problem}, language=language, status=status)
     if pending and pending.app:
-        # The form's answer leads to the app. By its scheme: [::1] is no source that a policy can name.
-        own = f"form-action 'self' {pending.app['redirect_uri'].partition(':')[0]}:"
+        # The form's answer leads to the app.
+        own = f"form-action 'self' {_source_of(pending.app['redirect_uri'])}"
         response["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY.replace("form-action 'self'", own)
     if isinstance(error, RateLimitedError):
         response["Retry-After"] = str(error.retry_after)
     else:
         response["WWW-Authenticate"] = "Bearer"  # for Basic and Digest alone would the browser ask in its own window
     return response
+
+
+def _source_of(redirect_uri: str) -> str:
+    """How a policy names where an app is reached: its scheme alone on this machine, where [::1] has no other name."""
+    parts = urlsplit(redirect_uri)
+    return f"https://{parts.netloc}" if parts.scheme == "https" else f"{parts.scheme}:"

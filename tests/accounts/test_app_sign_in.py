@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models import AccountSession, ApiToken, AppCode, TotpDevice, User
 from accounts.oidc.app_redirects import is_redirect_uri, is_registered
+from accounts.pages.oidc import _source_of
 from accounts.services.access_revocation import end_access
 from accounts.services.app_codes import purge_app_codes
 from tests.accounts.test_pages import submit
@@ -249,3 +250,15 @@ def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provi
 def test_the_challenge_of_these_tests_is_the_verifiers() -> None:
     digest = hashlib.sha256(VERIFIER.encode()).digest()
     assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == CHALLENGE
+
+
+@pytest.mark.parametrize(
+    ("redirect_uri", "source"),
+    [
+        ("https://app.example.org/back", "https://app.example.org"),
+        ("http://[::1]:4000/back", "http:"),
+        ("org.example.app:/back", "org.example.app:"),
+    ],
+)
+def test_the_page_for_the_code_leads_nowhere_but_to_the_app(redirect_uri: str, source: str) -> None:
+    assert _source_of(redirect_uri) == source

@@ -23,7 +23,6 @@ class Route:
     is_open: bool = False
     session_only: bool = False
     foreign_body: bool = False  # the body names alice's records: a stranger gets 400
-    reader: int = 403  # the status for a READ token, where the method is no GET
     own_credential: bool = False  # answers 401 to every session and token (cron)
 
     @property
@@ -71,7 +70,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/auth/register", REGISTRATION, owner=201, is_open=True),
     Route("POST", "/api/auth/login", LOGIN, is_open=True),
     Route("POST", "/api/auth/token", {**LOGIN, "name": "phone"}, owner=201, is_open=True),
-    Route("DELETE", "/api/auth/token", reader=200),  # a token ends itself
+    Route("DELETE", "/api/auth/token"),
     Route("POST", "/api/auth/logout", session_only=True),
     Route("GET", "/api/auth/session"),
     Route("POST", "/api/auth/verify-email", {"token": "{verify_token}"}, is_open=True),

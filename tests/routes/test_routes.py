@@ -172,7 +172,7 @@ def test_read_only_token(route: Route, route_data: RouteData) -> None:
         assert response.status_code == route.owner
         assert {match[2] for query in queries if (match := WRITE.match(query["sql"]))} <= CREDENTIALS
     else:
-        assert response.status_code == route.reader
+        assert response.status_code == 403
         assert response.status_code == 200 or response.json()["code"] in {"read_only_token", "session_required"}
 
 

@@ -8,7 +8,7 @@ from rest_framework.permissions import AllowAny, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.authentication import BearerAuthentication, SignedIn
+from accounts.api.authentication import BearerAuthentication, OwnData
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import DeviceSignInSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
@@ -32,7 +32,7 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
         return [] if self._is_sign_in else [BearerAuthentication()]
 
     def get_permissions(self) -> list[BasePermission]:
-        return [AllowAny()] if self._is_sign_in else [SignedIn()]
+        return [AllowAny()] if self._is_sign_in else [OwnData()]
 
     @property
     def _is_sign_in(self) -> bool:
@@ -65,6 +65,6 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     @extend_schema(operation_id="deleteDeviceToken", request=None, responses={200: SUCCESS_ANSWER})
     @token.mapping.delete
     def delete_token(self, request: Request) -> Response:
-        """End the API token that this is sent with, also one that only reads."""
+        """End the API token that this is sent with."""
         ApiToken.objects.owned_by(self.owner).with_id(request.auth.pk).delete()
         return Response({"success": True})
