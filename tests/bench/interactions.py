@@ -1,4 +1,4 @@
-"""Interactions of one person who has 5,000, among 10,000 people: CPU of a request through the whole WSGI application."""
+"""Interactions of one person who has 5,000, among 10,000 people: CPU through the whole WSGI application."""
 
 import datetime as dt
 
