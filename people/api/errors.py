@@ -8,6 +8,6 @@ from people.merging.related_rows import UndoConflictError
 FAILURES: dict[type[Exception], Failure] = {
     AlreadyUndoneError: Failure(409, "already_undone"),
     UndoConflictError: Failure(409, "undo_conflict"),
-    ImportUndoneError: Failure(409, "already_undone"),
+    ImportUndoneError: Failure(400, "already_undone"),
     ImportTooOldError: Failure(410, "import_too_old"),
 }

@@ -41,7 +41,7 @@ def receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)
     return {
-        "success": counts[ERROR] < len(ordered),
+        "success": not ordered or counts[ERROR] < len(ordered),
         "imported": counts[IMPORTED],
         "updated": counts[UPDATED],
         "skipped": counts[SKIPPED],

@@ -14,6 +14,7 @@ from people.vcard.values import clean_line
 MAX_ENTRIES = field_table.MAX_ENTRIES
 MAX_CATEGORIES = 100
 MAX_LINES_SIZE = 1024 * 1024
+MAX_REMARKS = 20
 
 _SCALARS = {field.card: field for field in field_table.CARD_SCALARS}
 #: Characters of each text of a card but its UID, which is not cut.
@@ -29,6 +30,25 @@ _CUT = {
     for name, field in _LISTS.items()
 }
 _WORDS = {name: field.word for name, field in (*_SCALARS.items(), *_LISTS.items())} | {"important_dates": "date"}
+
+
+class Remarks(list[str]):
+    """What there is to say of one record, each once: the first MAX_REMARKS, the others are counted."""
+
+    def __init__(self, remarks: Iterable[str] = ()) -> None:
+        super().__init__(remarks)
+        self.others = 0
+
+    def append(self, remark: str) -> None:
+        if remark in self:
+            return
+        if len(self) < MAX_REMARKS:
+            super().append(remark)
+        else:
+            self.others += 1
+
+    def told(self) -> tuple[str, ...]:
+        return (*self, f"and {self.others} more remarks") if self.others else tuple(self)
 
 
 class Limits:

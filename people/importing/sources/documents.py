@@ -8,7 +8,9 @@ import orjson
 
 from contacts_project.kernel.errors import FieldError
 
-_MAX_YEAR = 9999
+# As the API takes the times of interactions: days of the calendar in every zone.
+_FIRST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC)
+_LAST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
 
 
 def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
@@ -47,7 +49,10 @@ def objects_of(record: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]
 
 
 def moment_of(text: str) -> dt.datetime | None:
-    """The instant of an ISO time or of a database's; of a day its noon. UTC where no zone is said."""
+    """The instant of an ISO time or of a database's; of a day its noon. UTC where no zone is said.
+
+    None where it is no time, or not of the years 1000 to 9999.
+    """
     try:
         at = dt.datetime.fromisoformat(text.strip()[:40])
     except ValueError:
@@ -56,9 +61,10 @@ def moment_of(text: str) -> dt.datetime | None:
         at = at.replace(hour=12)
     at = at if at.tzinfo else at.replace(tzinfo=dt.UTC)
     try:
-        return at.astimezone(dt.UTC)
+        at = at.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         return None
+    return at if _FIRST <= at < _LAST else None
 
 
 def number_of(text: str, bound: float) -> float | None:

@@ -12,7 +12,7 @@ from people.vcard.card import LISTS
 from people.vcard.charsets import clean_controls, has_controls, join_surrogates
 from people.vcard.content_lines import ContentLine
 from people.vcard.labels import write_label
-from people.vcard.limits import MAX_CATEGORIES, TEXTS, Limits
+from people.vcard.limits import MAX_CATEGORIES, TEXTS, Limits, Remarks
 from people.vcard.parser import is_shown_so
 from people.vcard.values import escape, single_line
 
@@ -23,7 +23,6 @@ TEXT_FIELDS = {
     for field in field_table.CARD_SCALARS
     if field.kind is field_table.Kind.TEXT and not field.read_only
 }
-_MAX_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +42,15 @@ class Draft:
 
     def __init__(self, days: DayReader, warnings: tuple[str, ...] = ()) -> None:
         self.days = days
-        self.warnings = list(warnings)
+        self.warnings = Remarks(warnings)
         self.limits = Limits(self.warnings)
         self.columns: dict[str, Any] = {}
         self.full_name = self.to_user = ""
         self.photo: bytes | None = None
         self.uid: str | None = None
         self._texts: dict[str, Any] = {}
+        self._notes: list[str] = []
+        self._notes_size = 0
         self._days: dict[str, Any] = {}
         self._dates: list[CardDate] = []
         self._categories: dict[str, str] = {}
@@ -64,20 +65,21 @@ class Draft:
         return join_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").strip()
 
     def warn(self, text: str) -> None:
-        if text not in self.warnings:
-            self.warnings.append(text)
+        self.warnings.append(text)
 
     def say(self, name: str, text: str) -> None:
         """A text of the card, by its field; the first one counts, of notes all do."""
         value = self.clean(text)
         if name == "notes":
-            value = "\n\n".join(filter(None, (self._texts.get("notes"), value)))
-        else:
-            value = single_line(value)
-            if (said := self._texts.get(name)) and value and value != said:
-                self.warn(f"a second {name.replace('_', ' ')} “{value[:60]}” was left out")
-                return
-        if value:
+            # One character beyond the limit is enough to tell that they were cut.
+            if value and self._notes_size <= TEXTS["notes"]:
+                self._notes.append(value)
+                self._notes_size += len(value)
+            return
+        value = single_line(value)
+        if (said := self._texts.get(name)) and value and value != said:
+            self.warn(f"a second {name.replace('_', ' ')} “{value[:60]}” was left out")
+        elif value:
             self._texts[name] = value
 
     def add(self, name: str, kind: str, **values: str | float | None) -> None:
@@ -166,6 +168,8 @@ class Draft:
     def result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
         """The record as a card; an error where nothing names anybody."""
         names = self._named()
+        if self._notes:
+            self._texts["notes"] = "\n\n".join(self._notes)
         fitted: dict[str, Any] = {name: self.limits.scalar(name, self._texts.get(name)) for name in TEXTS}
         if not fitted["name"]:
             return RecordResult(index=index, name="", error=f"this {what} has no name, and nothing else to call it by")
@@ -180,14 +184,11 @@ class Draft:
             photo=self.photo,
             lines=self.limits.sized(self._lines),
         )
-        warnings = self.warnings
-        if len(warnings) > _MAX_WARNINGS:
-            warnings = [*warnings[:_MAX_WARNINGS], f"and {len(warnings) - _MAX_WARNINGS} more remarks"]
         return RecordResult(
             index=index,
             name=names,
             card=card,
-            warnings=tuple(warnings),
+            warnings=self.warnings.told(),
             columns=self.columns,
             key=key,
             to_user=self.to_user,

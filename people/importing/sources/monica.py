@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from accounts.models import User
+from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
 from people.field_table import OTHER
 from people.importing.sources.columns import day_reader
@@ -70,7 +71,7 @@ class Monica:
                 return
             draft = Draft(self.days)
             key = text_of(contact, "uuid")
-            draft.uid = f"urn:uuid:{key}" if key and len(key) <= 40 else None
+            draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             self._fill(draft, contact)
             yield draft.result(index, what="contact", key=key)
 

@@ -14,7 +14,7 @@ from people.importing.sources.encodings import detect_encoding
 Rows = dict[str, list[dict[str, Any]]]
 
 _STRING = r"'(?:[^'\\]++|\\.|'')*+'"
-_SPACE = re.compile(r"(?:\s++|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
+_SPACE = re.compile(r"(?:\s++|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z))*+")
 _INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+`?(\w{1,64})`?\s*\(([^()';]{1,5000})\)\s*VALUES\s*", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*+(?:({_STRING})|([^\s,()';]++))\s*+([,)])", re.DOTALL)
 _SKIPPED = re.compile(rf"(?:[^;']++|{_STRING})*+(?:;|\Z)", re.DOTALL)
@@ -85,5 +85,5 @@ def _value(quoted: str | None, bare: str) -> str | None:
 
 
 def by_id(rows: list[dict[str, Any]]) -> Mapping[str, dict[str, Any]]:
-    """Rows by their id."""
-    return {str(row.get("id")): row for row in rows}
+    """Rows by their id; of those that share one, the first."""
+    return {str(row.get("id")): row for row in reversed(rows)}

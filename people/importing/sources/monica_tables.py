@@ -42,13 +42,22 @@ _TABLES = frozenset(
     }
 )
 
+# Many rows may name one row of these, so what it says is cut to what a person could hold of it.
+_SHARED = ("contact_field_types", "genders", "places", "relationship_types", "special_dates", "tags")
+_MAX_SHARED = 1_000
+
 
 def open_tables(file: BinaryIO) -> Record:
     """The account in a file. Raises FieldError where it has no statement of an export."""
     rows = read_tables(file, _TABLES)
+    # Of rows that share an id only the first counts: what hangs on it is read once.
+    for table in ("contacts", "conversations"):
+        rows[table] = list(by_id(rows[table]).values())[::-1]
+    for table in _SHARED:
+        rows[table] = [{name: value and value[:_MAX_SHARED] for name, value in row.items()} for row in rows[table]]
     names = {str(row.get("id")): row.get("uuid") or f"contact-{row.get('id')}" for row in rows["contacts"]}
     hanging = _hanging(rows)
-    contacts = [_contact(row, names, rows, hanging[str(row.get("id"))]) for row in _Contacts(rows).rows()]
+    contacts = [_contact(row, names, hanging[str(row.get("id"))]) for row in _Contacts(rows).rows()]
     kinds = by_id(rows["relationship_types"])
     pairs = [
         {
@@ -99,7 +108,7 @@ class _Contacts:
         ]
 
 
-def _contact(row: Record, names: Mapping[str, Any], rows: Rows, hanging: dict[str, list[Any]]) -> Record:
+def _contact(row: Record, names: Mapping[str, Any], hanging: dict[str, list[Any]]) -> Record:
     through = names.get(str(row.get("first_met_through_contact_id")))
     return {
         "uuid": names[str(row.get("id"))],
@@ -124,7 +133,7 @@ def _hanging(rows: Rows) -> dict[str, dict[str, list[Any]]]:
                 said |= {**places.get(str(row.get("place_id")), {}), "name": row.get("name")}
             elif kind == "conversation":
                 said |= {
-                    "messages": messages[str(row.get("id"))],
+                    "messages": messages.pop(str(row.get("id")), []),
                     "happened_at": row.get("happened_at") or row.get("created_at"),
                 }
             record = {"created_at": row.get("created_at"), "properties": said}

@@ -7,7 +7,7 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import BinaryIO
 
@@ -18,6 +18,11 @@ from people.importing.sources.encodings import detect_encoding, read_lines, show
 #: A file of more rows than this is no address book; what follows is not read.
 MAX_ROWS = 20_000
 MAX_COLUMNS = 1_000
+# A row that takes more than this has a quote that is not closed; of all such rows, this much is read anew.
+_MAX_ROW_LINES = 1_000
+_MAX_ROW_SIZE = 1_000_000
+_MAX_REREAD = 20_000_000
+_UNCLOSED = "a quote in it is not closed"
 _SAMPLE_ROWS = 200
 _DELIMITERS = ",;\t|"
 _SNIFFED_LINES = 30
@@ -59,7 +64,9 @@ class Table:
             if number >= MAX_ROWS:
                 yield Row((), error=f"the file has more than {MAX_ROWS:,} rows: the rest was not read")
                 return
-            yield row
+            yield (
+                row if len(row.cells) <= MAX_COLUMNS else Row((), error=f"the row has more than {MAX_COLUMNS:,} cells")
+            )
 
     @property
     def has_header(self) -> bool:
@@ -107,7 +114,11 @@ def _sniff(lines: Sequence[str]) -> str:
     """What separates the cells: as the library finds it, unless another splits the header into more."""
     text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
     header = next((line for line in lines if line.strip()), "")
-    widths = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in _DELIMITERS} if header else {}
+    try:
+        widths = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in _DELIMITERS} if header else {}
+    except csv.Error:
+        limit = f"{csv.field_size_limit():,}"
+        raise FieldError("file", f"The first line of this file has a cell of more than {limit} characters.") from None
     widest = max(_DELIMITERS, key=lambda mark: widths.get(mark, 0))
     try:
         found = csv.Sniffer().sniff(text, _DELIMITERS).delimiter
@@ -117,33 +128,47 @@ def _sniff(lines: Sequence[str]) -> str:
 
 
 class _Lines:
-    """Lines that can be put back; `taken` are those of the row under way."""
+    """Lines that can be put back; `taken` are those of the row under way.
+
+    `size`: characters of that row. `spare`: how many characters may yet be put back.
+    """
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
         self._returned: deque[str] = deque()
         self.taken: list[str] = []
+        self.size = 0
+        self.spare = _MAX_REREAD
+
+    def begin(self) -> None:
+        """A new row."""
+        self.taken, self.size = [], 0
 
     def __iter__(self) -> "_Lines":
         return self
 
     def __next__(self) -> str:
+        if len(self.taken) >= _MAX_ROW_LINES or self.size >= _MAX_ROW_SIZE:
+            raise csv.Error("this row is too long")
         line = self._returned.popleft() if self._returned else next(self._lines)
         self.taken.append(line)
+        self.size += len(line)
         return line
 
     def put_back(self) -> str:
         """All but the first of the row; returns that."""
         first, *others = self.taken
         self._returned.extendleft(reversed(others))
+        self.spare -= self.size
         return first
 
 
 def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
+    """The rows; once damaged ones have taken much reading, each line of the rest is one, its quotes as letters."""
     source = _Lines(lines)
     reader = csv.reader(source, delimiter=delimiter)
-    while True:
-        source.taken = []
+    while source.spare > 0:
+        source.begin()
         try:
             cells = next(reader)
         except StopIteration:
@@ -156,13 +181,21 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
             yield _repaired(source, delimiter) if len(source.taken) > 1 else Row(cells)
         else:
             yield Row(cells)
+    source.begin()
+    for line in source:
+        yield _unquoted(line, delimiter)
+        source.begin()
 
 
 def _repaired(source: _Lines, delimiter: str) -> Row:
     """The first line of a damaged row by itself, its quotes as letters; the others are read anew."""
-    line = source.put_back()
+    return replace(_unquoted(source.put_back(), delimiter), warnings=(_UNCLOSED,))
+
+
+def _unquoted(line: str, delimiter: str) -> Row:
     try:
         cells = next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE))
     except csv.Error:
         return Row((), error=f"a cell has more than {csv.field_size_limit():,} characters")
-    return Row([cell.strip().strip('"') for cell in cells], ("a quote in it is not closed",))
+    warnings = (_UNCLOSED,) if line.count('"') % 2 else ()
+    return Row([cell.strip().strip('"') for cell in cells], warnings)

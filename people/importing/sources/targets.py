@@ -1,10 +1,11 @@
 """What a column of a table may be: the fields of a CSV mapping (open points, section 13), and how they are guessed."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
@@ -42,9 +43,11 @@ def read_mapping(text: str, table: Table) -> list[Target]:
     A key is a header, or else the number of a column, from 1, or from 0 where one is 0. Raises FieldError.
     """
     targets = propose(table)
-    for key, value in _parsed(text).items():
+    mapping = _parsed(text)
+    first = 0 if "0" in mapping and "0" not in table.names else 1
+    for key, value in mapping.items():
         target = _target(key, value)
-        for place in _places(key, table.names, _first_number(text, table)):
+        for place in _places(key, table.names, first):
             targets[place] = target
     return targets
 
@@ -53,7 +56,7 @@ def _parsed(text: str) -> dict[str, object]:
     if not text.strip():
         return {}
     try:
-        mapping = json.loads(text)
+        mapping = orjson.loads(text)
     except (ValueError, RecursionError):
         raise FieldError("mapping", "This must be JSON: { column: field }.") from None
     if not isinstance(mapping, dict):
@@ -70,10 +73,6 @@ def _target(key: str, value: object) -> Target:
     if len(kind.strip()) > _MAX_KIND:
         raise FieldError(f"mapping.{key}", f"A type has at most {_MAX_KIND} characters.")
     return Target(name.strip(), kind.strip())
-
-
-def _first_number(text: str, table: Table) -> int:
-    return 0 if "0" in _parsed(text) and "0" not in table.names else 1
 
 
 def _places(key: str, names: Sequence[str], first: int) -> list[int]:

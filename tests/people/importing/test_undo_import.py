@@ -35,7 +35,7 @@ def test_everything_goes_but_what_was_edited_since(api: Client) -> None:
     assert set(people_of(api)) == {"Ada", "Bob"}
     assert [group["name"] for group in api.ok("GET", "/api/groups")["groups"]] == ["New"]
     assert api.ok("GET", "/api/imports")["imports"][0]["undoneAt"]
-    assert undo(api, receipt["importId"], 409)["code"] == "already_undone"
+    assert undo(api, receipt["importId"], 400)["code"] == "already_undone"
     assert not ImportedRecord.unscoped.exists()
 
 

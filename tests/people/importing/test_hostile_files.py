@@ -1,0 +1,84 @@
+"""Files that are made to take much time or memory, or to be answered with an error of the server: they end."""
+
+import datetime as dt
+import io
+import json
+from typing import Any
+
+from accounts.models import User
+from people.importing.sources import tables
+from people.importing.sources.days import DayReader
+from people.importing.sources.documents import moment_of
+from people.importing.sources.drafts import Draft
+from people.importing.sources.monica_sql import read_tables
+from people.importing.sources.monica_tables import open_tables
+from people.vcard.limits import MAX_REMARKS, TEXTS
+from tests.client import Client
+from tests.people.importing.uploads import send
+
+
+def test_a_comment_that_is_never_closed_takes_the_rest_once() -> None:
+    text = "INSERT INTO `tags` (`id`) VALUES (1);" + "/* ;" * 50_000 + "INSERT INTO `tags` (`id`) VALUES (2);"
+    assert read_tables(io.BytesIO(text.encode()), frozenset({"tags"})) == {"tags": [{"id": "1"}]}
+
+
+def test_what_hangs_on_an_id_that_rows_share_is_read_once() -> None:
+    tables = ("contacts (id)", "conversations (id, contact_id)", "messages (conversation_id)")
+    rows = ("(1)", "(1, 1)", "(1)")
+    text = "".join(
+        f"INSERT INTO {table} VALUES {', '.join([row] * 200)};\n" for table, row in zip(tables, rows, strict=True)
+    )
+    contacts = open_tables(io.BytesIO(text.encode()))["data"][0]["values"]
+    assert len(contacts) == 1
+    [conversation] = contacts[0]["data"][0]["values"]
+    assert len(conversation["properties"]["messages"]) == 200
+
+
+def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypatch: Any) -> None:
+    taken = 0
+
+    class Counting(tables._Lines):
+        def __next__(self) -> str:
+            nonlocal taken
+            line = super().__next__()
+            taken += 1
+            return line
+
+    monkeypatch.setattr(tables, "_Lines", Counting)
+    monkeypatch.setattr(tables, "_MAX_REREAD", 20_000)
+    lines = 'a","b\n' * 3_001
+    rows = list(tables._rows(iter(lines.splitlines(keepends=True)), ","))
+    assert [list(row.cells) for row in rows] == [["a", "b"]] * 3_001
+    assert taken < 3 * 3_001
+
+
+def test_remarks_and_notes_of_one_record_are_bounded() -> None:
+    draft = Draft(DayReader(is_month_first=False, this_year=2026))
+    draft.say("name", "Ada")
+    for number in range(2_000):
+        draft.warn(f"remark {number}")
+        draft.say("notes", "x" * 1_000)
+    result = draft.result(0)
+    assert len(result.warnings) == MAX_REMARKS + 1
+    assert result.warnings[-1].startswith("and 19")
+    assert result.card is not None
+    assert len(result.card.notes or "") == TEXTS["notes"]
+
+
+def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:
+    assert send(api, "csv", "x" * 140_000, status=400)["error"]
+    assert send(api, "csv", "Name\nAda\n", status=400, mapping='{"Name": "\\ud800"}')["error"]
+    wide = send(api, "csv", "Name,Email\nAda," + "," * tables.MAX_COLUMNS + "\nBob,\n")
+    assert (wide["imported"], wide["errorMessages"]) == (1, ["Row 1: the row has more than 1,000 cells"])
+    empty = send(api, "csv", "Name,Email\n")
+    assert (empty["success"], empty["errors"]) == (True, 0)
+
+
+def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
+    assert [moment_of(f"{year}-06-01T00:00:00Z") for year in ("0001", "0999")] == [None, None]
+    assert moment_of("9999-12-31T23:00:00Z") is None
+    assert moment_of("1000-06-01") == dt.datetime(1000, 6, 1, 12, tzinfo=dt.UTC)
+    entries = [{"date": f"{year}-12-31", "title": "A day", "peopleIds": ["a"]} for year in ("0001", "2020", "9999")]
+    account = {"exportDate": "2026-01-01", "people": [{"id": "a", "name": "Ada"}], "journalEntries": entries}
+    assert send(api, "nametag", json.dumps(account))["imported"] == 1
+    assert len(api.ok("GET", "/api/interactions")["interactions"]) == 1
