@@ -17,7 +17,7 @@ from people.services.person_writer import create_person
 from relationships.models import AnsweredSuggestion
 from relationships.services.relationships import create_relationship
 from relationships.suggestions.cards import card_suggestions, suggestions_with_ids
-from relationships.suggestions.derived import derived_suggestions
+from relationships.suggestions.derived import derived_suggestions, derived_with_ids
 from relationships.suggestions.names import split_name
 from relationships.suggestions.suggestion import Settled, Suggestion, add_answers, types_by_name
 
@@ -41,26 +41,31 @@ def accept_suggestions(
     A name that nobody has makes a person, the same one for all that bear it here. `related_person` takes the place of
     whom the suggestion means.
     """
+    found = _find(owner, ids)
     with account_write(owner):
         acceptance = _Acceptance(owner, related_person, now)
-        return _answer(owner, ids, acceptance.accept)
+        return _answer(owner, ids, found, acceptance.accept)
 
 
 def dismiss_suggestions(*, owner: User, ids: Sequence[UUID]) -> tuple[int, Errors]:
     """They are never made again; returns how many, and by id what was wrong. Raises FieldError: no own id."""
+    found = _find(owner, ids)
     with account_write(owner):
-        return _answer(owner, ids, lambda one: _note(owner, one, one.related_person_id, accepted=False))
+        return _answer(owner, ids, found, lambda one: _note(owner, one, one.related_person_id, accepted=False))
 
 
-def _answer(owner: User, ids: Sequence[UUID], answer: Callable[[Suggestion], None]) -> tuple[int, Errors]:
+def _answer(
+    owner: User, ids: Sequence[UUID], found: dict[UUID, Suggestion], answer: Callable[[Suggestion], None]
+) -> tuple[int, Errors]:
     """Under the caller's lock. One that is refused takes nothing of the others back."""
-    answered = set(AnsweredSuggestion.objects.owned_by(owner).filter(pk__in=ids).values_list("pk", flat=True))
-    found = _find(owner, [key for key in ids if key not in answered])
+    answered = _answered(owner, ids)
     for place, key in enumerate(ids):
         if key not in answered and key not in found:
             raise FieldError(f"ids.{place}", UNKNOWN_ID)
     errors: Errors = [{"id": key, "error": ANSWERED} for key in ids if key in answered]
     for key, one in found.items():
+        if key in answered:
+            continue  # by somebody who was faster
         try:
             with transaction.atomic():
                 answer(one)
@@ -69,14 +74,22 @@ def _answer(owner: User, ids: Sequence[UUID], answer: Callable[[Suggestion], Non
     return len(ids) - len(errors), errors
 
 
+def _answered(owner: User, ids: Sequence[UUID]) -> set[UUID]:
+    return set(AnsweredSuggestion.objects.owned_by(owner).filter(pk__in=ids).values_list("pk", flat=True))
+
+
 def _find(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
-    """The suggestions with these ids, in their order. Only where cards do not have them all the rest is derived."""
-    found = {one.id: one for one in suggestions_with_ids(owner, ids)}
-    if len(found) < len(ids):
+    """The suggestions with these ids that nobody has answered, in their order. Only where cards do not have them all
+    the rest is derived, which takes its time: before the account is locked.
+    """
+    answered = _answered(owner, ids)
+    open_ids = [key for key in ids if key not in answered]
+    found = {one.id: one for one in suggestions_with_ids(owner, open_ids)}
+    if derived := [key for key in open_ids if key not in found]:
         settled = Settled()
         add_answers(settled, owner)
-        found |= {one.id: one for one in derived_suggestions(owner, settled, most=None)}
-    return {key: found[key] for key in ids if key in found}
+        found |= {one.id: one for one in derived_with_ids(owner, settled, derived)}
+    return {key: found[key] for key in open_ids if key in found}
 
 
 def _note(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
@@ -111,19 +124,24 @@ class _Acceptance:
             now=self.now,
         )
         _note(self.owner, one, related.pk, accepted=True)
+        if not one.related_person_id:
+            self.made[_key_of(one)] = related  # only now: a refusal takes the person back, too
 
     def _related(self, one: Suggestion) -> Person:
         if one.related_person_id:
             return self._person(one.related_person_id, "relatedPersonId")
+        if made := self.made.get(_key_of(one)):
+            return made
         name, surname = split_name(one.related_name)
-        key = name_key(NameParts(name, surname)) or one.related_name
-        if key not in self.made:
-            data = {"name": name, "surname": surname}
-            self.made[key] = create_person(owner=self.owner, data=data, now=self.now)
-        return self.made[key]
+        return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now)
 
     def _person(self, person_id: UUID, field: str) -> Person:
         person: Person | None = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[person_id])
         if person is None:
             raise FieldError(field, UNKNOWN_ID)
         return person
+
+
+def _key_of(one: Suggestion) -> str:
+    """What is the same for two spellings of a name."""
+    return name_key(NameParts(*split_name(one.related_name))) or one.related_name

@@ -21,13 +21,18 @@ from relationships.suggestions.suggestion import (
 
 # Names looked at together: as many as one answer shows, or nearly.
 _AT_ONCE: Final = 250
+# So often at most: cards may name thousands who mean nobody here. Accepting or dismissing some shows further ones.
+_MOST_ROUNDS: Final = 20
 
 
 def card_suggestions(owner: User, settled: Settled) -> list[Suggestion]:
     """The first MOST that nothing speaks against, in the order in which the cards came; they are `settled` then."""
     suggestions: list[Suggestion] = []
     last: UUID | None = None
-    while len(suggestions) < MOST and (names := _next_names(owner, last)):
+    for _ in range(_MOST_ROUNDS):
+        names = _next_names(owner, last)
+        if len(suggestions) >= MOST or not names:
+            break
         last = names[-1].id
         add_relationships(settled, owner, {one.person_id for one in names})
         for one in suggested(owner, names):

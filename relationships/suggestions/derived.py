@@ -1,8 +1,8 @@
 """What follows from relationships and addresses: siblings, the spouse's children, who lives together."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations, islice
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -24,6 +24,8 @@ from relationships.suggestions.suggestion import (
     derived_id,
 )
 
+# Children of one parent that are looked at: pairs grow with their square, and a list of 1,000 is no family.
+_MOST_CHILDREN: Final = 30
 # More than so many at one address are no household: a dormitory, a firm.
 _LARGEST_HOUSEHOLD: Final = 8
 # A family name that several share says relatives; of others who live together we know no more.
@@ -37,35 +39,52 @@ class _Likely(NamedTuple):
     reason: str
 
 
-def derived_suggestions(owner: User, settled: Settled, most: int | None = MOST) -> list[Suggestion]:
-    """The first `most` of each reason; `settled` has all that was answered. Four statements."""
+def derived_suggestions(owner: User, settled: Settled) -> list[Suggestion]:
+    """The first MOST of each reason; `settled` has all that was answered. Four statements."""
+    likely = [one for found in _likely(owner, settled) for one in _take(found, settled)]
+    return list(_suggested(owner, likely))
+
+
+def derived_with_ids(owner: User, settled: Settled, ids: Collection[UUID]) -> list[Suggestion]:
+    """Those that have these ids. Nothing is kept of the others, of which there may be a hundred thousand."""
+    wanted, found = set(ids), []
+    for one in (one for likely in _likely(owner, settled) for one in likely):
+        types = (_OTHER, _RELATIVE) if one.reason == HOUSEHOLD else (one.type_name,)
+        if same := wanted.intersection(derived_id(*one._replace(type_name=name)) for name in types):
+            found.append(one)
+            wanted -= same
+            if not wanted:
+                break
+    return list(_suggested(owner, found))
+
+
+def _likely(owner: User, settled: Settled) -> Iterator[Iterator[_Likely]]:
+    """What follows, by reason."""
     parents, spouses = _ties(owner, settled)
-    likely = [
-        *_take(_siblings(parents, settled), settled, most),
-        *_take(_step(parents, spouses, settled), settled, most),
-    ]
-    homes = list(_take(_households(owner, settled), settled, most))
-    names = names_of(owner, {key for one in (*likely, *homes) for key in one[:2]})
-    shown = [*likely, *(_with_type(one, names) for one in homes)]
-    return [
-        Suggestion(
-            id=derived_id(*one),
-            person_id=one.person_id,
-            person_name=shown_name(owner, names[one.person_id]),
-            related_person_id=one.related_person_id,
-            related_name=shown_name(owner, names[one.related_person_id]),
-            type_name=one.type_name,
-            reason=one.reason,
-        )
-        for one in shown
-        if one.person_id in names and one.related_person_id in names
-    ]
+    yield _siblings(parents, settled)
+    yield _step(parents, spouses, settled)
+    yield _households(owner, settled)
 
 
-def _take(likely: Iterable[_Likely], settled: Settled, most: int | None) -> Iterator[_Likely]:
-    for taken, one in enumerate(likely):
-        if most is not None and taken == most:
-            return
+def _suggested(owner: User, likely: list[_Likely]) -> Iterator[Suggestion]:
+    names = names_of(owner, {key for one in likely for key in one[:2]})
+    for one in likely:
+        if one.person_id in names and one.related_person_id in names:
+            typed = _with_type(one, names) if one.reason == HOUSEHOLD else one
+            yield Suggestion(
+                id=derived_id(*typed),
+                person_id=one.person_id,
+                person_name=shown_name(owner, names[one.person_id]),
+                related_person_id=one.related_person_id,
+                related_name=shown_name(owner, names[one.related_person_id]),
+                type_name=typed.type_name,
+                reason=one.reason,
+            )
+
+
+def _take(likely: Iterable[_Likely], settled: Settled) -> Iterator[_Likely]:
+    """The first MOST, none of them once more for another reason or from the other side."""
+    for one in islice(likely, MOST):
         settled.answered[one.person_id, one.related_person_id].add(one.type_name)
         yield one
 
@@ -83,7 +102,7 @@ def _ties(owner: User, settled: Settled) -> tuple[Children, list[tuple[UUID, UUI
     for person, related, name in texts.iterator(chunk_size=5000):
         one, other = (ids.get(key) or ids.setdefault(key, UUID(key)) for key in (person, related))
         settled.related[one, other].add(name or "")
-        if name == "PARENT":
+        if name == "PARENT" and len(children[one]) < _MOST_CHILDREN:
             children[one].append(other)
         elif name == "SPOUSE":
             spouses.append((one, other))

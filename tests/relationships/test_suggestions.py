@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from contacts_project.kernel.invariants import breaches
-from people.models import Person
+from people.models import Person, RelationshipType
 from relationships.models import Relationship
 from tests.client import Client, client_of
 from tests.people.importing.test_vcard_import import send, vcard
@@ -195,3 +195,35 @@ def test_it_takes_the_same_statements_for_one_and_for_fifty(api: Client) -> None
             assert len(suggestions(api)) == number
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 12
+
+
+def test_a_refused_one_takes_back_only_its_own_person(api: Client) -> None:
+    """Both name somebody who is not here; the first cannot be made, the second can."""
+    send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Freund"))
+    bert = vcard("N:Huber;Bert;;;", "FN:Bert Huber", "item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Kollege")
+    send(api, bert)
+    RelationshipType.unscoped.rows().filter(name="FRIEND").update(inverse=None)
+    found = sorted(suggestions(api), key=lambda one: one["typeName"] != "FRIEND")
+    ids = [one["id"] for one in found]
+    answer = api.ok("POST", f"{PATH}/accept", {"ids": ids})
+    assert (answer["accepted"], [one["id"] for one in answer["errors"]]) == (1, ids[:1])
+    assert ties(api) == {
+        ("Bert Huber", "COLLEAGUE", "Carla Wolf"),
+        ("Carla Wolf", "COLLEAGUE", "Bert Huber"),
+    }
+
+
+def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
+    parent = add(api, "Adam")
+    children = [add(api, f"Child {number}") for number in range(40)]
+    for child in children:
+        relate(api, parent, "PARENT", child)
+    found = suggestions(api)
+    assert len(found) == 200
+    assert {one["reason"] for one in found} == {"siblings"}
+    last = found[-1]
+    api.ok("POST", f"{PATH}/dismiss", {"ids": [last["id"]]})
+    api.ok("POST", f"{PATH}/dismiss", {"ids": ["01900000-0000-7000-8000-000000000000"]}, status=400)
+    for _ in range(2):
+        api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in suggestions(api)]})
+    assert len(suggestions(api)) == 30 * 29 // 2 - 401
