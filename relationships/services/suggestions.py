@@ -41,34 +41,36 @@ def accept_suggestions(
     A name that nobody has makes a person, the same one for all that bear it here. `related_person` takes the place of
     whom the suggestion means.
     """
-    found = _find(owner, ids)
+    derived = _derived(owner, ids)
     with account_write(owner):
         acceptance = _Acceptance(owner, related_person, now)
-        return _answer(owner, ids, found, acceptance.accept)
+        return _answer(owner, ids, derived, acceptance.accept)
 
 
 def dismiss_suggestions(*, owner: User, ids: Sequence[UUID]) -> tuple[int, Errors]:
     """They are never made again; returns how many, and by id what was wrong. Raises FieldError: no own id."""
-    found = _find(owner, ids)
+    derived = _derived(owner, ids)
     with account_write(owner):
-        return _answer(owner, ids, found, lambda one: _note(owner, one, one.related_person_id, accepted=False))
+        return _answer(owner, ids, derived, lambda one: _note(owner, one, one.related_person_id, accepted=False))
 
 
 def _answer(
-    owner: User, ids: Sequence[UUID], found: dict[UUID, Suggestion], answer: Callable[[Suggestion], None]
+    owner: User, ids: Sequence[UUID], derived: dict[UUID, Suggestion], answer: Callable[[Suggestion], None]
 ) -> tuple[int, Errors]:
     """Under the caller's lock. One that is refused takes nothing of the others back."""
     answered = _answered(owner, ids)
+    # Whom a name means is looked up under the lock: a request before this one may have made the person.
+    found = derived | {one.id: one for one in suggestions_with_ids(owner, [key for key in ids if key not in answered])}
     for place, key in enumerate(ids):
         if key not in answered and key not in found:
             raise FieldError(f"ids.{place}", UNKNOWN_ID)
     errors: Errors = [{"id": key, "error": ANSWERED} for key in ids if key in answered]
-    for key, one in found.items():
+    for key in dict.fromkeys(ids):
         if key in answered:
-            continue  # by somebody who was faster
+            continue
         try:
             with transaction.atomic():
-                answer(one)
+                answer(found[key])
         except DomainError as error:
             errors.append({"id": key, "error": error.message})
     return len(ids) - len(errors), errors
@@ -78,18 +80,15 @@ def _answered(owner: User, ids: Sequence[UUID]) -> set[UUID]:
     return set(AnsweredSuggestion.objects.owned_by(owner).filter(pk__in=ids).values_list("pk", flat=True))
 
 
-def _find(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
-    """The suggestions with these ids that nobody has answered, in their order. Only where cards do not have them all
-    the rest is derived, which takes its time: before the account is locked.
-    """
-    answered = _answered(owner, ids)
-    open_ids = [key for key in ids if key not in answered]
-    found = {one.id: one for one in suggestions_with_ids(owner, open_ids)}
-    if derived := [key for key in open_ids if key not in found]:
-        settled = Settled()
-        add_answers(settled, owner)
-        found |= {one.id: one for one in derived_with_ids(owner, settled, derived)}
-    return {key: found[key] for key in open_ids if key in found}
+def _derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
+    """Those of no card that nobody has answered. It takes its time, so it comes before the account is locked."""
+    known = _answered(owner, ids) | {one.id for one in suggestions_with_ids(owner, ids)}
+    rest = [key for key in ids if key not in known]
+    if not rest:
+        return {}
+    settled = Settled()
+    add_answers(settled, owner)
+    return {one.id: one for one in derived_with_ids(owner, settled, rest)}
 
 
 def _note(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:

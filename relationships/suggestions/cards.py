@@ -21,7 +21,7 @@ from relationships.suggestions.suggestion import (
 
 # Names looked at together: as many as one answer shows, or nearly.
 _AT_ONCE: Final = 250
-# So often at most: cards may name thousands who mean nobody here. Accepting or dismissing some shows further ones.
+# So often at most: cards may name thousands whose UIDs mean nobody here, of which none would ever be shown.
 _MOST_ROUNDS: Final = 20
 
 
