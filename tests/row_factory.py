@@ -14,6 +14,9 @@ from contacts_project.kernel.ownership.models import OwnedModel
 
 _numbers = itertools.count(1)
 
+#: Columns that a constraint ties together, so that each for itself cannot be filled.
+_TIED: dict[str, dict[str, Any]] = {"ReminderAnswer": {"person": None, "state": "skipped"}}
+
 
 def owner_field(model: type[models.Model]) -> "models.ForeignKey[Any, Any] | None":
     """The field by which a row belongs to an account."""
@@ -67,7 +70,7 @@ def fill(
             values[field.name] = row
         elif not target and (not field.null or field.name == "photo"):
             values[field.name] = value_of(field)
-    made[model] = model._base_manager.create(**values)
+    made[model] = model._base_manager.create(**values | _TIED.get(model.__name__, {}))
     return made[model]
 
 

@@ -151,11 +151,11 @@ class PersonWriter:
         self._save(changes, columns)
         if keyed := [change for change in changes if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)]:
             replace_keys(self.owner.pk, [(change.person.pk, *change.keys()) for change in keyed])
-        carded = [change for change in changes if "card_lines" in columns[change.person.pk]]
-        replace_related_names(
-            self.owner.pk,
-            [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in carded],
-        )
+        if carded := [change for change in changes if "card_lines" in columns[change.person.pk]]:
+            replace_related_names(
+                self.owner.pk,
+                [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in carded],
+            )
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 

@@ -22,7 +22,7 @@ from carddav.services import imports, schedule
 from carddav.services.connection_lock import locked_connection
 from carddav.services.exports import export_people
 from carddav.services.runs import start_run
-from carddav.sync import contacts
+from carddav.sync import contacts, pictures
 from carddav.sync.fields import photo_token
 from carddav.sync.lock import LockedError, LockLostError, locked
 from carddav.sync.pictures import Picture
@@ -182,7 +182,7 @@ def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/a.jpg"))
     synced.sync()
     jpeg = as_stored(picture(), PixelBudget())
-    for module in (imports, contacts):
+    for module in (pictures, contacts):
         monkeypatch.setattr(module, "picture_of", lambda card, budget: Picture(photo_token(card), jpeg))
     monkeypatch.setattr(imports, "PICTURE_SECONDS", 0.0)
     assert synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})["imported"] == 2
