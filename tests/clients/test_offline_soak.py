@@ -1,6 +1,6 @@
 """Three devices do at random what devices do, on networks that fail and in programs that are killed, and lose nothing.
 
-OFFLINE_ROUNDS=1000 does a thousand rounds; OFFLINE_SEED plays a run again.
+OFFLINE_ROUNDS=1000 does a thousand rounds; OFFLINE_SEED plays another run than that of every day, 0 one that nobody knows.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.clients.devices import Device, KilledError, settle
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROUNDS = int(os.environ.get("OFFLINE_ROUNDS", "60"))
-SEED = int(os.environ.get("OFFLINE_SEED", "0")) or random.randrange(1, 10**9)
+SEED = int(os.environ.get("OFFLINE_SEED", "11")) or random.randrange(1, 10**9)
 TEXTS = ("notes", "nickname", "organization")
 #: As old as the record that repeats them (docs/changes.md).
 REPEATED = {"displayName", "memberCount", "person", "relatedPerson", "relationshipType", "inverse"}
