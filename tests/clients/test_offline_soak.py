@@ -1,6 +1,6 @@
 """Three devices do at random what devices do, on networks that fail and in programs that are killed, and lose nothing.
 
-OFFLINE_ROUNDS=1000 does a thousand rounds. OFFLINE_SEED plays another run than that of every day; 0 one that nobody knows.
+OFFLINE_ROUNDS=1000 does a thousand rounds. OFFLINE_SEED plays another run than that of every day; 0: any.
 """
 
 import json
