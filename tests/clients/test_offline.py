@@ -165,6 +165,30 @@ def test_an_edit_that_came_through_is_not_held_against_what_followed(phone: Devi
     assert [conflict.mine for conflict in phone.copy.conflicts()] == ["mine"]
 
 
+def test_what_others_did_before_a_lost_answer_was_asked_for_again_stays(phone: Device, laptop: Device) -> None:
+    """It is nothing that the first device's user has seen, so an edit of what was made takes none of it away."""
+
+    def lose_creates(request: httpx.Request) -> str:
+        return "killed after" if request.method == "POST" else "ok"
+
+    ada = phone.copy.create("person", {"name": "Ada", "notes": "first", "emails": [{"email": "a@example.org"}]})
+    phone.copy.create("group", {"name": "G"})
+    emails = phone.people()["Ada"]["emails"]
+    phone.copy.update("person", ada, {"notes": "mine", "emails": [*emails, {"email": "mine@example.org"}]})
+    with phone.network_that(lose_creates), pytest.raises(KilledError):
+        phone.copy.sync()
+    laptop.copy.sync()
+    emails = laptop.people()["Ada"]["emails"]
+    laptop.copy.update("person", ada, {"notes": "theirs", "emails": [*emails, {"email": "theirs@example.org"}]})
+    laptop.copy.sync()
+    phone.restart()
+    settle(phone, laptop)
+    seen = phone.people()["Ada"]
+    assert {entry["email"] for entry in seen["emails"]} == {"a@example.org", "mine@example.org", "theirs@example.org"}
+    assert seen["notes"] == "theirs"
+    assert [conflict.mine for conflict in phone.copy.conflicts()] == ["mine"]
+
+
 def test_an_edit_that_is_refused_is_kept_and_can_be_amended_or_given_up(phone: Device, laptop: Device) -> None:
     ada = phone.copy.create("person", {"name": "Ada", "emails": [{"email": "no address"}]})
     phone.copy.update("person", ada, {"notes": "n"})

@@ -10,7 +10,7 @@ import httpx
 from contacts_client.connection import JSON, Connection, body_of, success
 from contacts_client.ids import new_id
 from contacts_client.kinds import KINDS, as_in_feed
-from contacts_client.merge import is_same, merge
+from contacts_client.merge import identified, is_same, merge
 from contacts_client.store import Action, Conflict, Edit, Record, State, Store, seen, shown
 
 PAGE = 500
@@ -258,7 +258,7 @@ class Copy:
                     self._forget(edit.type, edit.id)
                 return
             answer = now if now.is_success else answer
-        self._finish(edit, answer, sent=edit.body, is_whole=not is_earlier)
+        self._finish(edit, answer, sent=edit.body, is_whole=True, is_earlier=is_earlier)
 
     def _send_update(self, edit: Edit) -> None:
         while (known := self.store.record(edit.type, edit.id)) is not None:
@@ -351,12 +351,14 @@ class Copy:
         return kept
 
     def _finish(
-        self, edit: Edit, answer: httpx.Response, *, sent: JSON, before: Record | None = None, is_whole: bool = False
-    ) -> bool:
+        self, edit: Edit, answer: httpx.Response, *, sent: JSON, before: Record | None = None, is_whole: bool = False,
+        is_earlier: bool = False,
+    ) -> bool:  # fmt: skip
         """Take over what the service made of an edit, also as the base of what was done to the record since.
 
-        What was restored is updated next, in the same row. `is_whole`: all of the record comes
-        of this edit, so that nobody else can have changed any field.
+        What was restored is updated next, in the same row. `is_whole`: all of the record came of this edit.
+        `is_earlier`: it was carried out some time ago, and others may have changed the record since. Their changes are
+        nothing that the user has seen: of the base only the entries get their ids.
         """
         with self.store.transaction():
             if not answer.is_success:
@@ -372,8 +374,11 @@ class Copy:
                 if later.number == edit.number:
                     continue
                 ours = {f for f, v in later.base.items() if (is_same(v, sent[f]) if f in sent else is_whole)}
+                made = seen(kept.record, ours)
+                if is_earlier:
+                    made = {f: _with_ids(later.base[f], now) for f, now in made.items()}
                 etag = kept.etag if later.etag == (before.etag if before else None) else later.etag
-                self.store.change_edit(later.number, base={**later.base, **seen(kept.record, ours)}, etag=etag)
+                self.store.change_edit(later.number, base={**later.base, **made}, etag=etag)
         return True
 
     def _refuse(self, edit: Edit, answer: httpx.Response) -> None:
@@ -387,6 +392,10 @@ class Copy:
 
 _GROWING = {Action.CREATE, Action.UPDATE}
 _MAKING = {Action.CREATE, Action.RESTORE}
+
+
+def _with_ids(before: Any, now: Any) -> Any:
+    return identified(before, now) if isinstance(before, list) and isinstance(now, list) else before
 
 
 def _code(answer: httpx.Response) -> Any:

@@ -88,7 +88,7 @@ def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[l
     Where both changed one entry, or one side changed what the other removed, theirs stays (or mine, where they removed
     it: a value is never lost by being removed elsewhere), and that is a clash.
     """
-    before, wanted, now = _by_key(base), _by_key(_identified(mine, [*base, *theirs])), _by_key(theirs)
+    before, wanted, now = _by_key(base), _by_key(identified(mine, [*base, *theirs])), _by_key(theirs)
     merged: list[Any] = []
     clashed = False
     for key, entry in now.items():
@@ -116,7 +116,7 @@ def _is_new(entry: Any) -> bool:
     return isinstance(entry, dict) and not {"id", "templateId"} & set(entry)
 
 
-def _identified(entries: list[Any], known: list[Any]) -> list[Any]:
+def identified(entries: list[Any], known: list[Any]) -> list[Any]:
     """Entries, those that were written anew replaced by a known one that says the same."""
     taken = {entry["id"] for entry in entries if isinstance(entry, dict) and "id" in entry}
     found = []

@@ -1,7 +1,7 @@
 // A copy of the account that is read and edited without the network, and synced when there is one (docs/clients.md).
 import { bodyOf, type Connection, RefusedError, success } from "./connection.ts";
 import { newId } from "./ids.ts";
-import { isSame, merge } from "./merge.ts";
+import { identified, isSame, merge } from "./merge.ts";
 import type { Action, Change, Conflict, Edit, Fields, RecordRow, Store } from "./store.ts";
 
 const PAGE = 500;
@@ -297,7 +297,7 @@ export class Copy {
       if (now.status === 404 && answer.ok) return this.#change((to) => this.#forget(to, edit.type, edit.id));
       if (now.ok) answer = now;
     }
-    await this.#finish(edit, answer, edit.body, undefined, !isEarlier);
+    await this.#finish(edit, answer, edit.body, undefined, true, isEarlier);
   }
 
   async #sendUpdate(given: Edit): Promise<void> {
@@ -385,9 +385,17 @@ export class Copy {
   }
 
   // Take over what the service made of an edit, also as the base of what was done to the record since. What was restored
-  // is updated next, in the same row. `isWhole`: all of the record comes of this edit, so that nobody else can have
-  // changed any field.
-  async #finish(edit: Edit, answer: Response, sent: Fields, before?: string, isWhole = false): Promise<boolean> {
+  // is updated next, in the same row. `isWhole`: all of the record came of this edit. `isEarlier`: it was carried out
+  // some time ago, and others may have changed the record since. Their changes are nothing that the user has seen: of
+  // the base only the entries get their ids.
+  async #finish(
+    edit: Edit,
+    answer: Response,
+    sent: Fields,
+    before?: string,
+    isWhole = false,
+    isEarlier = false,
+  ): Promise<boolean> {
     const body = answer.ok ? await answer.json() : {};
     await this.#change(async (to) => {
       if (!answer.ok) return this.#refuse(to, edit, answer);
@@ -399,7 +407,8 @@ export class Copy {
       for (const later of await this.#edits(edit.type, edit.id)) {
         if (later.number === edit.number) continue;
         const ours = Object.keys(later.base).filter((f) => (f in sent ? isSame(later.base[f], sent[f]) : isWhole));
-        const base = { ...later.base, ...Object.fromEntries(ours.map((f) => [f, row.record[f] ?? null])) };
+        const made = ours.map((f) => [f, isEarlier ? withIds(later.base[f], row.record[f]) : (row.record[f] ?? null)]);
+        const base = { ...later.base, ...Object.fromEntries(made) };
         to.push(put({ ...later, base, etag: later.etag === (before ?? null) ? row.etag : later.etag }));
       }
     });
@@ -414,6 +423,10 @@ export class Copy {
     to.push(put({ ...edit, state: "refused", problem }));
     this.#report.refused++;
   }
+}
+
+function withIds(before: unknown, now: unknown): unknown {
+  return Array.isArray(before) && Array.isArray(now) ? identified(before, now) : before;
 }
 
 function listPath(type: string, record: Fields): string {

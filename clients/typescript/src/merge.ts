@@ -104,7 +104,7 @@ function isNew(entry: unknown): boolean {
 }
 
 // Entries, those that were written anew replaced by a known one that says the same.
-function identified(entries: unknown[], known: unknown[]): unknown[] {
+export function identified(entries: unknown[], known: unknown[]): unknown[] {
   const taken = new Set(entries.filter(isEntry).map((entry) => entry["id"]));
   return entries.map((entry) => {
     if (!isNew(entry)) return entry;
