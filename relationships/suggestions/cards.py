@@ -19,21 +19,19 @@ from relationships.suggestions.suggestion import (
     add_relationships,
 )
 
-# Names looked at together: as many as one answer shows, or nearly.
-_AT_ONCE: Final = 250
-# So often at most: cards may name thousands whose UIDs mean nobody here, of which none would ever be shown.
-_MOST_ROUNDS: Final = 20
+# Names looked at together: as many as one answer shows, or nearly; twice as many after each round, for names that are
+# settled otherwise, or whose UIDs mean nobody here, are looked at in each answer and never shown.
+_FIRST, _MOST_AT_ONCE = 250, 4_000
+# Names looked at for one answer.
+MOST_NAMES: Final = 60_000
 
 
 def card_suggestions(owner: User, settled: Settled) -> list[Suggestion]:
     """The first MOST that nothing speaks against, in the order in which the cards came; they are `settled` then."""
     suggestions: list[Suggestion] = []
-    last: UUID | None = None
-    for _ in range(_MOST_ROUNDS):
-        names = _next_names(owner, last)
-        if len(suggestions) >= MOST or not names:
-            break
-        last = names[-1].id
+    last, seen, at_once = None, 0, _FIRST
+    while len(suggestions) < MOST and seen < MOST_NAMES and (names := _next_names(owner, last, at_once)):
+        last, seen, at_once = names[-1].id, seen + len(names), min(2 * at_once, _MOST_AT_ONCE)
         add_relationships(settled, owner, {one.person_id for one in names})
         for one in suggested(owner, names):
             if not _is_settled(settled, one):
@@ -78,13 +76,13 @@ def _rows(owner: User) -> Any:
     return RelatedName.objects.filter(owner=owner, person__deleted_at=None)
 
 
-def _next_names(owner: User, last: UUID | None) -> list[Named]:
+def _next_names(owner: User, last: UUID | None, number: int) -> list[Named]:
     """Those behind `last` that were not answered. Asked in the order of an index, so that no more is read."""
     answers = AnsweredSuggestion.unscoped.rows().filter(
         person=OuterRef("person"), named=OuterRef("name"), type_name=OuterRef("type_name")
     )
     rows = _rows(owner).filter(~Exists(answers)).order_by("id")
-    return _named((rows.filter(pk__gt=last) if last else rows)[:_AT_ONCE])
+    return _named((rows.filter(pk__gt=last) if last else rows)[:number])
 
 
 def _named(rows: Any) -> list[Named]:

@@ -14,7 +14,8 @@ from people.names import COLUMNS, NameParts, display_name
 
 _FAMILY: Final = frozenset({"PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER"})
 _UID: Final = "urn:uuid:"
-_MOST_ROWS: Final = 5_000
+# Rows of shared keys that are looked at for one name, on average; some keys are those of hundreds of people.
+_ROWS_A_NAME, _FEWEST_ROWS = 20, 5_000
 
 
 class Named(NamedTuple):
@@ -84,7 +85,8 @@ def _by_keys(owner: User, names: list[Named], kind: int) -> dict[UUID, Found]:
     rows = LookupKey.objects.filter(owner=owner, kind=kind, key__in=wanted).order_by("key", "person")
     columns = ("key", "person_id", "person__deleted_at", *(f"person__{column}" for column in COLUMNS))
     sharing: dict[str, list[Found]] = defaultdict(list)
-    for key, person_id, deleted_at, *parts in rows.values_list(*columns)[:_MOST_ROWS]:
+    most = max(_ROWS_A_NAME * len(names), _FEWEST_ROWS)
+    for key, person_id, deleted_at, *parts in rows.values_list(*columns)[:most]:
         if deleted_at is None:
             sharing[key].append(Found(person_id, NameParts(*parts)))
     best = {one.id: _best(one, sharing, kind) for one in names}

@@ -1,6 +1,7 @@
 """Suggestions of relationships: out of cards, by reason, answered once, and carried wherever the account goes."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -10,6 +11,8 @@ from accounts.models import User
 from contacts_project.kernel.invariants import breaches
 from people.models import Person, RelationshipType
 from relationships.models import Relationship
+from relationships.services import suggestions as services
+from relationships.suggestions import cards
 from tests.client import Client, client_of
 from tests.people.importing.test_vcard_import import send, vcard
 
@@ -163,7 +166,7 @@ def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     add(api, "Carla", surname="Wolf")
     assert suggestions(api) == [ben]
     send(api, vcard("N:Meier;Anne;;;", "FN:Anne Meier", "UID:urn:uuid:anne", lines[1]))
-    anna, anne = (Person.unscoped.get(owner=ben_owner(api), name=name) for name in ("Anna", "Anne"))
+    anna, anne = (Person.unscoped.get(owner=reader_of(api), name=name) for name in ("Anna", "Anne"))
     merged = api.ok("POST", "/api/people/merge", {"primaryId": str(anne.pk), "secondaryId": str(anna.pk)})
     assert told(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
@@ -171,7 +174,7 @@ def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     assert list(breaches("related names")) == []
 
 
-def ben_owner(api: Client) -> User:
+def reader_of(api: Client) -> User:
     assert api.reader is not None
     return api.reader
 
@@ -227,3 +230,44 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     for _ in range(2):
         api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in suggestions(api)]})
     assert len(suggestions(api)) == 30 * 29 // 2 - 401
+
+
+def test_a_type_that_is_not_there_comes_with_the_yes(api: Client) -> None:
+    """Out of the trash with its inverse, or made as a new account has it."""
+    types = {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    for name in ("PARENT", "CHILD", "SPOUSE"):
+        api.ok("DELETE", f"/api/relationship-types/{types[name]}")
+    api.ok("DELETE", f"/api/relationship-types/{types['SPOUSE']}/permanent")
+    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
+    found = suggestions(api)
+    assert [(one["typeName"], one["relationshipTypeId"]) for one in found] == [("PARENT", None), ("SPOUSE", None)]
+    assert api.ok("POST", f"{PATH}/accept", {"ids": [one["id"] for one in found]}) == {"accepted": 2, "errors": []}
+    assert ("Carla Wolf", "CHILD", "Anna Meier") in ties(api)
+    assert ("Ben Wolf", "SPOUSE", "Anna Meier") in ties(api)
+    assert list(breaches("relationship")) == []
+
+
+def test_what_came_between_looking_and_answering(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows from the network is looked for before the account is locked."""
+    eva, *children = (add(api, name) for name in ("Eva", "Ida", "Tom", "Leo"))
+    for child in children:
+        relate(api, eva, "PARENT", child)
+    ids = [one["id"] for one in suggestions(api)]
+    looked = services._derived(reader_of(api), [UUID(key) for key in ids])
+    monkeypatch.setattr(services, "_derived", lambda owner, keys: {key: looked[key] for key in keys})
+    relate(api, children[0], "FRIEND", children[1])
+    api.ok("DELETE", f"/api/people/{children[2]}")
+    api.ok("DELETE", f"/api/people/{children[2]}/permanent")
+    gone = [{"id": key, "error": services.GONE} for key in ids[1:]]
+    assert api.ok("POST", f"{PATH}/dismiss", {"ids": ids[1:]}) == {"dismissed": 0, "errors": gone}
+    related = {"id": ids[0], "error": services.RELATED}
+    assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 0, "errors": [related, *gone]}
+
+
+def test_names_that_are_never_shown_hide_no_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = (f"RELATED;TYPE=friend:urn:uuid:nobody-{number}" for number in range(6))
+    send(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))
+    monkeypatch.setattr(cards, "_FIRST", 1)
+    assert [one[2] for one in told(api)] == ["Ben Wolf"]
+    monkeypatch.setattr(cards, "MOST_NAMES", 3)
+    assert told(api) == []
