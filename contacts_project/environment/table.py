@@ -132,8 +132,8 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "SECRET_KEY",
             TEXT,
             "",
-            "signs sessions, mailed links, unsubscribe links, recovery codes and the ids of imported records: changing "
-            "it ends all of them",
+            "signs sessions, mailed links, unsubscribe links, the actions of reminders, recovery codes and the ids of "
+            "imported records: changing it ends all of them",
             unset="made in `DATA_DIR/keys.json` at the first start",
             is_secret=True,
         ),

@@ -4,7 +4,7 @@ from typing import Any
 
 import accounts.api.schema  # noqa: F401 - registers how its classes are described
 import people.api.schema  # noqa: F401 - as above
-from accounts.api.preferences import PREFERENCES
+from accounts.api.views.preferences import PREFERENCES
 
 # Each with the beginnings of its paths below /api/; the longest beginning counts.
 DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -14,7 +14,7 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people import field_table
 from people.entries import SHAPES
 from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Membership, Person
-from people.services.person_rows import DATE_FIELDS
+from people.services.person_dates import DATE_FIELDS
 from people.vocabularies import RecordKind
 
 # What interactions make of the last contact is theirs; what the user typed is in `contact_before`.
