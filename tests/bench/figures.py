@@ -7,10 +7,12 @@ A module of tests/bench lists `BENCHES = [("name", function), ...]`; each functi
 or more Figures. The floor, where there is one, is measured in the same run: the bare SQL for the same rows plus orjson.
 """
 
+import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -98,6 +100,35 @@ def figure(
     pairs = [(timed(floor, times=1, warm=False), timed(work, times=1, warm=False)) for _ in range(times)]
     floor_seconds, seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
     return Figure(name, seconds, queries, floor_seconds, note)
+
+
+def figure_with_server(name: str, work: Callable[[], Any], *, times: int = 50) -> Figure:
+    """Measure `work` with the CPU of PostgreSQL's process, by the mean, since the system counts it by hundredths of a
+    second; the note says how much of it is the server's, and what the clock's median was."""
+    queries = query_count(work)
+    work()
+    ours, servers, clock = time.process_time(), _server_cpu(), []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        clock.append(time.perf_counter() - start)
+    ours, servers = ((now - then) / times for now, then in ((time.process_time(), ours), (_server_cpu(), servers)))
+    note = f"by the clock {_milliseconds(statistics.median(clock))}"
+    if connection.vendor == "postgresql":
+        note = f"of it the server {_milliseconds(servers)}, {note}"
+    return Figure(name, ours + servers, queries, None, note)
+
+
+def _server_cpu() -> float:
+    """CPU seconds of the process that serves this connection; SQLite has none of its own."""
+    if connection.vendor != "postgresql":
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        process = cursor.fetchone()[0]
+    # proc(5): user and system time are the 14th and 15th field, the second may hold blanks.
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _milliseconds(seconds: float) -> str:

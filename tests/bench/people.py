@@ -25,7 +25,7 @@ from people.services.person_dates import DATE_FIELDS
 from people.services.person_writer import set_name_keys
 from people.word_index import index_values
 from relationships.models import Relationship
-from tests.bench.figures import Figure, SharedData, figure, floor
+from tests.bench.figures import Figure, SharedData, figure, figure_with_server, floor
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
@@ -217,7 +217,7 @@ def find(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client = client_of(owner)
     return [
-        figure(f"people: find, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # as above
+        figure_with_server(f"people: find, {what}", lambda path=path: drain(client, path))  # type: ignore[misc]  # as above
         for what, path in (
             ("one name", "/api/find?q=hopper"),
             ("mistyped", "/api/find?q=hpoper"),
