@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -94,6 +94,23 @@ def _create_database(name: str, *, template: str) -> None:
 def empty_database() -> AbstractContextManager[str]:
     """The URL of a database without tables on the PostgreSQL server of this run."""
     return _another_database("empty", template="template1")
+
+
+@contextmanager
+def on_empty_database(folder: Path) -> Iterator[None]:
+    """The block's default connection leads to a database without tables: on SQLite a file in the folder."""
+    with ExitStack() as stack:
+        test, empty = connection.settings_dict["NAME"], str(folder / "empty.sqlite3")
+        if connection.vendor == "postgresql":
+            empty = urlsplit(stack.enter_context(empty_database())).path.removeprefix("/")
+        stack.callback(_lead_to, test)
+        _lead_to(empty)
+        yield
+
+
+def _lead_to(name: Any) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = name
 
 
 def migrated_database(name: str) -> AbstractContextManager[str]:

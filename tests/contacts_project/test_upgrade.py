@@ -1,80 +1,96 @@
 """An instance of an older version is upgraded: what its rows say stays, and what later versions want is made of it.
 
-Migrating back and forth takes longer than anything else in here, so it is done once for all cases. Each is a generator
-in three parts: rows as this version writes them, rows as the old schema holds them, and what the upgrade made of them.
+Running all migrations takes longer than most of what is in here, so it is done once for all: from nothing to an old
+version, whose rows each case writes, and on to the newest. Each case is a generator: rows as the old schema holds them,
+then what the upgrade made of them. The outcome has the tables that a new database gets at once.
 """
 
 import datetime as dt
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from django.contrib.admin.models import ADDITION, LogEntry
+from django.apps.registry import Apps
+from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.triggers import missing_triggers
-from contacts_project.kernel.ownership.triggers import owner_triggers
-from people.models import Group, Membership, RelationshipType
+from contacts_project.kernel.database.triggers import install_triggers, missing_triggers
+from people.models import Group, Person, RelationshipType
 from relationships.models import Relationship
-from tests.builders import make_person, make_user
-from tests.client import Client, client_of
+from tests.client import client_of
+from tests.contacts_project.schema import schema_of
+from tests.databases import on_empty_database
+
+OLD = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "0002"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_upgrade_keeps_what_there_is(alice: User, mallory: User) -> None:
-    cases = [
-        verified_addresses_are_proven_and_claimed(),
-        people_get_uids_and_card_lines(mallory),
-        rows_get_the_revision_of_their_account(alice),
-        types_and_what_names_them_survive(mallory),
-    ]
-    for case in cases:
-        next(case)
-    # SQLite rebuilds a table, and refuses to rename one while a trigger names a table that is not there.
-    call_command("migrate", "relationships", "0002", verbosity=0)
-    rebuilt = [trigger for trigger in owner_triggers() if trigger.table == Relationship._meta.db_table]
-    assert rebuilt
-    assert not {name for trigger in rebuilt for name in trigger.names(connection.vendor)} & set(missing_triggers())
-    try:
-        call_command("migrate", "people", "0005", verbosity=0)
-        call_command("migrate", "accounts", "0007", verbosity=0)
-        ContentType.objects.clear_cache()
+def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database(tmp_path: Path) -> None:
+    expected = schema_of(connection)
+    with on_empty_database(tmp_path):
+        old = migrate_to_the_old_version()
+        cases = [
+            verified_addresses_are_proven_and_claimed(old),
+            people_get_uids_and_card_lines(old),
+            rows_get_the_revision_of_their_account(old),
+            types_and_what_names_them_survive(old),
+        ]
         for case in cases:
             next(case)
-    finally:
-        call_command("migrate", verbosity=0)
-    ContentType.objects.clear_cache()
-    assert missing_triggers() == []
-    for case in cases:
-        assert next(case, "checked") == "checked"
+        # SQLite rebuilds a table, and refuses to rename one while a trigger names a table that is not there.
+        install_triggers(plan=["old"])
+        ContentType.objects.clear_cache()
+        try:
+            call_command("migrate", verbosity=0)
+            assert missing_triggers() == []
+            for case in cases:
+                assert next(case, "checked") == "checked"
+            found = schema_of(connection)
+            assert (sorted(found - expected), sorted(expected - found)) == ([], [])
+        finally:
+            ContentType.objects.clear_cache()
 
 
-def verified_addresses_are_proven_and_claimed() -> Iterator[None]:
+def migrate_to_the_old_version() -> Apps:
+    """Run every migration up to OLD; returns the models of that time."""
+    executor = MigrationExecutor(connection)
+    find = executor.loader.get_migration_by_prefix
+    apps: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD.items()]).apps
+    return apps
+
+
+def old_user(old: Apps, email: str, **values: Any) -> Any:
+    return old.get_model("accounts", "User")._base_manager.create(email=email, password="!", **values)
+
+
+def old_person(old: Apps, owner: Any, **values: Any) -> Any:
+    return old.get_model("people", "Person")._base_manager.create(owner=owner, **{"name": "Ada", "uid": "1", **values})
+
+
+def verified_addresses_are_proven_and_claimed(old: Apps) -> Iterator[None]:
     verified, unverified = "ada@example.org", "bob@example.org"
     spelled = {"eve@bücher.example": True, "eve@xn--bcher-kva.example": False, "Max@xn--bcher-kva.example": True}
-    emails = [verified, unverified, *spelled]
-    users = {email: make_user(f"u{number}@example.org") for number, email in enumerate(emails)}
+    users = {
+        email: old_user(old, email, email_verified_at=None if email == unverified else timezone.now()).pk
+        for email in (verified, unverified, *spelled)
+    }
     yield
-    with connection.cursor() as cursor:
-        for email, user in users.items():
-            key = user._meta.pk.get_db_prep_value(user.pk, connection)
-            values = [email, None if email == unverified else timezone.now(), key]
-            cursor.execute("UPDATE accounts_user SET email = %s, email_verified_at = %s WHERE id = %s", values)
-    yield
-    for email, user in users.items():
-        user.refresh_from_db()
+    for email, key in users.items():
+        user = User.objects.get(pk=key)
         assert user.email == User.objects.normalize_email(email)
         assert user.email_verified == user.is_claimed == (email == verified or spelled.get(email, False))
 
 
-def people_get_uids_and_card_lines(owner: User) -> Iterator[None]:
-    person = make_person(owner)
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute("""UPDATE people_person SET uid = NULL, vcard_extra = '["X-ODD:kept","DEATHDATE:18521127"]'""")
+def people_get_uids_and_card_lines(old: Apps) -> Iterator[None]:
+    lines = ["X-ODD:kept", "DEATHDATE:18521127"]
+    person = Person(pk=old_person(old, old_user(old, "cards@example.org"), uid=None, vcard_extra=lines).pk)
     yield
     person.refresh_from_db()
     assert person.uid == f"urn:uuid:{person.pk}"
@@ -85,38 +101,45 @@ def people_get_uids_and_card_lines(owner: User) -> Iterator[None]:
     )
 
 
-def rows_get_the_revision_of_their_account(owner: User) -> Iterator[None]:
-    ada = make_person(owner)
-    group = Group.objects.create(owner=owner, name="G", name_key="g", color="#000000")
-    Membership.objects.create(owner=owner, person=ada, group=group)
-    User.objects.filter(pk=owner.pk).update(revision=7)
+def rows_get_the_revision_of_their_account(old: Apps) -> Iterator[None]:
+    owner = old_user(old, "revisions@example.org", revision=7)
+    ada = old_person(old, owner)
+    values = {"name": "G", "name_key": "g", "color": "#000000"}
+    group = old.get_model("people", "Group")._base_manager.create(owner=owner, **values)
+    old.get_model("people", "Membership")._base_manager.create(owner=owner, person=ada, group=group)
     yield
-    yield
-    for row in (owner, ada, group):
-        row.refresh_from_db()
-    assert (ada.revision, group.revision, owner.settings_revision) == (7, 7, 7)
+    assert Person.unscoped.get(pk=ada.pk).revision == Group.unscoped.get(pk=group.pk).revision == 7
+    assert User.objects.get(pk=owner.pk).settings_revision == 7
 
 
-def types_and_what_names_them_survive(owner: User) -> Iterator[None]:
+def types_and_what_names_them_survive(old: Apps) -> Iterator[None]:
     """The types were of the app above once."""
-    api: Client = client_of(owner)
-    friend = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
-    ada, bob = make_person(owner, relationship_to_user=friend), make_person(owner, name="Bob")
-    body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), "relationshipTypeId": str(friend.pk)}
-    key = api.ok("POST", "/api/relationships", body)["relationship"]["id"]
-    before = api.ok("GET", "/api/relationship-types")
+    owner = old_user(old, "types@example.org")
+    friend = uuid.uuid4()
+    values = {"name": "FRIEND", "label": "Friend", "color": "#123456"}
+    types = old.get_model("relationships", "RelationshipType")._base_manager
+    types.create(pk=friend, inverse_id=friend, owner=owner, **values)
+    ada = old_person(old, owner, relationship_to_user_id=friend)
+    bob = old_person(old, owner, name="Bob", uid="2")
+    key, other = uuid.uuid4(), uuid.uuid4()
+    ties = old.get_model("relationships", "Relationship")._base_manager
+    with transaction.atomic():
+        for pk, inverse, person, related in ((key, other, ada, bob), (other, key, bob, ada)):
+            ends = {"person": person, "related_person": related, "relationship_type_id": friend}
+            ties.create(pk=pk, inverse_id=inverse, owner=owner, **ends)
+    kind = old.get_model("contenttypes", "ContentType")._base_manager.create(
+        app_label="relationships", model="relationshiptype"
+    )
+    log = old.get_model("admin", "LogEntry")._base_manager
+    log.create(user=owner, content_type=kind, object_id=str(friend), action_flag=1)
     yield
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM django_content_type WHERE app_label = 'relationships' AND model = %s", ["relationshiptype"]
-        )
-        [(old,)] = cursor.fetchall()
-    LogEntry.objects.create(user_id=owner.pk, content_type_id=old, object_id=str(friend.pk), action_flag=ADDITION)
-    yield
-    assert api.ok("GET", "/api/relationship-types") == before
-    assert Relationship.unscoped.get(pk=key).relationship_type == friend
-    ada.refresh_from_db()
-    assert ada.relationship_to_user == friend
+    api = client_of(User.objects.get(pk=owner.pk))
+    [told] = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
+    assert told["id"] == str(friend)
+    assert {name: told[name] for name in values} == values
+    assert RelationshipType.unscoped.get().inverse_id == friend
+    assert Relationship.unscoped.get(pk=key).relationship_type_id == friend
+    assert Person.unscoped.get(pk=ada.pk).relationship_to_user_id == friend
     assert ContentType.objects.get(model="relationshiptype").app_label == "people"
     assert LogEntry.objects.get().content_type == ContentType.objects.get_for_model(RelationshipType)
-    api.ok("PUT", f"/api/relationship-types/{friend.pk}", {"label": "Mate"})
+    api.ok("PUT", f"/api/relationship-types/{friend}", {"label": "Mate"})
