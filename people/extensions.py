@@ -6,7 +6,7 @@ news that may follow later travels by people.signals, sent on commit.
 """
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -99,12 +99,12 @@ class PersonExtension:
         """Make the ties that are not there yet; returns their ids, as `untie` takes them."""
         return ()
 
-    def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
-        """The people whose ties to others were made or changed by writes after this revision."""
+    def tied_since(self, owner_id: UUID, person_ids: Collection[UUID], revision: int) -> Iterable[tuple[UUID, int]]:
+        """Those of these people whose ties to others were made or changed after this revision, and by which write."""
         return ()
 
-    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], revision: int, now: dt.datetime) -> None:
-        """Move these ties that an import made to the trash, but for those changed after this revision."""
+    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], own: Container[int], now: dt.datetime) -> None:
+        """Move these ties that an import made to the trash, but for those that other writes than its own changed."""
 
 
 EXTENSIONS: list[PersonExtension] = []

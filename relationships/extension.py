@@ -1,7 +1,7 @@
 """What relationships add to a person: rows in the answer, connectedThroughId, orphans on deletion."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -84,10 +84,11 @@ class RelationshipsExtension(PersonExtension):
     def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
         return add_relationships(owner_id, ties, now)
 
-    def tied_since(self, owner_id: UUID, revision: int) -> Collection[UUID]:
-        rows = Relationship.objects.owned_by(owner_id).visible().filter(revision__gt=revision)
-        return list(rows.values_list("person_id", flat=True))
+    def tied_since(self, owner_id: UUID, person_ids: Collection[UUID], revision: int) -> Iterable[tuple[UUID, int]]:
+        rows = Relationship.objects.owned_by(owner_id).visible().filter(person__in=person_ids, revision__gt=revision)
+        return list(rows.values_list("person_id", "revision"))
 
-    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], revision: int, now: dt.datetime) -> None:
-        rows = Relationship.objects.owned_by(owner_id).active().filter(revision__lte=revision)
-        rows.filter(Q(pk__in=tie_ids) | Q(inverse__in=tie_ids)).update(deleted_at=now, updated_at=now)
+    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], own: Container[int], now: dt.datetime) -> None:
+        rows = Relationship.objects.owned_by(owner_id).active().filter(Q(pk__in=tie_ids) | Q(inverse__in=tie_ids))
+        mine = [key for key, revision in rows.values_list("pk", "revision") if revision in own]
+        rows.filter(pk__in=mine).update(deleted_at=now, updated_at=now)

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from carddav.models import UNSENT, Mapping, OtherCard, OtherKind
 from carddav.sync.context import Context
-from people.importing.batch import uid_spellings
 from people.importing.card_groups import GroupPlan
+from people.importing.known import uid_spellings
 from people.services.groups import put_members
 
 

@@ -25,7 +25,7 @@ from carddav.sync.recovery import matches_intent
 from carddav.sync.write_results import finish_read_back, finish_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
-from people.importing.batch import place_of, uid_spellings
+from people.importing.known import place_of, uid_spellings
 from people.models import Person
 from people.vcard import Card, without_photo
 

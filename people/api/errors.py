@@ -1,7 +1,7 @@
 """How the API answers what people refuse."""
 
 from contacts_project.kernel.api.errors import Failure
-from people.importing.undo import ImportTooOldError, ImportUndoneError
+from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError
 from people.merging.merge import AlreadyUndoneError
 from people.merging.related_rows import UndoConflictError
 
@@ -10,4 +10,5 @@ FAILURES: dict[type[Exception], Failure] = {
     UndoConflictError: Failure(409, "undo_conflict"),
     ImportUndoneError: Failure(400, "already_undone"),
     ImportTooOldError: Failure(410, "import_too_old"),
+    UndoUnderWayError: Failure(409, "busy"),
 }

@@ -24,7 +24,7 @@ from people.api.vcard_files import receipt_fields
 from people.importing.files import FileImport, Upload
 from people.importing.sources.tables import open_table
 from people.importing.sources.targets import propose
-from people.importing.undo import ImportTooOldError, ImportUndoneError, undo_import
+from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
 from people.importing.vcards import PLAN_LIMIT
 from people.models import ContactImport
 from people.vocabularies import ImportSource
@@ -76,6 +76,10 @@ _IMPORTS = inline_serializer(
         "source": serializers.ChoiceField(ImportSource.values),
         "fileName": serializers.CharField(allow_blank=True),
         "createdAt": serializers.DateTimeField(),
+        "updatedAt": serializers.DateTimeField(),
+        "endedAt": serializers.DateTimeField(
+            allow_null=True, help_text="Null while it runs, and of one that was cut off: send its file again."
+        ),
         "imported": serializers.IntegerField(),
         "updated": serializers.IntegerField(),
         "skipped": serializers.IntegerField(),
@@ -116,7 +120,7 @@ class FileImportViewSet(ApiViewSet[Any]):
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
         file = _file_of(request)
-        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_mapping_of(request))
+        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_text_of(request, "mapping"))
         is_dry = _is_dry(request)
         with IMPORTS.take():
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
@@ -175,7 +179,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
             )
         },
     )
-    @raises(ImportUndoneError, ImportTooOldError)
+    @raises(ImportUndoneError, ImportTooOldError, UndoUnderWayError)
     @in_own_transactions
     def destroy(self, request: Request, import_id: UUID) -> Response:
         """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
@@ -191,6 +195,8 @@ def _answer(row: ContactImport) -> dict[str, Any]:
         "source": row.source,
         "fileName": row.file_name,
         "createdAt": timestamp(row.created_at),
+        "updatedAt": timestamp(row.updated_at),
+        "endedAt": timestamp(row.ended_at) if row.ended_at else None,
         "imported": row.imported,
         "updated": row.updated,
         "skipped": row.skipped,
@@ -213,10 +219,6 @@ def _text_of(request: Request, name: str) -> str:
     if not isinstance(text, str) or len(text) > _MAX_MAPPING:
         raise FieldError(name, "This must be a text.")
     return text
-
-
-def _mapping_of(request: Request) -> str:
-    return _text_of(request, "mapping")
 
 
 def _is_dry(request: Request) -> bool:

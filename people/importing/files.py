@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -12,10 +12,11 @@ from django.db import Error
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.unavailable import is_unavailable
-from people.importing.batch import PLAN_LIMIT, Rehearsal
+from people.importing.batch import PLAN_LIMIT
 from people.importing.log import ImportLog
-from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome, receipt
-from people.importing.sequel import Sequel
+from people.importing.receipts import SKIPPED, Outcome, receipt
+from people.importing.rehearsal import Rehearsal
+from people.importing.sequel import Sequel, beyond_bounds
 from people.importing.sources.drafts import RecordResult
 from people.importing.sources.registry import open_source
 from people.importing.sources.sheets import Sheet
@@ -42,13 +43,14 @@ class FileImport:
         self.rehearsal = Rehearsal() if is_dry else None
         row = ContactImport(owner=owner, source=upload.source, file_name=_shown(upload.name), created_at=now)
         self.log = None if is_dry else ImportLog(row, owner, now)
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = self.log.counts if self.log else Counter()
+        self.refused = 0
         self.keys: dict[int, str] = {}
 
     @property
     def import_id(self) -> UUID | None:
-        """None of a dry run."""
-        return self.log.row.pk if self.log else None
+        """None of a dry run, and of a file without a record."""
+        return self.log.row.pk if self.log and self.counts else None
 
     def run(self) -> Iterator[Outcome]:
         """Yield what became of each record; they are written batch by batch. In a dry run nothing is.
@@ -57,18 +59,21 @@ class FileImport:
         """
         sequel = Sequel(self.owner, self.source, self.log, self.now) if self.log else None
         types = sequel.make_types() if sequel else {}
-        outcomes = import_cards(
-            owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, rehearsal=self.rehearsal
+        outcomes = self._counted(
+            import_cards(
+                owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, rehearsal=self.rehearsal
+            )
         )
-        if self.keyed:
-            outcomes = iter(self._with_sequel(list(outcomes), sequel, types))
-        refused = 0
+        yield from self._with_sequel(list(outcomes), sequel, types) if self.keyed else outcomes
+        # Of nothing, and of what the plan refused as a whole, there is no import to be listed.
+        if self.refused < self.counts.total():
+            self._finish()
+
+    def _counted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         for outcome in outcomes:
             self.counts[outcome.status] += 1
-            refused += outcome.code == PLAN_LIMIT
+            self.refused += outcome.code == PLAN_LIMIT
             yield outcome
-        if not self.counts or refused < self.counts.total():
-            self._finish()
 
     @property
     def keyed(self) -> bool:
@@ -93,9 +98,9 @@ class FileImport:
             sequel.write(people, types)
             told = sequel.told
         whole = [_telling(outcome, told.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
-        for name, reason in self.source.leftovers():
-            whole.append(Outcome(len(whole), name, SKIPPED, reason=reason))
-        return whole
+        leftovers = [*self.source.leftovers(), *beyond_bounds(self.source)]
+        rest = [Outcome(len(whole) + place, name, SKIPPED, reason=said) for place, (name, said) in enumerate(leftovers)]
+        return [*whole, *self._counted(rest)]
 
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
         """The answer over the whole file, as for cards, and the id by which the import is undone."""
@@ -105,15 +110,12 @@ class FileImport:
     def _finish(self) -> None:
         if self.log is None:
             return
-        row = self.log.row
-        row.imported, row.updated = self.counts[IMPORTED], self.counts[UPDATED]
-        row.skipped, row.errors = self.counts[SKIPPED], self.counts[ERROR]
         try:
             with account_lock(self.owner):
-                row.save()
+                self.log.end(self.counts)
         except (Error, OSError) as error:
-            # What was written has been noted with it; only the counts are missing.
-            if row._state.adding or not is_unavailable(error):
+            # What was written has been noted with it; only the last counts are missing.
+            if self.log.row._state.adding or not is_unavailable(error):
                 raise
 
 

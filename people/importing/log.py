@@ -1,24 +1,24 @@
 """What an import writes, noted in the same transactions, so that it can be undone."""
 
 import datetime as dt
-import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 import orjson
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people import field_table
-from people.entries import SHAPES
-from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Membership, Person
-from people.services.person_dates import DATE_FIELDS
+from people.importing.fingerprints import EDITED, fingerprints
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
+from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Person
+from people.models.own_writes import OwnWrites
 from people.vocabularies import RecordKind
 
-# What interactions make of the last contact is theirs; what the user typed is in `contact_before`.
-_SCALARS = (*(field.attribute for field in field_table.SCALARS if field.name != "lastContact"), "contact_before")
 #: The columns of a person that a card sets, but for the photo, whose former file is gone.
 CARD_COLUMNS = (
     *(field.column for field in field_table.CARD_SCALARS if field.name != "lastContact"),
@@ -33,48 +33,43 @@ def columns_of(person: Person) -> dict[str, Any]:
     return {column: getattr(person, column) for column in CARD_COLUMNS}
 
 
-def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
-    """What people are, each in one text: the same as long as nobody edits them, their dates or groups.
-
-    What the geocoder adds is no edit, nor is what follows from interactions.
-    """
-    rows = {person.pk: person for person in people}
-    dates: dict[UUID, list[Any]] = defaultdict(list)
-    active = ImportantDate.objects.owned_by(owner_id).active().filter(person__in=rows)
-    for person_id, *values in active.order_by("id").values_list("person_id", *DATE_FIELDS):
-        dates[person_id].append(values)
-    groups: dict[UUID, list[str]] = defaultdict(list)
-    memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
-    for person_id, group_id in memberships.values_list("person_id", "group_id"):
-        groups[person_id].append(str(group_id))
-    return {key: _digest([_said(person), dates[key], groups[key]]) for key, person in rows.items()}
-
-
-def _said(person: Person) -> list[Any]:
-    documents = ([[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in SHAPES.items())
-    return [*(getattr(person, name) for name in _SCALARS), *documents]
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(orjson.dumps(value)).hexdigest()
+class ImportStoppedError(Exception):
+    """The import was undone while it ran: it writes no more."""
 
 
 class ImportLog:
-    """The records of one import. What is noted is written by `flush`, in the write that makes the records."""
+    """The records of one import. What is noted is written by `flush`, in the write that makes the records.
+
+    `counts` are those of the outcomes that have been handed out.
+    """
 
     def __init__(self, contact_import: ContactImport, owner: User, now: dt.datetime) -> None:
         self.row, self.owner, self.now = contact_import, owner, now
+        self.counts: Counter[str] = Counter()
+        self._former: dict[UUID, dict[str, Any]] = {}
+        self._known: dict[UUID, ImportedRecord] = {}
         self._people: dict[UUID, tuple[Person, bool, dict[str, Any]]] = {}
         self._made: list[ImportedRecord] = []
         self._dates: dict[UUID, dict[str, Any]] = {}
 
-    def people(
-        self,
-        written: Iterable[tuple[Person, bool]],
-        former: Mapping[UUID, Mapping[str, Any]],
-        joined: Iterable[tuple[Person, Group]],
-    ) -> None:
-        """People as they are now, and whether they are new; `former`: columns of the others before it."""
+    def begin(self, people: Collection[Person]) -> None:
+        """Those who are there already, before a batch changes them.
+
+        Whom an earlier batch had written, and somebody has edited since, is never again what the import made of them.
+        """
+        self._former = {person.pk: columns_of(person) for person in people}
+        rows = ImportedRecord.objects.owned_by(self.owner).filter(
+            contact_import=self.row, kind=RecordKind.PERSON, record_id__in=self._former
+        )
+        self._known = {row.record_id: row for row in rows} if people else {}
+        again = [person for person in people if person.pk in self._known]
+        prints = fingerprints(self.owner.pk, again) if again else {}
+        for key, record in self._known.items():
+            if record.fingerprint != prints[key]:
+                record.fingerprint = EDITED
+
+    def people(self, written: Iterable[tuple[Person, bool]], joined: Iterable[tuple[Person, Group]]) -> None:
+        """People as they are now, and whether they are new; `joined`: the groups that they came into."""
         groups: dict[UUID, list[str]] = defaultdict(list)
         for person, group in joined:
             groups[person.pk].append(str(group.pk))
@@ -82,7 +77,7 @@ class ImportLog:
             before: dict[str, Any] = {}
             if not is_new:
                 now = columns_of(person)
-                columns = {name: value for name, value in former[person.pk].items() if now[name] != value}
+                columns = {name: value for name, value in self._former[person.pk].items() if now[name] != value}
                 before = {"columns": columns, "groups": groups[person.pk], **self._dates.pop(person.pk, {})}
             self._people[person.pk] = (person, is_new, before)
         self._dates = {}
@@ -108,36 +103,72 @@ class ImportLog:
         """Records of a kind that were made."""
         self._made += [self._record(kind, key) for key in keys]
 
-    def flush(self, write: AccountWrite) -> None:
-        """Write what was noted, with the people as the write leaves them."""
+    def flush(self, write: AccountWrite, outcomes: Iterable[Outcome] = ()) -> None:
+        """Write what was noted, with the people as the write leaves them; `outcomes` are those of this write.
+
+        Raises ImportStoppedError.
+        """
         people, self._people = self._people, {}
         made, self._made = self._made, []
-        self.row.last_revision = write.revision
-        self.row.save()
-        known = self._known(people)
+        self._note_progress(write, outcomes)
         prints = fingerprints(self.owner.pk, (person for person, _, _ in people.values())) if people else {}
         for key, (_, is_new, before) in people.items():
-            record = known.get(key) or self._record(RecordKind.PERSON, key, is_new=is_new)
-            if key not in known:
+            record = self._known.get(key)
+            if record is None:
+                record = self._record(RecordKind.PERSON, key, is_new=is_new)
                 record.before = orjson.loads(orjson.dumps(before))
                 made.append(record)
             elif not record.is_new:
                 record.before = _joined(record.before, orjson.loads(orjson.dumps(before)))
-            record.fingerprint = prints[key]
+            if record.fingerprint != EDITED:
+                record.fingerprint = prints[key]
         ImportedRecord.objects.bulk_create(made)
-        ImportedRecord.objects.owned_by(self.owner).bulk_update(known.values(), ["fingerprint", "before"])
+        ImportedRecord.objects.owned_by(self.owner).bulk_update(self._known.values(), ["fingerprint", "before"])
+        self._known = {}
 
-    def _known(self, keys: Collection[UUID]) -> dict[UUID, ImportedRecord]:
-        """Of people whom an earlier batch of the file had already."""
-        rows = ImportedRecord.objects.owned_by(self.owner).filter(
-            contact_import=self.row, kind=RecordKind.PERSON, record_id__in=keys
-        )
-        return {row.record_id: row for row in rows} if keys else {}
+    def end(self, counts: Counter[str]) -> None:
+        """The whole file has been read. `counts` are those of its receipt."""
+        ended_at = timezone.now()
+        columns = {**_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
+        if not self._rows.update(**columns):
+            self._insert(columns)
+
+    def _note_progress(self, write: AccountWrite, outcomes: Iterable[Outcome]) -> None:
+        """So that an import that is killed tells how far it came."""
+        stored = self._rows.values("own_revisions", "undo_until").first()
+        if stored and stored["undo_until"]:
+            raise ImportStoppedError
+        own = OwnWrites(stored["own_revisions"] if stored else ())
+        own.add(write.revision)
+        counts = self.counts + Counter(outcome.status for outcome in outcomes)
+        columns = {**_columns(counts), "own_revisions": own.ranges, "updated_at": write.now}
+        if stored:
+            self._rows.update(**columns)
+        else:
+            self._insert(columns)
+
+    @property
+    def _rows(self) -> OwnedQuerySet[ContactImport]:
+        return ContactImport.objects.owned_by(self.owner).filter(pk=self.row.pk)
+
+    def _insert(self, columns: Mapping[str, Any]) -> None:
+        for name, value in columns.items():
+            setattr(self.row, name, value)
+        self.row.save(force_insert=True)
 
     def _record(self, kind: RecordKind, key: UUID, *, is_new: bool = True) -> ImportedRecord:
         return ImportedRecord(
             owner=self.owner, contact_import=self.row, kind=kind, record_id=key, is_new=is_new, created_at=self.now
         )
+
+
+def _columns(counts: Counter[str]) -> dict[str, Any]:
+    return {
+        "imported": counts[IMPORTED],
+        "updated": counts[UPDATED],
+        "skipped": counts[SKIPPED],
+        "errors": counts[ERROR],
+    }
 
 
 def _joined(first: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from uuid import UUID
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
 #: The reason of the records that were left when the database went away half way.
 NOT_TRIED = "not tried: the service was busy, or a part of it away; import the file again, it goes on from here"
+#: That of the records which were left when the import was undone while it ran.
+UNDONE = "not tried: this import was undone while it ran"
 
 
 @dataclass(frozen=True, slots=True)

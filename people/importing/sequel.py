@@ -5,7 +5,8 @@ In batches as people are. What is there already is skipped; what cannot be is to
 
 import datetime as dt
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 from uuid import UUID
@@ -16,7 +17,8 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from people.extensions import EXTENSIONS, ImportedTie, TieType
-from people.importing.log import ImportLog
+from people.importing.log import ImportLog, ImportStoppedError
+from people.importing.receipts import UNDONE
 from people.importing.sources.records import Meeting, Source, Tie, TypeName
 from people.interactions.days import plan_count
 from people.models import Interaction, Participation, Person
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 
 _BATCH = 100
 _MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_TIE_NOTES = 50, 200, 10_000, 1_000
+#: What one file may bring beside people.
+MAX_TYPES, MAX_MEETINGS, MAX_TIES = 200, 50_000, 50_000
 _NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
 
 
@@ -43,10 +47,11 @@ class Sequel:
         self.people: Mapping[str, UUID] = {}
         self.told: dict[str, list[str]] = {}
         self.writer = BatchWriter(owner)
+        self.is_undone = False
 
     def make_types(self) -> dict[str, UUID]:
         """The types that the file names, by name; those that are not there are made."""
-        wanted = [_tie_type(kind) for kind in self.source.types()]
+        wanted = [_tie_type(kind) for kind in self.source.types()[:MAX_TYPES]]
         found: dict[str, UUID] = {}
         if wanted:
             with account_write(self.owner):
@@ -56,23 +61,28 @@ class Sequel:
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
         self.people = people
-        for meetings in _batches(self.source.meetings()):
-            self._attempt([meeting.keys[0] for meeting in meetings], lambda rows=meetings: self._meet(rows))
-        for ties in _batches(self.source.ties()):
-            self._attempt([tie.key for tie in ties], lambda rows=ties: self._tie(rows, types))
+        for meetings in _batches(islice(self.source.meetings(), MAX_MEETINGS)):
+            self._attempt([meeting.keys[0] for meeting in meetings], partial(self._meet, meetings))
+        for ties in _batches(islice(self.source.ties(), MAX_TIES)):
+            self._attempt([tie.key for tie in ties], partial(self._tie, ties, types))
         self.writer.finish()
 
-    def _attempt(self, keys: Sequence[str], work: "object") -> None:
-        try:
-            with self.writer.attempt(), self.writer.batch():
-                work()  # type: ignore[operator]
-        except (StoppedError, DatabaseError):
-            # The people are written: what is missing beside them is told, and comes when the file is sent again.
-            log.exception("what an import tells beside people could not be written")
-        else:
-            return
+    def _attempt(self, keys: Sequence[str], work: Callable[[], None]) -> None:
+        told = UNDONE
+        if not self.is_undone:
+            try:
+                with self.writer.attempt(), self.writer.batch():
+                    work()
+            except ImportStoppedError:
+                self.is_undone = True
+            except (StoppedError, DatabaseError):
+                # The people are written: what is missing beside them is told, and comes when the file is sent again.
+                log.exception("what an import tells beside people could not be written")
+                told = _NOT_WRITTEN
+            else:
+                return
         for key in dict.fromkeys(keys):
-            self._tell(key, _NOT_WRITTEN)
+            self._tell(key, told)
 
     def _meet(self, meetings: Sequence[Meeting]) -> None:
         rows = [(meeting, self._those_of(meeting)) for meeting in meetings]
@@ -157,6 +167,17 @@ class Sequel:
         said = self.told.setdefault(key, [])
         if text not in said:
             said.append(text)
+
+
+def beyond_bounds(source: Source) -> Iterator[tuple[str, str]]:
+    """What a file has too much of, and how much of it was left out."""
+    for name, count, most in (
+        ("relationship types", len(source.types()), MAX_TYPES),
+        ("interactions", sum(1 for _ in source.meetings()), MAX_MEETINGS),
+        ("relationships", sum(1 for _ in source.ties()), MAX_TIES),
+    ):
+        if count > most:
+            yield name, f"{count - most:,} of them were left out: of one file {most:,} are taken"
 
 
 def _tie_type(kind: TypeName) -> TieType:

@@ -1,21 +1,23 @@
 """Undoing an import: what it made goes, what it changed is put back, as far as nobody has edited it since."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.account_lock import account_lock, account_write
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock, account_write
 from contacts_project.kernel.ownership.batches import BatchWriter
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.dates import schedule
 from people.extensions import EXTENSIONS
-from people.importing.log import fingerprints
+from people.importing.fingerprints import fingerprints
 from people.models import (
     ContactImport,
     Group,
@@ -26,6 +28,7 @@ from people.models import (
     Participation,
     Person,
 )
+from people.models.own_writes import OwnWrites
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import NameParts, display_name
 from people.services.group_lifecycle import delete_group
@@ -36,6 +39,8 @@ from people.vocabularies import RecordKind
 
 _EDITED = "this person was edited since the import"
 _BATCH = 100
+# A batch takes less; of an undo whose process died another may go on after this.
+_LEASE = dt.timedelta(minutes=1)
 
 
 class ImportUndoneError(DomainError):
@@ -50,6 +55,12 @@ class ImportTooOldError(DomainError):
     message = "This import is too old to be undone."
 
 
+class UndoUnderWayError(DomainError):
+    """One undo at a time: two would each tell half of what became of the people."""
+
+    message = "This import is being undone already: try again in a minute."
+
+
 @dataclass(slots=True)
 class Undone:
     """How many people went to the trash, and who keeps what the import brought: (id, name, reason)."""
@@ -59,104 +70,120 @@ class Undone:
 
 
 def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> Undone:
-    """Take back what an import brought, in short transactions; killed half way, it goes on when it is asked again.
+    """Take back what an import brought, in short transactions; an import that still runs writes no more.
 
-    Raises MissingError, ImportUndoneError, ImportTooOldError.
+    Killed half way, it goes on when it is asked again. Raises MissingError, ImportUndoneError, ImportTooOldError,
+    UndoUnderWayError.
     """
-    row = ContactImport.objects.owned_by(owner).find(import_id)
-    if row.undone_at is not None:
-        raise ImportUndoneError
-    if row.created_at < retention_cutoff(now):
-        raise ImportTooOldError
-    run = _Undoing(owner, row, now)
-    run.drop_ties()
-    for records in iter(run.next_people, []):
-        run.undo_people(records)
-    run.drop_groups()
-    with account_lock(owner):
-        ContactImport.objects.owned_by(owner).filter(pk=row.pk).update(undone_at=now)
+    run = _Undoing(owner, import_id, now)
+    with run.claim(import_id):
+        run.drop_all(RecordKind.INTERACTION, run.drop_interactions)
+        run.drop_all(RecordKind.RELATIONSHIP, run.drop_pairs)
+        run.drop_all(RecordKind.PERSON, run.undo_people)
+        run.drop_all(RecordKind.GROUP, run.drop_groups)
     run.writer.finish()
     return run.result
 
 
 class _Undoing:
-    def __init__(self, owner: User, row: ContactImport, now: dt.datetime) -> None:
-        self.owner, self.row, self.now = owner, row, now
+    """One undo. `own` are the writes of the import, this undo's own included: they are nobody's edits."""
+
+    def __init__(self, owner: User, import_id: UUID, now: dt.datetime) -> None:
+        self.owner, self.now = owner, now
         self.writer = BatchWriter(owner)
         self.result = Undone()
-        self.records = ImportedRecord.objects.owned_by(owner).filter(contact_import=row)
-        # Looked at before anything is taken back, which is no edit.
-        self.edited = self._edited_beside()
+        self.own = OwnWrites(())
+        self.rows = ContactImport.objects.owned_by(owner).filter(pk=import_id)
+        self.records = ImportedRecord.objects.owned_by(owner).filter(contact_import=import_id)
 
-    def drop_ties(self) -> None:
-        """Interactions and relationships that it made."""
-        for kind, drop in (
-            (RecordKind.INTERACTION, self._drop_interactions),
-            (RecordKind.RELATIONSHIP, self._drop_pairs),
-        ):
-            while records := list(self.records.filter(kind=kind).order_by("id")[:_BATCH]):
-                with self.writer.batch(), account_write(self.owner):
-                    drop([record.record_id for record in records])
-                    self._forget(records)
+    @contextmanager
+    def claim(self, import_id: UUID) -> Iterator[None]:
+        """Hold the import by a lease, which each batch renews. Then it is undone; what fails gives the lease back."""
+        with account_lock(self.owner):
+            row = self.rows.find(import_id)
+            if row.undone_at is not None:
+                raise ImportUndoneError
+            if row.created_at < retention_cutoff(self.now):
+                raise ImportTooOldError
+            if row.undo_until and row.undo_until > timezone.now():
+                raise UndoUnderWayError
+            self.rows.update(undo_until=timezone.now() + _LEASE)
+        undone_at = None
+        try:
+            yield
+            undone_at = self.now
+        finally:
+            with account_lock(self.owner):
+                ended = {"undo_until": timezone.now(), "undone_at": undone_at, "updated_at": timezone.now()}
+                self.rows.filter(undone_at=None).update(**ended)
 
-    def next_people(self) -> list[ImportedRecord]:
-        return list(self.records.filter(kind=RecordKind.PERSON).order_by("id")[:_BATCH])
+    def drop_all(self, kind: RecordKind, drop: Callable[[list[ImportedRecord], AccountWrite], None]) -> None:
+        """Whatever there is of a kind, some at a time; records of what was taken back are forgotten with it."""
+        records = self.records.filter(kind=kind).order_by("id")
+        while records.exists():
+            with self.writer.batch(), account_write(self.owner) as write:
+                self._hold(write)
+                some = list(records[:_BATCH])
+                drop(some, write)
+                self.records.filter(pk__in=[record.pk for record in some]).delete()
 
-    def undo_people(self, records: list[ImportedRecord]) -> None:
-        with self.writer.batch(), account_write(self.owner) as write:
-            active = Person.objects.owned_by(self.owner).active()
-            people = {person.pk: person for person in active.filter(pk__in=[row.record_id for row in records])}
-            now = fingerprints(self.owner.pk, people.values())
-            there = [row for row in records if row.record_id in people]
-            untouched = [
-                row for row in there if row.fingerprint == now[row.record_id] and row.record_id not in self.edited
-            ]
-            for row in there:
-                if row not in untouched:
-                    person = people[row.record_id]
-                    self.result.kept.append((person.pk, self._name_of(person), _EDITED))
-            gone = [row.record_id for row in untouched if row.is_new]
-            self.result.removed += delete_people(owner=self.owner, person_ids=gone, options={}, now=self.now)
-            writer = PersonWriter(self.owner, write, self.now)
-            for row in untouched:
-                if not row.is_new:
-                    self._put_back(writer, people[row.record_id], row.before)
-            writer.flush()
-            self._forget(records)
+    def undo_people(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+        """Whom it made goes to the trash, who was there before is as before; who was edited since stays."""
+        active = Person.objects.owned_by(self.owner).active()
+        people = {person.pk: person for person in active.filter(pk__in=[row.record_id for row in records])}
+        now = fingerprints(self.owner.pk, people.values())
+        edited = self._edited_beside(people)
+        writer, gone = PersonWriter(self.owner, write, self.now), []
+        for row in records:
+            person = people.get(row.record_id)
+            if person is None:
+                continue
+            if row.fingerprint != now[person.pk] or person.pk in edited:
+                self.result.kept.append((person.pk, self._name_of(person), _EDITED))
+            elif row.is_new:
+                gone.append(person.pk)
+            else:
+                self._put_back(writer, person, row.before)
+        self.result.removed += delete_people(owner=self.owner, person_ids=gone, options={}, now=self.now)
+        writer.flush()
 
-    def drop_groups(self) -> None:
-        """Those that it made and in which nobody is left."""
-        with self.writer.batch(), account_write(self.owner):
-            records = list(self.records.filter(kind=RecordKind.GROUP))
-            members = Membership.objects.owned_by(self.owner).filter(group=OuterRef("pk"), person__deleted_at=None)
-            groups = Group.objects.owned_by(self.owner).active().filter(pk__in=[row.record_id for row in records])
-            for group in groups.exclude(Exists(members)):
-                delete_group(group=group, with_people=False, now=self.now)
-            self._forget(records)
+    def drop_interactions(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+        """Those that nobody has changed since."""
+        active = Interaction.objects.owned_by(self.owner).active()
+        rows = active.filter(pk__in=[row.record_id for row in records]).values_list("pk", "revision")
+        mine = [key for key, revision in rows if revision in self.own]
+        delete_interactions(owner=self.owner, interaction_ids=mine, now=self.now)
+
+    def drop_pairs(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+        """Relationships that nobody has changed since."""
+        for extension in EXTENSIONS:
+            extension.untie(self.owner.pk, [row.record_id for row in records], self.own, self.now)
+
+    def drop_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+        """Those in which nobody is left."""
+        members = Membership.objects.owned_by(self.owner).filter(group=OuterRef("pk"), person__deleted_at=None)
+        groups = Group.objects.owned_by(self.owner).active().filter(pk__in=[row.record_id for row in records])
+        for group in groups.exclude(Exists(members)):
+            delete_group(group=group, with_people=False, now=self.now)
+
+    def _hold(self, write: AccountWrite) -> None:
+        """Renew the lease, and count the write that begins here among the import's own."""
+        self.own = self.rows.get().writes()
+        self.own.add(write.revision)
+        self.rows.update(own_revisions=self.own.ranges, undo_until=write.now + _LEASE)
 
     def _name_of(self, person: Person) -> str:
         parts = NameParts(*(getattr(person, column) for column in NAME_COLUMNS))
         return display_name(parts, order=self.owner.name_order, form=self.owner.name_display_format)
 
-    def _edited_beside(self) -> set[UUID]:
-        """The people with whom something has been noted, or whom something ties to somebody, since the import."""
-        since = self.row.last_revision
-        interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=since)
-        rows = Participation.objects.owned_by(self.owner).filter(interaction__in=interactions)
-        edited = set(rows.values_list("person_id", flat=True))
+    def _edited_beside(self, keys: Collection[UUID]) -> set[UUID]:
+        """Those with whom something has been noted, or whom something ties to somebody, since the import began."""
+        interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=self.own.since)
+        rows = Participation.objects.owned_by(self.owner).filter(person__in=keys, interaction__in=interactions)
+        told = list(rows.values_list("person_id", "interaction__revision"))
         for extension in EXTENSIONS:
-            edited |= set(extension.tied_since(self.owner.pk, since))
-        return edited
-
-    def _drop_interactions(self, keys: list[UUID]) -> None:
-        mine = (
-            Interaction.objects.owned_by(self.owner).active().filter(pk__in=keys, revision__lte=self.row.last_revision)
-        )
-        delete_interactions(owner=self.owner, interaction_ids=list(mine.values_list("pk", flat=True)), now=self.now)
-
-    def _drop_pairs(self, keys: list[UUID]) -> None:
-        for extension in EXTENSIONS:
-            extension.untie(self.owner.pk, keys, self.row.last_revision, self.now)
+            told += extension.tied_since(self.owner.pk, keys, self.own.since)
+        return {key for key, revision in told if revision not in self.own}
 
     def _put_back(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:
         """Somebody who was there before, as it was."""
@@ -177,9 +204,6 @@ class _Undoing:
             row.date, row.updated_at = dt.date.fromisoformat(was["date"]), self.now
             schedule.plan_date(row, writer.clock, self.now)
             row.save()
-
-    def _forget(self, records: Iterable[ImportedRecord]) -> None:
-        ImportedRecord.objects.owned_by(self.owner).filter(pk__in=[row.pk for row in records]).delete()
 
 
 def owners_of_old_imports(now: dt.datetime) -> list[UUID]:

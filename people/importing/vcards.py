@@ -16,10 +16,12 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.storage import StorageAwayError
 from contacts_project.kernel.unavailable import is_unavailable
-from people.importing.batch import PLAN_LIMIT, Batch, Item, Picture, Rehearsal, uid_spellings
+from people.importing.batch import PLAN_LIMIT, Batch
 from people.importing.card_groups import GroupPlan
-from people.importing.log import ImportLog
-from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, Outcome
+from people.importing.known import Item, Picture, uid_spellings
+from people.importing.log import ImportLog, ImportStoppedError
+from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
+from people.importing.rehearsal import Rehearsal
 from people.models import Person
 from people.photos.files import content_hash, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 _BATCH_CARDS = 100
 _BATCH_PHOTOS = 50
+_KEPT_PHOTOS = 8
 
 
 def import_cards(
@@ -72,8 +75,9 @@ class _Session:
     def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, rehearsal: Rehearsal | None) -> None:
         self.owner, self.now = owner, now
         self.log, self.rehearsal = log, rehearsal
-        self.seen: frozenset[str] = frozenset()
-        self.pixels = PixelBudget()
+        self.seen: set[str] = set()
+        self.is_undone = False
+        self.pictures = _Pictures()
         self.writer = BatchWriter(owner)
         self.group_items: list[Item] = []
 
@@ -83,7 +87,7 @@ class _Session:
         columns = getattr(result, "columns", {})
         item = Item(result, result.card, reasons=list(result.warnings), columns=columns)
         if result.card.photo and not result.card.is_group:
-            item.picture = _picture(result.card.photo, self.pixels, item.reasons)
+            item.picture = self.pictures.of(result.card.photo, item.reasons)
             item.card = without_photo(item.card, is_taken=item.picture is not None)
         return item
 
@@ -92,13 +96,18 @@ class _Session:
             return []
         try:
             with self.writer.attempt():
-                return self._store(items)
+                if not self.is_undone:
+                    return self._store(items)
+        except ImportStoppedError:
+            self.is_undone = True
         except StoppedError:
             return [_failed(item, NOT_TRIED) for item in items]
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
             logger.exception("a batch of an import failed")
+        if self.is_undone:
+            return [_failed(item, UNDONE) for item in items]
         if len(items) == 1:
             return [_failed(items[0], "this record could not be stored")]
         return [outcome for item in items for outcome in self.store([item])]
@@ -118,13 +127,13 @@ class _Session:
             self._write(batch)
         else:
             batch.plan()
-        self.seen = frozenset(batch.seen)
+        self.seen |= batch.people.met
         return batch.outcomes
 
     def _write(self, batch: Batch) -> None:
         with self.writer.batch():
             batch.plan()
-            if batch.has_changes:
+            if batch.changed:
                 with account_write(self.owner) as write:
                     batch.write(write)
 
@@ -157,11 +166,28 @@ def _failed(item: Item, reason: str) -> Outcome:
     return Outcome(item.result.index, item.result.name, ERROR, reason=reason)
 
 
-def _picture(data: bytes, budget: PixelBudget, reasons: list[str]) -> Picture | None:
-    """The photo as it is stored. Its own hash counts too: an export holds what is stored already."""
-    try:
-        jpeg = as_stored(data, budget)
-    except PictureRefusedError as refusal:
-        reasons.append(f"the photo was left out: {refusal}")
+class _Pictures:
+    """Photos of one file as they are stored. Contacts in a row may share one: it is made once."""
+
+    def __init__(self) -> None:
+        self._budget = PixelBudget()
+        self._recent: dict[bytes, Picture | PictureRefusedError] = {}
+
+    def of(self, data: bytes, reasons: list[str]) -> Picture | None:
+        if data not in self._recent:
+            if len(self._recent) >= _KEPT_PHOTOS:
+                self._recent.pop(next(iter(self._recent)))
+            self._recent[data] = self._made(data)
+        made = self._recent[data]
+        if isinstance(made, Picture):
+            return made
+        reasons.append(f"the photo was left out: {made}")
         return None
-    return Picture(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))
+
+    def _made(self, data: bytes) -> Picture | PictureRefusedError:
+        """Its own hash counts, too: an export holds what is stored already."""
+        try:
+            jpeg = as_stored(data, self._budget)
+        except PictureRefusedError as refusal:
+            return refusal
+        return Picture(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))

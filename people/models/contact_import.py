@@ -10,13 +10,17 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
     owner_without_index,
 )
+from people.models.own_writes import OwnWrites
 from people.vocabularies import ImportSource, RecordKind
 
 
 class ContactImport(OwnedModel):
-    """One file that was imported; the counts are those of its receipt, set when it has ended.
+    """One file that was imported; the counts follow its batches, and are those of its receipt once it has ended.
 
-    `last_revision` is that of the account's last write by it: what was made or changed later is somebody's edit.
+    `own_revisions` are the account's writes by it, and by its undo, for people.importing.own_writes: what others made
+    or changed since is somebody's edit. `undo_until` is set by an undo, and from then on the import writes no more: in
+    the future it is the lease of an undo under way, in the past that of one that has ended or was cut off.
+    `last_revision`: of imports by older versions, which kept no more.
     """
 
     owner = owner_without_index()
@@ -26,7 +30,10 @@ class ContactImport(OwnedModel):
     updated = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
     errors = models.PositiveIntegerField(default=0)
-    last_revision = models.BigIntegerField(default=0)
+    own_revisions = models.JSONField(default=list, db_default=[])
+    last_revision = models.BigIntegerField(default=0, db_default=0)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    undo_until = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
 
     unscoped = UnscopedManager["ContactImport", OwnedQuerySet["ContactImport"]](OwnedQuerySet)
@@ -35,6 +42,10 @@ class ContactImport(OwnedModel):
     class Meta:
         constraints = [one_of(ImportSource, "source", name="contact_import_source_known")]
         indexes = [models.Index(fields=["owner", "created_at", "id"], name="contact_import_list")]
+
+    def writes(self) -> OwnWrites:
+        """Its own, and those of its undo."""
+        return OwnWrites(self.own_revisions or [[0, self.last_revision]])
 
 
 class ImportedRecord(OwnedModel):

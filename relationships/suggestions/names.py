@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from people.duplicates.keys import name_blocks, name_key
 from people.duplicates.similarity import THRESHOLD, identity, similarity
-from people.importing.batch import uid_spellings
+from people.importing.known import uid_spellings
 from people.models import LookupKey, Person
 from people.names import COLUMNS, NameParts, display_name
 

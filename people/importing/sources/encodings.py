@@ -23,6 +23,9 @@ _MARKS = (
 # few accents in much ASCII fit many.
 _OLD = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
 _NAMES = {"utf-8-sig": "utf-8", "cp932": "shift_jis", "cp949": "euc-kr", "euc_jp": "euc-jp", "utf_8": "utf-8"}
+# Of bytes that are no text about a tenth are controls. A text may have one or the other: they are taken out and told.
+_CONTROL = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_MAX_CONTROLS = 1 / 20
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -36,6 +39,14 @@ def detect_encoding(file: BinaryIO) -> str:
     if head[:200].count(0) > len(head[:200]) // 3:
         return "utf-16-le" if head[1:200:2].count(0) > head[0:200:2].count(0) else "utf-16-be"
     return "utf-8" if _is_utf8(file, head) else _likeliest(file)
+
+
+def is_text(file: BinaryIO, codec: str) -> bool:
+    """Whether the beginning of a file reads as text; pictures, archives and the like do not."""
+    file.seek(0)
+    head = codecs.getincrementaldecoder(codec)(errors="replace").decode(file.read(_CHUNK))
+    controls = len(_CONTROL.findall(head))
+    return controls < 2 or controls <= len(head) * _MAX_CONTROLS
 
 
 def shown_name(codec: str) -> str:

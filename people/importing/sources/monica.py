@@ -59,6 +59,7 @@ class Monica:
             text_of(kind, "uuid"): object_of(kind, "properties") for kind in objects_of(instance, "contact_field_types")
         }
         self.photos = _by_uuid(lists.get("photo", ()))
+        self.decoded: dict[str, bytes | None] = {}
         self.activities = _by_uuid(lists.get("activity", ()))
         self.pairs = [object_of(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
         self.account, self.lists = account, lists
@@ -133,10 +134,15 @@ class Monica:
         self._keep_in_touch(draft, text_of(said, "stay_in_touch_frequency"))
         if flag_of(said, "is_starred"):
             draft.warn("its star has no place here and was left out")
-        photo = self.photos.get(text_of(object_of(said, "avatar"), "avatar_photo"), {})
-        if data := text_of(photo, "dataUrl"):
-            draft.photo = decode_data_uri(data.removeprefix("data:"))
+        draft.photo = self._photo(text_of(object_of(said, "avatar"), "avatar_photo"))
         self._hanging(draft, lists_of(contact))
+
+    def _photo(self, uuid: str) -> bytes | None:
+        """Decoded once, however many contacts name it."""
+        if uuid not in self.decoded:
+            data = text_of(self.photos.get(uuid, {}), "dataUrl")
+            self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
+        return self.decoded[uuid]
 
     def _days(self, draft: Draft, said: Record) -> None:
         birth, death, met = (object_of(said, name) for name in ("birthdate", "deceased_date", "first_met_date"))

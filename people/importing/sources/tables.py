@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.encodings import detect_encoding, read_lines, shown_name
+from people.importing.sources.encodings import detect_encoding, is_text, read_lines, shown_name
 
 #: A file of more rows than this is no address book; what follows is not read.
 MAX_ROWS = 20_000
@@ -79,6 +79,8 @@ def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
     Raises FieldError where there is none.
     """
     codec = detect_encoding(file)
+    if not is_text(file, codec):
+        raise FieldError("file", "This is no text. Save a spreadsheet as CSV first.")
     lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
     preamble = _header_line(lines, header) if header else 0
     delimiter = _sniff(lines[preamble:])

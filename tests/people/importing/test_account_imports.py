@@ -3,12 +3,15 @@
 import base64
 import io
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
 
 from accounts.models import User
 from people.importing.sources.monica_sql import read_tables
+from people.photos import images
+from people.photos.images import PixelBudget
 from tests.client import Client
 from tests.people.importing.uploads import counts, people_of, send
 from tests.pictures import picture
@@ -161,6 +164,23 @@ def interactions(client: Client) -> set[tuple[str, str | None, int]]:
 def ties(client: Client) -> set[tuple[str, str, str]]:
     rows = client.ok("GET", "/api/relationships")["relationships"]
     return {(row["person"]["name"], row["relationshipType"]["label"], row["relatedPerson"]["name"]) for row in rows}
+
+
+def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+
+    def as_stored(data: bytes, budget: PixelBudget) -> bytes:
+        made.append(data)
+        return images.as_stored(data, budget)
+
+    monkeypatch.setattr("people.importing.vcards.as_stored", as_stored)
+    document = monica()
+    [ada, *_] = document["account"]["data"][0]["values"]
+    others = [{**ada, "uuid": str(uuid4()), "properties": {**ada["properties"], "first_name": name}} for name in "XYZ"]
+    document["account"]["data"][0]["values"] += others
+    send(api, "monica", orjson.dumps(document))
+    assert [person["photo"] is not None for person in people_of(api).values()].count(True) == 4
+    assert len(made) == 1
 
 
 def test_monicas_document(api: Client, alice: User) -> None:

@@ -91,6 +91,17 @@ def test_a_dry_run_says_the_same_and_writes_nothing(api: Client, alice: User) ->
     assert counts(send(api, "csv", data)) == counts(dry)
 
 
+def test_a_dry_run_counts_reminders_of_earlier_batches(api: Client, settings: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("people.importing.vcards._BATCH_CARDS", 1)
+    settings.SAAS_MODE = True
+    settings.PLAN_LIMITS = {"FREE": {"people": 9, "groups": 9, "reminders": 1, "templates": 1}}
+    data = "Name,contactReminderEnabled\nAda,yes\nBob,yes\n"
+    reasons = [
+        [result.get("reason") for result in send(api, "csv", data, dryRun=dry)["results"]] for dry in ("true", "")
+    ]
+    assert reasons[0] == reasons[1] == [None, "your plan allows 1 reminders: its contact reminder is off"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252", "cp1251", "shift_jis"])
 def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
     name, city = {"cp1251": ("Фёдор Достоевский", "Москва"), "shift_jis": ("山田太郎", "東京都千代田区")}.get(

@@ -71,7 +71,14 @@ def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:
     wide = send(api, "csv", "Name,Email\nAda," + "," * tables.MAX_COLUMNS + "\nBob,\n")
     assert (wide["imported"], wide["errorMessages"]) == (1, ["Row 1: the row has more than 1,000 cells"])
     empty = send(api, "csv", "Name,Email\n")
-    assert (empty["success"], empty["errors"]) == (True, 0)
+    assert (empty["success"], empty["errors"], empty["importId"]) == (True, 0, None)
+    assert len(api.ok("GET", "/api/imports")["imports"]) == 1
+    for junk in (
+        b"PK\x03\x04" + bytes(range(256)) * 40,
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+        b"\xd0\xcf\x11\xe0" + bytes(500),
+    ):
+        assert send(api, "csv", junk, status=400)["details"][0]["field"] == "file"
 
 
 def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
@@ -82,3 +89,20 @@ def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
     account = {"exportDate": "2026-01-01", "people": [{"id": "a", "name": "Ada"}], "journalEntries": entries}
     assert send(api, "nametag", json.dumps(account))["imported"] == 1
     assert len(api.ok("GET", "/api/interactions")["interactions"]) == 1
+
+
+def test_what_a_file_brings_beside_people_is_bounded(api: Client, monkeypatch: Any) -> None:
+    for name in ("MAX_TYPES", "MAX_MEETINGS", "MAX_TIES"):
+        monkeypatch.setattr(f"people.importing.sequel.{name}", 1)
+    ties = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]
+    people = [{"id": "a", "name": "Ada", "relationships": ties}, {"id": "b", "name": "Bob"}]
+    entries = [{"date": f"2020-01-0{day}", "title": "A day", "peopleIds": ["a"]} for day in (1, 2, 3)]
+    account = {"exportDate": "2026-01-01", "people": people, "journalEntries": entries}
+    receipt = send(api, "nametag", json.dumps(account))
+    assert send(api, "nametag", json.dumps(account), dryRun="true")["skipped"] == 5
+    assert [(result["name"], result["reason"]) for result in receipt["results"][2:]] == [
+        (name, f"{count} of them were left out: of one file 1 are taken")
+        for name, count in (("relationship types", 1), ("interactions", 2), ("relationships", 1))
+    ]
+    assert len(api.ok("GET", "/api/interactions")["interactions"]) == 1
+    assert len(api.ok("GET", "/api/relationships")["relationships"]) == 2

@@ -1,12 +1,15 @@
 """Undoing an import: what it made goes, what it changed is put back, what somebody edited since stays."""
 
 import datetime as dt
+import io
+from itertools import islice
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from people.importing.files import FileImport, Upload
 from people.importing.undo import undo_import
 from people.models import ContactImport, ImportedRecord
 from people.trash.purge import purge_deleted
@@ -78,9 +81,55 @@ def test_killed_half_way_it_goes_on(api: Client, alice: User, monkeypatch: pytes
     receipt = send(api, "csv", f"Name,Email,Group\n{rows}")
     row = ContactImport.objects.owned_by(alice).find(receipt["importId"])
     with monkeypatch.context() as patch:
-        patch.setattr("people.importing.undo._Undoing.drop_groups", lambda self: 1 / 0)
+        patch.setattr("people.importing.undo._Undoing.drop_groups", lambda *args: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             undo_import(owner=alice, import_id=row.pk, now=timezone.now())
     assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
     assert people_of(api) == {}
     assert api.ok("GET", "/api/groups")["groups"] == []
+
+
+def running(owner: User, data: str) -> FileImport:
+    return FileImport(owner=owner, upload=Upload(source="csv", file=io.BytesIO(data.encode())), now=timezone.now())
+
+
+ROWS = "".join(f"P{n},p{n}@example.org,\n" for n in range(250))
+
+
+def test_an_edit_while_it_runs_is_not_the_imports(api: Client, alice: User) -> None:
+    data = f"Name,Email,Phone\n{ROWS}P1,p1@example.org,+44 1\nP2,p2@example.org,+44 2\n"
+    outcomes = running(alice, data).run()
+    ids = [outcome.person_id for outcome in islice(outcomes, 100)]
+    api.ok("PUT", f"/api/people/{ids[1]}", {"nickname": "Edited"})
+    body = {"personIds": [str(ids[3])], "kind": "CALL", "at": "2026-01-01T10:00:00Z"}
+    api.ok("POST", "/api/interactions", body, status=201)
+    assert [outcome.status for outcome in outcomes][-2:] == ["updated", "updated"]
+    [row] = api.ok("GET", "/api/imports")["imports"]
+    assert (row["imported"], row["updated"]) == (250, 2)
+    answer = undo(api, row["id"])
+    assert answer["removed"] == 248
+    assert {kept["personId"] for kept in answer["kept"]} == {str(ids[1]), str(ids[3])}
+    assert set(people_of(api)) == {"P1", "P3"}
+
+
+def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
+    outcomes = running(alice, f"Name,Email,Phone\n{ROWS}").run()
+    assert len(list(islice(outcomes, 100))) == 100
+    [row] = api.ok("GET", "/api/imports")["imports"]
+    assert (row["imported"], row["endedAt"]) == (100, None)
+    assert undo(api, row["id"])["removed"] == 100
+    assert {outcome.reason for outcome in outcomes} == {"not tried: this import was undone while it ran"}
+    assert people_of(api) == {}
+    [row] = api.ok("GET", "/api/imports")["imports"]
+    assert row["undoneAt"]
+    assert row["endedAt"]
+    assert (row["imported"], row["errors"]) == (100, 150)
+
+
+def test_an_import_is_undone_by_one_at_a_time(api: Client, alice: User) -> None:
+    receipt = send(api, "csv", DATA)
+    row = ContactImport.objects.owned_by(alice).filter(pk=receipt["importId"])
+    row.update(undo_until=timezone.now() + dt.timedelta(seconds=30))
+    assert undo(api, receipt["importId"], 409)["code"] == "busy"
+    row.update(undo_until=timezone.now() - dt.timedelta(seconds=30))
+    assert undo(api, receipt["importId"])["removed"] == 3

@@ -1,0 +1,45 @@
+"""What people are, each in one text, by which it is seen whether somebody has edited them."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from people import field_table
+from people.entries import SHAPES
+from people.models import ImportantDate, Membership, Person
+from people.services.person_dates import DATE_FIELDS
+
+#: Of somebody who was edited: no fingerprint is like it.
+EDITED = "edited"
+# What interactions make of the last contact is theirs; what the user typed is in `contact_before`.
+_SCALARS = (*(field.attribute for field in field_table.SCALARS if field.name != "lastContact"), "contact_before")
+
+
+def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
+    """What people are, each in one text: the same as long as nobody edits them, their dates or groups.
+
+    What the geocoder adds is no edit, nor is what follows from interactions.
+    """
+    rows = {person.pk: person for person in people}
+    dates: dict[UUID, list[Any]] = defaultdict(list)
+    active = ImportantDate.objects.owned_by(owner_id).active().filter(person__in=rows)
+    for person_id, *values in active.order_by("id").values_list("person_id", *DATE_FIELDS):
+        dates[person_id].append(values)
+    groups: dict[UUID, list[str]] = defaultdict(list)
+    memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
+    for person_id, group_id in memberships.values_list("person_id", "group_id"):
+        groups[person_id].append(str(group_id))
+    return {key: _digest([_said(person), dates[key], groups[key]]) for key, person in rows.items()}
+
+
+def _said(person: Person) -> list[Any]:
+    documents = ([[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in SHAPES.items())
+    return [*(getattr(person, name) for name in _SCALARS), *documents]
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(orjson.dumps(value)).hexdigest()
