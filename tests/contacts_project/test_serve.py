@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +18,6 @@ import requests
 
 from contacts_project.data_folder import readable_by_others
 from contacts_project.processes import supervisor
-from tests.databases import migrated_file
 from tests.mailbox import smtp_server
 
 ROOT = Path(__file__).parents[2]
@@ -41,18 +39,10 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def instance(tmp_path: Path, django_db_setup: None) -> Iterator[Instance]:
-    """One that the test may stop, on a database that was migrated before."""
-    with serving(migrated_folder(tmp_path)) as served:
+def instance(tmp_path: Path) -> Iterator[Instance]:
+    """One that the test may stop."""
+    with serving(tmp_path / "data") as served:
         yield served
-
-
-def migrated_folder(path: Path) -> Path:
-    """A data folder whose database was migrated before; for tests that have asked for django_db_setup."""
-    data = path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(migrated_file(), data / "contacts.sqlite3")
-    return data
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +113,8 @@ def register(instance: Instance, folder: Path) -> str:
     return token.group()
 
 
-def test_the_first_reminder_of_the_docs_arrives_and_stopping_ends_all(tmp_path: Path, django_db_setup: None) -> None:
-    with smtp_server() as mailbox, serving(migrated_folder(tmp_path), EMAIL_URL=mailbox.url) as instance:
+def test_the_first_reminder_of_the_docs_arrives_and_stopping_ends_all(tmp_path: Path) -> None:
+    with smtp_server() as mailbox, serving(tmp_path / "data", EMAIL_URL=mailbox.url) as instance:
         script = shell_blocks("A first reminder by mail", "docs/running.md")[-1]
         script = script.replace("http://127.0.0.1:8000", instance.base)
         run_shell(f"token={register(instance, tmp_path)}\n{script}", tmp_path)

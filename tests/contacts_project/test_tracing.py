@@ -8,7 +8,7 @@ from typing import Any
 import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.contacts_project.test_serve import migrated_folder, serving
+from tests.contacts_project.test_serve import serving
 from tests.loopback import Recorder, recording_server
 from tests.workers import ROOT
 
@@ -35,7 +35,7 @@ def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_s
     tmp_path: Path, django_db_setup: None
 ) -> None:
     with recording_server() as collector:
-        with serving(migrated_folder(tmp_path), OTEL_EXPORTER_OTLP_ENDPOINT=collector.url) as instance:
+        with serving(tmp_path / "data", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url) as instance:
             account = {"email": "quibble@example.org", "password": "Correct-Horse-9", "name": "Quibblethorpe"}
             headers = {"X-Request-ID": "of-the-registration"}
             address = f"{instance.base}/api/auth/register"

@@ -5,7 +5,6 @@ Each instance is one process of tests.contacts_project.backup.probe: starting on
 
 import datetime as dt
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from django.utils import timezone
 from tests.builders import PASSWORD
 from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import photos_of, rows_of
-from tests.databases import migrated_database, migrated_file
+from tests.databases import empty_database
 from tests.workers import database_url
 
 KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
@@ -63,13 +62,10 @@ class Instance:
 
 
 @pytest.fixture
-def other_databases(tmp_path: Path, django_db_setup: None) -> Iterator[list[str]]:
-    """The URLs of two databases without rows: of SQLite, and of this server's kind."""
-    sqlite = tmp_path / "other.sqlite3"
-    if migrated_file().exists():  # the run on SQLite came first
-        shutil.copy(migrated_file(), sqlite)
-    with migrated_database("drill") as again:
-        yield [f"sqlite:///{sqlite}", again]
+def other_databases(tmp_path: Path) -> Iterator[list[str]]:
+    """The URLs of two new databases: of SQLite, and of this server's kind."""
+    with empty_database("drill") as again:
+        yield [f"sqlite:///{tmp_path}/other.sqlite3", again]
 
 
 @pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="sees both directions from PostgreSQL")

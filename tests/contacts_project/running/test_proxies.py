@@ -14,7 +14,7 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
-from tests.contacts_project.test_serve import Instance, migrated_folder, serving
+from tests.contacts_project.test_serve import Instance, serving
 from tests.loopback import PrivateCA, closed_port
 from tests.workers import ROOT
 
@@ -116,7 +116,7 @@ def proxied(
     text = text.replace("127.0.0.1:8001", f"127.0.0.1:{closed_port()}").replace("listen 80;", f"listen {plain};")
     text = text.replace("listen 443 ", f"listen 127.0.0.1:{port} ")
     text = "".join(line for line in text.splitlines(keepends=True) if "listen [::]" not in line)
-    with serving(migrated_folder(tmp_path), BASE_URL=base, TRUSTED_PROXY_COUNT="1") as instance:
+    with serving(tmp_path / "data", BASE_URL=base, TRUSTED_PROXY_COUNT="1") as instance:
         text = text.replace("127.0.0.1:8000", instance.base.removeprefix("http://")) + f"#https {port}\n"
         with {"nginx": nginx, "caddy": caddy}[request.param](tmp_path, text, certificate):
             wait_for(port)
