@@ -70,7 +70,7 @@ class Batch:
         self._user_id: UUID = user.pk
         self._meta = {name: request.META[name] for name in _KEPT_META if name in request.META}
         self._room = MOST_KEPT_BYTES if "Idempotency-Key" in request.headers else MOST_BYTES
-        self._ends_at = time.monotonic() + (MOST_ATOMIC_SECONDS if atomic else MOST_SECONDS)
+        self._ends_at = time.monotonic() + MOST_SECONDS
         self._target: dict[str, Any] = {}
         self.shows_secret = False
         self.results: list[dict[str, Any]] = []
@@ -82,6 +82,7 @@ class Batch:
             self.results = [self._result(operation) for operation in self._operations]
             return
         with account_write(self._user):
+            self._ends_at = time.monotonic() + MOST_ATOMIC_SECONDS  # it may have stood in line for longer than that
             for operation in self._operations:
                 self.results.append(self._result(operation))
                 if self.results[-1]["status"] >= 400:

@@ -1,7 +1,11 @@
 """POST /api/batch: many requests in one, each answered as it would have been alone, or all of them or none."""
 
+import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from accounts.api.route_marks import is_in_batches
 from accounts.models import KeptAnswer, User
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.middleware import max_body_bytes
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.groups import GroupViewSet
 from people.models import Group, Person
 from tests.builders import make_person, make_token, make_user
@@ -382,6 +387,25 @@ def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPat
     [result] = run(api, group("One"))
     assert (result["status"], result["body"]["code"]) == (503, "unavailable")
     assert not Group.objects.owned_by(alice).exists()
+
+
+def test_an_atomic_batch_may_stand_in_line_for_longer_than_it_may_last(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = 0.0
+
+    @contextmanager
+    def behind_others(owner: User) -> Iterator[None]:
+        nonlocal waited
+        with account_write(owner):
+            waited = batch_runner.MOST_ATOMIC_SECONDS + 1
+            yield
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + waited, perf_counter=time.perf_counter)
+    monkeypatch.setattr(batch_runner, "time", clock)
+    monkeypatch.setattr(batch_runner, "account_write", behind_others)
+    body = {"operations": [group("One")], "atomic": True}
+    assert statuses(api.ok("POST", BATCH, body)["results"]) == [201]
 
 
 def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
