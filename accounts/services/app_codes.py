@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, get_random_string
 
 from accounts.models import ApiToken, AppCode, User
-from accounts.services.api_tokens import create_device_token
+from accounts.services.api_tokens import TooManyTokensError, create_device_token
 from accounts.services.credentials import BY_ADDRESS, SIGN_INS, InvalidCredentialsError, counting_refusals
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError
@@ -63,9 +63,13 @@ def exchange_app_code(
     found = AppCode.unscoped.rows().select_related("owner").filter(digest=_digest(code)).first()
     if found is None:
         raise InvalidGrantError
-    with account_write(found.owner):
-        row = AppCode.objects.owned_by(found.owner).filter(pk=found.pk).first()
-        made = _exchange(row, found.owner, verifier, name, scope, asked_at) if row else None
+    try:
+        with account_write(found.owner):
+            row = AppCode.objects.owned_by(found.owner).filter(pk=found.pk).first()
+            made = _exchange(row, found.owner, verifier, name, scope, asked_at) if row else None
+    except TooManyTokensError:
+        BY_ADDRESS.give_back(address)  # who is told so has proven who they are, as in a sign-in by password
+        raise
     if made is None:
         raise InvalidGrantError
     BY_ADDRESS.give_back(address)

@@ -99,6 +99,17 @@ def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, 
     assert device_of(made).ok("GET", "/api/auth/session")["user"]["email"] == "ada@example.org"
 
 
+def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
+    browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = told(come_back(browser, provider))["code"]
+    with monkeypatch.context() as patch:
+        patch.setattr("accounts.services.api_tokens.MOST_TOKENS", 0)
+        for _ in range(11):
+            assert exchange(code, status=409)["code"] == "too_many_tokens"
+    exchange(code)
+
+
 @pytest.mark.parametrize(
     "uri",
     [
