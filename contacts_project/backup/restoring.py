@@ -6,6 +6,7 @@ from typing import BinaryIO
 from django.apps import apps
 from django.db import Error, connection, transaction
 
+from accounts.feed.cursor import begin_histories
 from accounts.models import User
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.contents import Header, applied_migrations, known_migrations
@@ -80,6 +81,7 @@ def _fill(path: Path, key: str, checked: Checked) -> None:
                 _check_empty()
                 with without_triggers():
                     _load(file, key)
+                begin_histories()
                 reset_sequences()
         except Error as error:
             raise BackupError(f"The database refused it: {_first_line(error)}. Nothing was changed.") from error

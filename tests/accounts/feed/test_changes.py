@@ -9,6 +9,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts.feed.cursor import begin_histories
 from accounts.feed.kinds import feed_kinds
 from accounts.models import User
 from contacts_project.kernel.ownership.models import FeedModel
@@ -185,6 +186,18 @@ def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice:
     for days, status in ((119, 200), (122, 410)):
         with time_machine.travel(now + dt.timedelta(days=days), tick=False):
             assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == status
+
+
+def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(api: Client, alice: User) -> None:
+    copy = Copy(api)
+    begin_histories()
+    for _ in range(2):
+        copy.cursor = None
+        copy.catch_up()
+        api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
+        api.ok("GET", f"/api/changes?cursor={copy.cursor}")
+        begin_histories()
+        assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
 
 
 def test_a_cursor_from_beyond_a_restored_backup_has_expired(api: Client, alice: User) -> None:
