@@ -10,14 +10,20 @@ from contacts_client import connection
 
 from accounts.models import User
 from tests.builders import make_token, make_user
-from tests.clients.generator import NODE, PYTHON, ROUTES, TYPESCRIPT, generate_python, generate_typescript, run
+from tests.clients.generator import NODE, PYTHON, ROUTES, TYPESCRIPT, run
 from tests.routes.openapi import document, operations
 
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="clients do not see the database")
 
 
+@pytest.fixture(scope="module")
+def generated() -> None:
+    """As `make clients` does."""
+    run([sys.executable, "-m", "tests.clients"], TYPESCRIPT.parents[1], **os.environ)
+
+
+@pytest.mark.usefixtures("generated")
 def test_typescript(live_server: Any, alice: User) -> None:
-    generate_typescript()
     run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
     for program in ("routes", "two_devices"):
         environment = {"BASE": live_server.url, "TOKEN": make_token(alice)}
@@ -25,8 +31,8 @@ def test_typescript(live_server: Any, alice: User) -> None:
         alice = make_user("other@example.org")  # the next begins with an empty account
 
 
+@pytest.mark.usefixtures("generated")
 def test_python(live_server: Any, alice: User) -> None:
-    generate_python()
     endpoints = [path for path in (ROUTES / "api").glob("*/*.py") if path.name != "__init__.py"]
     assert len(endpoints) == len(operations())
     environment = {"BASE": live_server.url, "TOKEN": make_token(alice), "PYTHONPATH": str(PYTHON)}
