@@ -1,6 +1,7 @@
-"""The TypeScript client's store in a browser: Chromium, closed and opened again."""
+"""The TypeScript client's store in a browser: Chromium, closed and opened again; and two copies on one store."""
 
 import http.server
+import json
 import shutil
 import subprocess
 import threading
@@ -15,7 +16,10 @@ from tests.clients.generator import NODE, TYPESCRIPT, run
 
 pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not here")
 
-PAGE = """<!doctype html><title></title><script type="module">
+PAGE = """<!doctype html><title></title>
+<script type="importmap">{"imports": {"openapi-fetch": "data:text/javascript,export default () => null"}}</script>
+<script type="module">
+import { Copy } from "./copy.js";
 import { IndexedDbStore } from "./indexedDbStore.js";
 const seen = [];
 try {
@@ -45,9 +49,18 @@ READS = """
   seen.push((await store.get("records", "group/z")) === undefined);
   seen.push((await store.get("records", "group/a")).record.lines);
 """
+# Stores as two tabs have them. Whoever writes an edit reads first which number is free.
+TABS = """
+  const tabs = [new Copy(store), new Copy(await IndexedDbStore.open("copy"))];
+  const every = tabs.flatMap((tab) => "0123456789".split("").map((name) => tab.create("group", { name })));
+  await Promise.all(every);
+  seen.push((await store.all("edits")).length, (await tabs[1].all("group")).length);
+"""
+MODULES = ("connection", "copy", "ids", "indexedDbStore", "merge")
 STRIP = (
     "import m from 'node:module'; import f from 'node:fs';"
-    "process.stdout.write(m.stripTypeScriptTypes(f.readFileSync('src/indexedDbStore.ts', 'utf8')))"
+    "const strip = (name) => m.stripTypeScriptTypes(f.readFileSync(`src/${name}.ts`, 'utf8'));"
+    "process.stdout.write(JSON.stringify(process.argv.slice(1).map(strip)))"
 )
 
 
@@ -91,8 +104,10 @@ class Site:
 def site(tmp_path: Path) -> Iterator[Site]:
     (tmp_path / "write.html").write_text(PAGE % WRITES)
     (tmp_path / "read.html").write_text(PAGE % READS)
-    script = run([NODE, "--no-warnings", "--input-type=module", "-e", STRIP], TYPESCRIPT)
-    (tmp_path / "indexedDbStore.js").write_text(script)
+    (tmp_path / "tabs.html").write_text(PAGE % TABS)
+    stripped = run([NODE, "--no-warnings", "--input-type=module", "-e", STRIP, *MODULES], TYPESCRIPT)
+    for name, script in zip(MODULES, json.loads(stripped), strict=True):
+        (tmp_path / f"{name}.js").write_text(script.replace('.ts";', '.js";'))
     site = Site(tmp_path)
     thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -106,3 +121,7 @@ def test_what_was_written_is_there_when_the_browser_is_opened_again(site: Site, 
     """In the order of keys; of a write that failed, nothing."""
     assert site.look("write.html", tmp_path / "profile") == '["DataCloneError"]'
     assert site.look("read.html", tmp_path / "profile") == '[["a","b"],[],"first",7,true,[1,null]]'
+
+
+def test_two_tabs_lose_no_edit_of_each_other(site: Site, tmp_path: Path) -> None:
+    assert site.look("tabs.html", tmp_path / "profile") == "[20,20]"

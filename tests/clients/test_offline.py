@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from contacts_client import Action, Connection, Copy, RefusedError, State, Store, new_id
+from contacts_client import Action, AnotherAccountError, Connection, Copy, RefusedError, State, Store, new_id
 from contacts_client.store import Edit
 
 from accounts.models import ApiToken, User
@@ -104,6 +104,37 @@ def test_what_was_edited_here_and_deleted_there_can_be_brought_back(
     assert (back["id"] == ada) is not removed
 
 
+def test_what_was_written_there_before_it_was_deleted_is_shown_to_who_brings_it_back(
+    phone: Device, laptop: Device
+) -> None:
+    ada = both_know(phone, laptop)
+    phone.copy.update("person", ada, {"notes": "phone's"})
+    phone.copy.sync()
+    phone.copy.delete("person", ada)
+    phone.copy.sync()
+    laptop.copy.update("person", ada, {"notes": "laptop's", "nickname": "laptop's"})
+    laptop.copy.sync()
+    laptop.copy.resolve(laptop.copy.conflicts()[0], "mine")
+    settle(phone, laptop)
+    back = phone.people()["Ada"]
+    assert (back["notes"], back["nickname"]) == ("phone's", "laptop's")
+    assert [(c.mine, c.theirs) for c in laptop.copy.conflicts()] == [("laptop's", "phone's")]
+
+
+def test_a_date_that_was_deleted_here_and_went_to_another_person_there_stays(
+    phone: Device, laptop: Device, alice: User
+) -> None:
+    ada, other = both_know(phone, laptop), phone.copy.create("person", {"name": "Ada L."})
+    date = phone.copy.create("importantDate", {"personId": other, "title": "Party", "date": "2000-01-01"})
+    settle(phone, laptop)
+    laptop.copy.delete("importantDate", date)
+    client_of(alice).ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": other})
+    settle(phone, laptop)
+    for device in phone, laptop:
+        assert [found["personId"] for found in device.copy.all("importantDate")] == [ada]
+    assert [conflict.action for conflict in laptop.copy.conflicts()] == [Action.DELETE]
+
+
 def test_what_was_deleted_here_and_edited_there_stays(phone: Device, laptop: Device) -> None:
     ada = both_know(phone, laptop)
     phone.copy.update("person", ada, {"notes": "phone's"})
@@ -117,6 +148,22 @@ def test_what_was_deleted_here_and_edited_there_stays(phone: Device, laptop: Dev
     laptop.copy.resolve(conflict, "mine")
     settle(phone, laptop)
     assert phone.people() == laptop.people() == {}
+
+
+def test_what_was_made_without_an_answer_and_removed_there_can_be_made_anew(
+    phone: Device, laptop: Device, alice: User
+) -> None:
+    ada = phone.copy.create("person", {"name": "Ada"})
+    with pytest.raises(KilledError), phone.network_that(lambda r: "killed after" if r.method == "POST" else "ok"):
+        phone.copy.sync()
+    phone.restart()
+    phone.copy.update("person", ada, {"notes": "phone's"})
+    client_of(alice).ok("DELETE", f"/api/people/{ada}")
+    client_of(alice).ok("DELETE", f"/api/people/{ada}/permanent")
+    phone.copy.sync()
+    phone.copy.resolve(phone.copy.conflicts()[0], "mine")
+    settle(phone, laptop)
+    assert laptop.people()["Ada"]["notes"] == "phone's"
 
 
 @pytest.mark.parametrize("outcome", ["unsent", "unanswered", "killed before", "killed after"])
@@ -293,12 +340,32 @@ def answering(status: int, **content: Any) -> Connection:
     return Connection("http://testserver", "", transport=httpx.MockTransport(answer))
 
 
-def test_a_request_whose_twin_is_under_way_is_no_refusal(tmp_path: Path) -> None:
-    copy = Copy(Store(tmp_path / "file"), answering(409, json={"error": "Later", "code": "in_progress"}))
+@pytest.mark.parametrize(
+    ("status", "content"),
+    [
+        (409, {"json": {"error": "Later", "code": "in_progress"}}),
+        (403, {"json": {"error": "This token reads only", "code": "read_only_token"}}),
+        (404, {"text": "404 page not found"}),  # a proxy's whose service is away
+    ],
+)
+def test_what_says_nothing_of_the_edit_ends_the_sync_and_keeps_it(
+    tmp_path: Path, status: int, content: dict[str, Any]
+) -> None:
+    copy = Copy(Store(tmp_path / "file"), answering(status, **content))
+    copy.store.put_records([("person", id_, '"1-0"', {"id": id_, "name": "Ada"}) for id_ in ("1", "2")], 0)
+    copy.update("person", "1", {"name": "Grace"})
+    copy.delete("person", "2")
     copy.create("person", {"name": "Ada"})
+    for _ in range(3):
+        with pytest.raises(RefusedError):
+            copy.sync()
+    assert [edit.state for edit in copy.store.edits()] == [State.SENDING, State.WAITING, State.WAITING]
+    assert len(list(copy.store.records("person"))) == 2
     with pytest.raises(RefusedError):
-        copy.sync()
-    assert [edit.state for edit in copy.store.edits()] == [State.SENDING]
+        copy._send(2)
+    with pytest.raises(RefusedError):
+        copy._send(3)
+    assert [edit.state for edit in copy.store.edits()] == [State.SENDING] * 3
 
 
 def test_a_refusal_by_a_proxy_is_kept_though_it_is_no_json(tmp_path: Path) -> None:
@@ -332,6 +399,18 @@ def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, lapto
     assert set(laptop.people()) == {"Ada"}
     assert phone.people()["Ada"]["notes"] == "kept"
     assert [conflict.mine for conflict in laptop.copy.conflicts()] == [{"notes": "kept, too"}]
+
+
+def test_another_account_gets_no_edits_and_takes_nothing_away(phone: Device, laptop: Device, mallory: User) -> None:
+    ada = both_know(phone, laptop)
+    phone.copy.create("person", {"name": "Grace"})
+    phone.token = make_token(mallory)
+    phone.restart()
+    with pytest.raises(AnotherAccountError):
+        phone.copy.sync()
+    assert set(phone.people()) == {"Ada", "Grace"}
+    assert phone.copy.get("person", ada)
+    assert not Person.objects.owned_by(mallory).exists()
 
 
 def test_a_token_that_has_ended_stops_the_sync_and_loses_no_edit(phone: Device, laptop: Device, alice: User) -> None:

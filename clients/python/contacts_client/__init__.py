@@ -6,12 +6,13 @@ replays edits. `contacts_client.routes` has every route with its types, generate
 
 from contacts_client.browser import SignInError, sign_in_by_browser
 from contacts_client.connection import Connection, RefusedError
-from contacts_client.copy import Copy, SyncReport
+from contacts_client.copy import AnotherAccountError, Copy, SyncReport
 from contacts_client.ids import new_id
 from contacts_client.store import Action, Conflict, Edit, State, Store
 
 __all__ = [
     "Action",
+    "AnotherAccountError",
     "Conflict",
     "Connection",
     "Copy",

@@ -26,6 +26,10 @@ class SyncReport:
     refused: int = 0
 
 
+class AnotherAccountError(Exception):
+    """The store was filled by another account than the connection's."""
+
+
 class Copy:
     """Reads and edits go to the store; `sync` brings both sides together. It may be broken off at any point."""
 
@@ -142,7 +146,8 @@ class Copy:
     def sync(self) -> SyncReport:
         """Read what has changed, send what waits, and read what became of it.
 
-        Raises RefusedError (401: sign in again) and httpx.TransportError; what was done until then stays done.
+        Raises RefusedError (401: sign in again), httpx.TransportError and AnotherAccountError; what was done until then
+        stays done.
         """
         self._report = SyncReport()
         self.pull()
@@ -156,6 +161,7 @@ class Copy:
             cursor = self.store.fact("cursor")
             answer = self._online.request("GET", "/api/changes", cursor=cursor, limit=PAGE)
             if answer.status_code == 410 and cursor is not None:
+                self._check_account()
                 with self.store.transaction():
                     self.store.set_fact("cursor", None)
                     self.store.set_fact("reading", str(self._reading + 1))
@@ -165,6 +171,12 @@ class Copy:
             self._take_over(page)
             if not page["hasMore"]:
                 return
+
+    def _check_account(self) -> None:
+        """Raises AnotherAccountError: its records are none of this copy's, and must not get the edits that wait."""
+        asking = success(self._online.request("GET", "/api/user/profile"))["user"]["id"]
+        if any(known["id"] != asking for known in self.store.records("settings")):
+            raise AnotherAccountError("This copy is of another account: take a store of its own for each.")
 
     def push(self) -> int:
         """Send the edits that wait, in their order; how many were sent."""
@@ -213,10 +225,13 @@ class Copy:
         if any(edit.action is Action.CREATE and edit.state is not State.SENDING for edit in edits):
             return  # it was never made, and nobody else can have deleted it
         self._remove(type_, id_)
+        was = known.record if known else {}
         for edit in edits:
             self.store.remove_edit(edit.number)
+            if edit.action is Action.CREATE:
+                was = {**edit.body, **was}
             if edit.action is Action.UPDATE:
-                base = {**(known.record if known else {}), **edit.base}
+                base = {**was, **edit.base}
                 self._conflict(edit, field=None, base=base, mine=edit.body, theirs=None)
 
     def _remove(self, type_: str, id_: str) -> None:
@@ -253,7 +268,7 @@ class Copy:
         is_earlier = answer.headers.get("Idempotent-Replayed") == "true" or _code(answer) == "id_taken"
         if is_earlier:  # it came through; what has become of it since, the record itself says
             now = self._online.request("GET", KINDS[edit.type].record_path(edit.body))
-            if now.status_code == 404 and answer.is_success:
+            if _is_gone(now) and answer.is_success:
                 with self.store.transaction():
                     self._forget(edit.type, edit.id)
                 return
@@ -279,10 +294,11 @@ class Copy:
         self._finish(edit, answer, sent=edit.body, before=known)
 
     def _send_delete(self, edit: Edit) -> None:
-        path = KINDS[edit.type].record_path({**edit.base, "id": edit.id})
+        known = self.store.record(edit.type, edit.id)  # a merge of people moves their dates to another path
+        path = KINDS[edit.type].record_path(known.record if known else {**edit.base, "id": edit.id})
         answer = self._online.request("DELETE", path, headers={"If-Match": edit.etag} if edit.etag else None)
         with self.store.transaction():
-            if answer.is_success or answer.status_code == 404:
+            if answer.is_success or _is_gone(answer):
                 self.store.remove_edit(edit.number)
                 self._remove(edit.type, edit.id)
             elif self._is_stale(edit, answer):
@@ -299,7 +315,7 @@ class Copy:
         answer = self._online.request("POST", f"{path}/restore", headers={"Idempotency-Key": edit.key})
         if _code(answer) == "not_deleted":
             answer = self._online.request("GET", path)
-        if answer.status_code == 404 and edit.base:
+        if _is_gone(answer) and edit.base:
             self._make_anew(edit)
         elif not self._finish(edit, answer, sent={}) or not edit.body:
             return
@@ -340,7 +356,7 @@ class Copy:
             if answer.status_code == 412 and isinstance(current, dict):  # else a proxy's, which is a refusal
                 self._keep(edit, answer, current)
                 return True
-            if answer.status_code == 404:
+            if _is_gone(answer):
                 self._forget(edit.type, edit.id)
                 return True
         return False
@@ -366,7 +382,8 @@ class Copy:
                 return False
             kept = self._keep(edit, answer, answer.json()[KINDS[edit.type].name])
             if edit.action is Action.RESTORE and edit.body:
-                base = seen(kept.record, edit.body)
+                # Not what is there now: others may have changed it before it was deleted.
+                base = seen(edit.base, edit.body)
                 self.store.change_edit(edit.number, action=Action.UPDATE, base=base, state=State.WAITING)
             else:
                 self.store.remove_edit(edit.number)
@@ -384,12 +401,16 @@ class Copy:
     def _refuse(self, edit: Edit, answer: httpx.Response) -> None:
         """A refusal that will not change is kept with the edit; what may, such as 401, ends the sync."""
         problem = body_of(answer)
-        if answer.status_code in {401, 408, 429} or answer.status_code >= 500 or problem.get("code") == "in_progress":
+        is_of_a_proxy = answer.status_code == 404 and "error" not in problem
+        if answer.status_code in _FOR_LATER or answer.status_code >= 500 or is_of_a_proxy:
+            success(answer)
+        if problem.get("code") in {"in_progress", "read_only_token"}:
             success(answer)
         self.store.change_edit(edit.number, state=State.REFUSED, problem=problem)
         self._report.refused += 1
 
 
+_FOR_LATER = {401, 408, 429}
 _GROWING = {Action.CREATE, Action.UPDATE}
 _MAKING = {Action.CREATE, Action.RESTORE}
 
@@ -400,3 +421,8 @@ def _with_ids(before: Any, now: Any) -> Any:
 
 def _code(answer: httpx.Response) -> Any:
     return body_of(answer).get("code") if answer.is_error else None
+
+
+def _is_gone(answer: httpx.Response) -> bool:
+    """Whether the service says so: of a proxy whose service is away a 404 says nothing of a record."""
+    return answer.status_code == 404 and "error" in body_of(answer)

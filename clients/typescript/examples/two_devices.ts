@@ -93,6 +93,21 @@ await settle(laptop.copy, phone.copy);
 check((await named(phone.copy, "Ada"))["notes"] === "laptop's", "a conflict is resolved");
 check((await named(phone.copy, "Carl"))["notes"] === "kept", "what was deleted is brought back");
 
+// What was written there before it was deleted is not overwritten by who brings it back without having seen it.
+await phone.copy.update("person", carl, { notes: "unseen" });
+await phone.copy.sync();
+await phone.copy.delete("person", carl);
+await phone.copy.sync();
+await laptop.copy.update("person", carl, { notes: "laptop's" });
+await Promise.all([laptop.copy.sync(), laptop.copy.sync()]);
+const [gone, ...others] = await laptop.copy.conflicts();
+check(gone && others.length === 0, "two syncs at once stand in line");
+await laptop.copy.resolve(gone, "mine");
+await settle(laptop.copy, phone.copy);
+const [unseen] = await laptop.copy.conflicts();
+check((await named(phone.copy, "Carl"))["notes"] === "unseen" && unseen?.mine === "laptop's", "both are shown");
+await laptop.copy.resolve(unseen, "theirs");
+
 // A field that both changed, of a date that is deleted then.
 const [date] = await laptop.copy.all("importantDate");
 const born = String(date?.["id"]);

@@ -2,7 +2,7 @@
 import { bodyOf, type Connection, RefusedError, success } from "./connection.ts";
 import { newId } from "./ids.ts";
 import { identified, isSame, merge } from "./merge.ts";
-import type { Action, Change, Conflict, Edit, Fields, RecordRow, Store } from "./store.ts";
+import type { Action, Change, Conflict, Edit, Fields, RecordRow, Store, Turn } from "./store.ts";
 
 const PAGE = 500;
 
@@ -29,7 +29,7 @@ export interface SyncReport {
 export class Copy {
   readonly #store: Store;
   readonly #connection: Connection;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #last = new Map<Turn, Promise<unknown>>();
   #report: SyncReport = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
 
   constructor(store: Store, connection: Connection) {
@@ -112,11 +112,13 @@ export class Copy {
 
   // Both sides together. Throws RefusedError (401: sign in again) and TypeError; what was done until then stays done.
 
-  async sync(): Promise<SyncReport> {
-    this.#report = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
-    await this.pull();
-    if (await this.push()) await this.pull();
-    return this.#report;
+  sync(): Promise<SyncReport> {
+    return this.#alone("sync", async () => {
+      this.#report = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
+      await this.pull();
+      if (await this.push()) await this.pull();
+      return this.#report;
+    });
   }
 
   // Follow the feed to its end, each page in one write with its cursor.
@@ -126,6 +128,7 @@ export class Copy {
       const query = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
       const answer = await this.#connection.request("GET", `/api/changes?limit=${PAGE}${query}`);
       if (answer.status === 410 && cursor !== undefined) {
+        await this.#checkAccount();
         await this.#beginAnew();
         continue;
       }
@@ -151,12 +154,21 @@ export class Copy {
 
   // One change of the store after the other, each a single write.
   #change(work: (to: Change[]) => Promise<void>): Promise<void> {
-    const done = this.#last.then(async () => {
+    return this.#alone("change", async () => {
       const changes: Change[] = [];
       await work(changes);
       await this.#store.write(changes);
     });
-    this.#last = done.catch(() => undefined);
+  }
+
+  // After all work of this kind that was asked for before, here and by other programs on the store.
+  #alone<T>(kind: Turn, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(kind) ?? Promise.resolve();
+    const done = before.then(() => this.#store.alone?.(kind, work) ?? work());
+    this.#last.set(
+      kind,
+      done.catch(() => undefined),
+    );
     return done;
   }
 
@@ -200,6 +212,15 @@ export class Copy {
     return Number((await this.#store.get("facts", "reading")) ?? 0);
   }
 
+  // The records of another account are none of this copy's, and must not get the edits that wait.
+  async #checkAccount(): Promise<void> {
+    const asking = (await this.#connection.ask("GET", "/api/user/profile"))["user"].id;
+    const settings = (await this.#store.all("records")).filter(({ type }) => type === "settings");
+    if (settings.some(({ id }) => id !== asking)) {
+      throw new Error("This copy is of another account: take a store of its own for each.");
+    }
+  }
+
   async #beginAnew(): Promise<void> {
     const reading = (await this.#reading()) + 1;
     await this.#change(async (to) => {
@@ -237,10 +258,12 @@ export class Copy {
     // What was never made, nobody else can have deleted.
     if (edits.some((edit) => edit.action === "create" && edit.state !== "sending")) return;
     await this.#remove(to, type, id);
+    let was = known?.record ?? {};
     for (const edit of edits) {
       to.push({ table: "edits", key: keyOf(edit.number) });
+      if (edit.action === "create") was = { ...edit.body, ...was };
       if (edit.action !== "update") continue;
-      this.#conflict(to, edit, { field: null, base: { ...known?.record, ...edit.base }, mine: edit.body, theirs: null });
+      this.#conflict(to, edit, { field: null, base: { ...was, ...edit.base }, mine: edit.body, theirs: null });
     }
   }
 
@@ -294,7 +317,7 @@ export class Copy {
     if (isEarlier) {
       // It came through; what has become of it since, the record itself says.
       const now = await this.#connection.request("GET", `${listPath(edit.type, edit.body)}/${edit.id}`);
-      if (now.status === 404 && answer.ok) return this.#change((to) => this.#forget(to, edit.type, edit.id));
+      if (answer.ok && (await saysGone(now))) return this.#change((to) => this.#forget(to, edit.type, edit.id));
       if (now.ok) answer = now;
     }
     await this.#finish(edit, answer, edit.body, undefined, true, isEarlier);
@@ -329,14 +352,17 @@ export class Copy {
 
   async #sendDelete(edit: Edit): Promise<void> {
     const headers = edit.etag ? { "If-Match": edit.etag } : undefined;
-    const answer = await this.#connection.request("DELETE", `${listPath(edit.type, edit.base)}/${edit.id}`, undefined, headers);
+    const known = await this.#store.get("records", `${edit.type}/${edit.id}`); // a merge of people moves their dates
+    const path = `${listPath(edit.type, known?.record ?? edit.base)}/${edit.id}`;
+    const answer = await this.#connection.request("DELETE", path, undefined, headers);
+    const isGone = await saysGone(answer);
     const current = await currentOf(answer);
     await this.#change(async (to) => {
       if (current !== undefined) {
         const row = await this.#kept(edit, answer, current);
         to.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: keyOf(edit.number) });
         this.#conflict(to, edit, { field: null, base: edit.base, mine: null, theirs: row.record });
-      } else if (answer.ok || answer.status === 404) {
+      } else if (answer.ok || isGone) {
         to.push({ table: "edits", key: keyOf(edit.number) });
         await this.#remove(to, edit.type, edit.id);
       } else {
@@ -351,7 +377,7 @@ export class Copy {
     const key = { "Idempotency-Key": edit.idempotencyKey };
     let answer = await this.#connection.request("POST", `${path}/restore`, undefined, key);
     if ((await codeOf(answer)) === "not_deleted") answer = await this.#connection.request("GET", path);
-    if (answer.status === 404 && Object.keys(edit.base).length) {
+    if (Object.keys(edit.base).length && (await saysGone(answer))) {
       const id = newId();
       const body = { ...edit.base, ...edit.body, id };
       const anew: Edit = { ...edit, id, body, base: {}, action: "create", idempotencyKey: newId(), state: "waiting" };
@@ -370,7 +396,7 @@ export class Copy {
   // Whether the record has changed or gone meanwhile; then the store knows what it is now.
   async #isStale(edit: Edit, answer: Response): Promise<boolean> {
     const current = await currentOf(answer);
-    if (current === undefined && answer.status !== 404) return false;
+    if (current === undefined && !(await saysGone(answer))) return false;
     await this.#change(async (to) => {
       if (current === undefined) return this.#forget(to, edit.type, edit.id);
       const row = await this.#kept(edit, answer, current);
@@ -401,7 +427,8 @@ export class Copy {
       if (!answer.ok) return this.#refuse(to, edit, answer);
       const row = await this.#kept(edit, answer, body[edit.type]);
       const isHalf = edit.action === "restore" && Object.keys(edit.body).length > 0;
-      const update: Edit = { ...edit, action: "update", base: seen(row.record, edit.body), state: "waiting" };
+      // Not what is there now: others may have changed it before it was deleted.
+      const update: Edit = { ...edit, action: "update", base: seen(edit.base, edit.body), state: "waiting" };
       to.push({ table: "records", key: `${edit.type}/${edit.id}`, row });
       to.push(isHalf ? put(update) : { table: "edits", key: keyOf(edit.number) });
       for (const later of await this.#edits(edit.type, edit.id)) {
@@ -418,8 +445,9 @@ export class Copy {
   // A refusal that will not change is kept with the edit; what may, such as 401, ends the sync.
   async #refuse(to: Change[], edit: Edit, answer: Response): Promise<void> {
     const problem = await bodyOf(answer);
-    const isForLater = [401, 408, 429].includes(answer.status) || answer.status >= 500 || problem["code"] === "in_progress";
-    if (isForLater) throw new RefusedError(answer.status, problem);
+    const isOfAProxy = answer.status === 404 && !("error" in problem);
+    const isForLater = isOfAProxy || [401, 408, 429].includes(answer.status) || answer.status >= 500;
+    if (isForLater || ["in_progress", "read_only_token"].includes(problem["code"])) throw new RefusedError(answer.status, problem);
     to.push(put({ ...edit, state: "refused", problem }));
     this.#report.refused++;
   }
@@ -470,4 +498,9 @@ async function codeOf(answer: Response): Promise<unknown> {
 // What a record is by now that has changed. A 412 without it is a proxy's, and a refusal.
 async function currentOf(answer: Response): Promise<Fields | undefined> {
   return answer.status === 412 ? (await bodyOf(answer.clone()))["current"] : undefined;
+}
+
+// Whether the service says that there is no such record: of a proxy whose service is away a 404 says nothing of it.
+async function saysGone(answer: Response): Promise<boolean> {
+  return answer.status === 404 && "error" in (await bodyOf(answer.clone()));
 }

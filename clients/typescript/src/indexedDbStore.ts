@@ -1,5 +1,5 @@
 // A copy in a browser's IndexedDB: it outlives the page, and what was written is on disk when the promise ends.
-import type { Change, Rows, Store } from "./store.ts";
+import type { Change, Rows, Store, Turn } from "./store.ts";
 
 const TABLES = ["records", "edits", "conflicts", "facts"] as const;
 
@@ -45,6 +45,13 @@ export class IndexedDbStore implements Store {
       throw error;
     }
     return end;
+  }
+
+  // All tabs of the origin stand in line, by the Web Locks that a page has which came over https or from this machine.
+  // A tab that is closed gives its turn up.
+  async alone<T>(kind: Turn, work: () => Promise<T>): Promise<T> {
+    const locks: LockManager | undefined = navigator.locks;
+    return locks ? await locks.request(`${this.#database.name} ${kind}`, work) : work();
   }
 
   close(): void {

@@ -57,7 +57,12 @@ export interface Store {
   all<T extends keyof Rows>(table: T): Promise<Rows[T][]>;
   // All or nothing.
   write(changes: Change[]): Promise<void>;
+  // Where several programs share what is stored: work of one kind by one of them at a time.
+  alone?<T>(kind: Turn, work: () => Promise<T>): Promise<T>;
 }
+
+// Changes read before they write. A sync takes as long as the network does; changes go on beside it.
+export type Turn = "change" | "sync";
 
 // Gone with the program: for tests, and for what is read once.
 export class MemoryStore implements Store {
