@@ -35,6 +35,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"anniversary": "2021-02-29"}, "anniversary"),
     ({"anniversary": "2021-02-28T00:00:00Z"}, "anniversary"),
     ({"anniversary": ""}, "anniversary"),
+    ({"deathday": "0999-12-31"}, "deathday"),
     ({"lastContact": 20210228}, "lastContact"),
     ({"relationshipToUserId": "nobody"}, "relationshipToUserId"),
     ({"relationshipToUserId": 7}, "relationshipToUserId"),

@@ -23,6 +23,11 @@ _MARKS = (
 # few accents in much ASCII fit many.
 _OLD = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
 _NAMES = {"utf-8-sig": "utf-8", "cp932": "shift_jis", "cp949": "euc-kr", "euc_jp": "euc-jp", "utf_8": "utf-8"}
+# Archives, spreadsheets, documents and pictures: compressed, some have next to no controls.
+_SIGNATURES = (
+    *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!\x1a"),
+    *(b"\xd0\xcf\x11\xe0", b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"SQLite format 3\0"),
+)
 # Of bytes that are no text about a tenth are controls. A text may have one or the other: they are taken out and told.
 _CONTROL = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _MAX_CONTROLS = 1 / 20
@@ -44,7 +49,10 @@ def detect_encoding(file: BinaryIO) -> str:
 def is_text(file: BinaryIO, codec: str) -> bool:
     """Whether the beginning of a file reads as text; pictures, archives and the like do not."""
     file.seek(0)
-    head = codecs.getincrementaldecoder(codec)(errors="replace").decode(file.read(_CHUNK))
+    raw = file.read(_CHUNK)
+    if raw.startswith(_SIGNATURES):
+        return False
+    head = codecs.getincrementaldecoder(codec)(errors="replace").decode(raw)
     controls = len(_CONTROL.findall(head))
     return controls < 2 or controls <= len(head) * _MAX_CONTROLS
 

@@ -93,6 +93,14 @@ class Nametag:
             left.append(
                 ("notification endpoints", f"{endpoints} of them were left out: they come without their secrets")
             )
+        labels = sum(len(list(objects_of(kind, "variants"))) for kind in self.kinds.values())
+        subscriptions = sum(1 for _ in objects_of(self.document, "pushSubscriptions"))
+        for name, count in (
+            ("conditional labels of relationship types", labels),
+            ("push subscriptions", subscriptions),
+        ):
+            if count:
+                left.append((name, f"{count} of them have no place here and were left out"))
         return left
 
     def _type(self, kind: Mapping[str, Any]) -> TypeName:

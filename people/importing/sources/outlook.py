@@ -31,6 +31,7 @@ _PLACE = re.compile(
     r"(Home|Business|Other) (?:Address )?"
     r"(Street|Street 2|Street 3|City|State|Postal Code|Country|Country/Region|PO Box)"
 )
+_WHOLE = re.compile(r"(Home|Business|Other) Address")
 _KEYS = {
     "City": "locality",
     "State": "region",
@@ -61,6 +62,7 @@ class OutlookSheet(Sheet):
 
     def fill(self, draft: Draft, row: Row) -> None:
         places: dict[str, dict[str, str]] = {}
+        whole: dict[str, str] = {}
         for place, cell in enumerate(row.cells):
             if not cell.strip():
                 continue
@@ -68,13 +70,16 @@ class OutlookSheet(Sheet):
                 draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
                 continue
             name = self.table.names[place]
-            if match := _PLACE.fullmatch(name):
+            if match := _WHOLE.fullmatch(name):
+                whole[match[1].lower()] = cell
+            elif match := _PLACE.fullmatch(name):
                 parts = places.setdefault(match[1].lower(), {})
                 key = _KEYS.get(match[2], "streetLine1" if match[2] == "Street" else "streetLine2")
                 parts[key] = f"{parts[key]}, {cell.strip()}" if key in parts else cell
             else:
                 _put(draft, name, cell)
-        for kind, parts in places.items():
+        # The address in one piece counts only where its parts are missing.
+        for kind, parts in {**{kind: {"streetLine1": text} for kind, text in whole.items()}, **places}.items():
             draft.address(_KINDS.get(kind, kind), parts)
 
 

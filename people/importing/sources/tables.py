@@ -27,6 +27,8 @@ _SAMPLE_ROWS = 200
 _DELIMITERS = ",;\t|"
 _SNIFFED_LINES = 30
 _SNIFFED_CHARACTERS = 4_096
+# Excel's own first line, which names the separator and is no row.
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
@@ -82,8 +84,9 @@ def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
     if not is_text(file, codec):
         raise FieldError("file", "This is no text. Save a spreadsheet as CSV first.")
     lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
-    preamble = _header_line(lines, header) if header else 0
-    delimiter = _sniff(lines[preamble:])
+    told = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    preamble = _header_line(lines, header) if header else bool(told)
+    delimiter = told[1] if told else _sniff(lines[preamble:])
     first = next((row for row in _rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None)
     if first is None:
         raise FieldError("file", "There is no row of columns in this file.")
@@ -117,7 +120,11 @@ def _sniff(lines: Sequence[str]) -> str:
     text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
     header = next((line for line in lines if line.strip()), "")
     try:
-        widths = {mark: len(next(csv.reader([header], delimiter=mark))) for mark in _DELIMITERS} if header else {}
+        widths = (
+            {mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True))) for mark in _DELIMITERS}
+            if header
+            else {}
+        )
     except csv.Error:
         limit = f"{csv.field_size_limit():,}"
         raise FieldError("file", f"The first line of this file has a cell of more than {limit} characters.") from None
@@ -168,7 +175,8 @@ class _Lines:
 def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     """The rows; once damaged ones have taken much reading, each line of the rest is one, its quotes as letters."""
     source = _Lines(lines)
-    reader = csv.reader(source, delimiter=delimiter)
+    # Behind a separator and a blank a quote is one all the same.
+    reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
     while source.spare > 0:
         source.begin()
         try:

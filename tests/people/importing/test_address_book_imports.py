@@ -69,12 +69,14 @@ OUTLOOK = {
     "Company": "Bletchley Park",
     "Department": "Hut 8",
     "Job Title": "Cryptanalyst",
+    "Business Address": "Sherwood Drive\r\nBletchley",
     "Business Street": "Sherwood Drive",
     "Business Street 2": "Hut 8",
     "Business City": "Bletchley",
     "Business Postal Code": "MK3 6EB",
     "Business Country/Region": "United Kingdom",
     "Home Street": "",
+    "Other Address": "Wilmslow",
     "Assistant's Phone": "+44 1",
     "Business Fax": "+44 2",
     "Business Phone": "+44 3",
@@ -169,7 +171,8 @@ def test_outlook(api: Client) -> None:
         ("mobile", "+44 4"),
         ("pager", "+44 5"),
     }
-    address = alan["addresses"][0]
+    address, other = alan["addresses"]
+    assert (other["type"], other["streetLine1"]) == ("other", "Wilmslow")
     assert [address[key] for key in ("type", "streetLine1", "streetLine2", "locality")] == [
         "work",
         "Sherwood Drive",

@@ -122,6 +122,11 @@ def test_a_table_without_header_is_guessed_by_its_values(api: Client) -> None:
     assert [column["name"] for column in columns] == ["1", "2", "3", "4"]
 
 
+def test_a_line_may_name_the_separator_and_blanks_may_follow_it(api: Client) -> None:
+    send(api, "csv", 'sep=;\r\nName; "Notes"\r\n"Ada"; "one, two"\r\n')
+    assert people_of(api)["Ada"]["notes"] == "one, two"
+
+
 def test_one_bad_row_costs_no_other(api: Client) -> None:
     data = (
         b"Name,Email,Notes\n"
