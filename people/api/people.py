@@ -104,11 +104,11 @@ class PersonViewSet(TrashViewSet[Person]):
     def list(self, request: Request) -> HttpResponseBase:
         """A page of the people in name order, or everybody with includeAll=true."""
         query = read_people_query(request.query_params)
+        if not query.everything:
+            return self._page(query)
         people = query.filtered(self.get_queryset(), self.owner).in_name_order()
-        if query.everything:
-            everyone = project_all(self.owner, people, details=query.details, everything=True)
-            return StreamingHttpResponse(streamed("people", everyone), content_type="application/json")
-        return self._page(people, query)
+        everyone = project_all(self.owner, people, details=query.details, everything=True)
+        return StreamingHttpResponse(streamed("people", everyone), content_type="application/json")
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
     @raises(PlanLimitError, IdTakenError)
@@ -186,13 +186,17 @@ class PersonViewSet(TrashViewSet[Person]):
         """Everybody as flat records, for searching on the client's side."""
         return StreamingHttpResponse(streamed("people", search_records(self.owner)), content_type="application/json")
 
-    def _page(self, people: Any, query: PeopleQuery) -> HttpResponseBase:
-        total = people.count() if query.group_ids is not None else count_of(self.owner.pk, PEOPLE)
+    def _page(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()
-        if query.offset < total and query.group_ids is None:
-            listed = project_page(self.owner, limit=query.limit, offset=query.offset, details=query.details)
-        elif query.offset < total:
-            listed = project(self.owner, people[query.offset : query.offset + query.limit], details=query.details)
+        if query.group_ids is None:
+            total = count_of(self.owner.pk, PEOPLE)
+            if query.offset < total:
+                listed = project_page(self.owner, limit=query.limit, offset=query.offset, details=query.details)
+        else:
+            people = query.filtered(self.get_queryset(), self.owner)
+            total = people.count()
+            page = people.in_name_order()[query.offset : query.offset + query.limit]
+            listed = project(self.owner, page, details=query.details)
         answer = {
             "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),

@@ -64,7 +64,7 @@ _JOINS = [(field.index_name, _joining(field.indexed_keys)) for field in _LISTS]
 
 def search_records(owner: User) -> Iterator[bytes]:
     """A record for everybody as JSON, in name order; what stands beside the rows is read at once, the rows lazily."""
-    types, groups = types_of(owner), groups_of(owner, None)
+    types, groups = types_of(owner), groups_of(owner)
     labels = {key: kind.label for key, kind in types.items()}
     order, form = owner.name_order, owner.name_display_format
     names = [field.index_name for field in _SCALARS]

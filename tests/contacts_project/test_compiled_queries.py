@@ -37,6 +37,20 @@ def test_rows_are_those_of_the_parameters(alice: User, mallory: User) -> None:
         assert query.rows(owner_id=owner.pk, person_ids=ids) == expected
 
 
+def test_a_slice_has_its_limit_and_offset_from_the_parameters(alice: User) -> None:
+    for name in ("Ada", "Bea", "Cleo", "Dora"):
+        make_person(alice, name=name)
+
+    def build(owner_id: UUID, limit: int, offset: int) -> Any:
+        rows = Person.objects.owned_by(owner_id).order_by("name")
+        return rows.filter(pk__in=rows.values("pk")[offset : offset + limit], name__gte="Bea").values_list("name")
+
+    query = CompiledQuery(build)
+    for limit, offset in ((1, 0), (2, 1), (4, 0), (9, 3)):
+        expected = list(build(alice.pk, limit, offset))
+        assert query.rows(owner_id=alice.pk, limit=limit, offset=offset) == expected
+
+
 def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
     written = []
 

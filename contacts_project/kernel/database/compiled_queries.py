@@ -9,23 +9,25 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import QuerySet
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
 
 from contacts_project.kernel.errors import MissingError
 
-Parameter = UUID | str
-"""What a query is asked with."""
+Parameter = UUID | str | int
+"""What a query is asked with; a number is the limit or the offset of a slice."""
 
-# A run of ids that no row has: UUIDs of no version. Texts that stand for texts look like nothing that is stored.
-_FIRST_ID, _TEXT = 0xC0FFEE << 64, "\ue000 parameter {}"
+# A run of ids that no row has: UUIDs of no version. Texts that stand for texts look like nothing that is stored, and no
+# statement has such numbers.
+_FIRST_ID, _TEXT, _FIRST_NUMBER = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFEE << 32
+_NAME = "given{}"
 # Shapes that are kept of one query; lists of ids come in many lengths.
 _MOST_SHAPES = 300
 
 
 class CompiledQuery:
-    """A read whose parameters are ids, texts, or lists of those.
+    """A read whose parameters are ids, texts, lists of those, or the limit and offset of a slice.
 
     `build` takes the parameters by name and returns a queryset that compares them as they are. How many entries a list
     has is part of the shape, so it is for few.
@@ -42,10 +44,6 @@ class CompiledQuery:
         Columns need no conversion in Python: text, numbers, and what expressions of this project hand over raw.
         """
         return self._fetched(parameters)[1]
-
-    def page(self, limit: int, offset: int, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
-        """As rows(), at most `limit` of them from the row `offset` on; the queryset is ordered and not sliced."""
-        return self._fetched(parameters, (limit, offset))[1]
 
     def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
         """The rows as models, with what select_related() names; none for an empty list among the parameters."""
@@ -65,13 +63,14 @@ class CompiledQuery:
         return found
 
     def _fetched(
-        self, parameters: dict[str, Parameter | Sequence[Parameter]], window: tuple[int, ...] = ()
+        self, parameters: dict[str, Parameter | Sequence[Parameter]]
     ) -> "tuple[_Statement | None, list[tuple[Any, ...]]]":
         values: list[Parameter] = []
-        shape: list[Any] = [connection.vendor]
+        database = connections[DEFAULT_DB_ALIAS]  # `connection` looks that up each time
+        shape: list[Any] = [database.vendor]
         for name in self._names:
             value = parameters[name]
-            if isinstance(value, UUID | str):
+            if isinstance(value, UUID | str | int):
                 shape.append(type(value))
                 values.append(value)
             elif value:
@@ -85,20 +84,23 @@ class CompiledQuery:
             if len(self._statements) >= _MOST_SHAPES:
                 self._statements.clear()
             statement = self._statements[key] = self._compile(shape[1:])
-        filled = [_stored(values[part.number]) if isinstance(part, _Place) else part for part in statement.parameters]
-        sql = f"{statement.sql} LIMIT %s OFFSET %s" if window else statement.sql
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [*filled, *window])
-            return statement, list(cursor.fetchall())
+        if not database.features.has_native_uuid_field:
+            values = [_as_digits(value) for value in values]
+        given = {_NAME.format(number): value for number, value in enumerate(values)}
+        with database.cursor() as cursor:
+            cursor.execute(statement.sql, {**statement.fixed, **given})
+            return statement, cursor.fetchall()
 
     def _compile(self, shape: list[Any]) -> "_Statement":
-        """The SQL, and its parameters: each either fixed or the place of one that is given."""
-        places: dict[Any, _Place] = {}
+        """The SQL. Its parameters have names: for those without, Django looks through the text each time it is run."""
+        names: dict[Any, str] = {}
 
         def stand_in(kind: type) -> Parameter:
-            number = len(places)
-            made = UUID(int=_FIRST_ID + number) if kind is UUID else _TEXT.format(number)
-            places[_stored(made)] = _Place(number)
+            number = len(names)
+            made: Parameter = UUID(int=_FIRST_ID + number) if kind is UUID else _TEXT.format(number)
+            if kind is int:
+                made = _FIRST_NUMBER + number
+            names[made if connection.features.has_native_uuid_field else _as_digits(made)] = _NAME.format(number)
             return made
 
         arguments = {
@@ -106,22 +108,25 @@ class CompiledQuery:
             for name, kind in zip(self._names, shape, strict=True)
         }
         compiler = self._build(**arguments).query.get_compiler(connection.alias)
-        sql, parameters = compiler.as_sql()
-        filled = [places.get(value, value) if _is_hashable(value) else value for value in parameters]
-        if missing := set(places.values()) - {part for part in filled if isinstance(part, _Place)}:
+        sql, values = compiler.as_sql()
+        fixed = {}
+        for position, value in enumerate(values):
+            name = names.get(value) if _is_hashable(value) else None
+            if name is None:
+                name = f"fixed{position}"
+                fixed[name] = value
+            sql = sql.replace("%s", f"%({name})s", 1)
+        for made, name in names.items():
+            if isinstance(made, int):  # Django writes those into the text
+                sql = sql.replace(str(made), f"%({name})s")
+        if missing := [name for name in names.values() if f"%({name})s" not in sql]:
             raise TypeError(f"Of the parameters {self._names} {len(missing)} are not compared as they are.")
-        return _Statement(sql, filled, _builder_of_models(compiler))
-
-
-class _Place(NamedTuple):
-    """Where a given parameter goes."""
-
-    number: int
+        return _Statement(sql, fixed, _builder_of_models(compiler))
 
 
 class _Statement(NamedTuple):
     sql: str
-    parameters: list[Any]
+    fixed: dict[str, Any]
     instance: Callable[[Sequence[Any]], Any]
 
 
@@ -149,11 +154,9 @@ def _builder_of_models(compiler: Any) -> Callable[[Sequence[Any]], Any]:
     return build
 
 
-def _stored(value: Parameter) -> Parameter:
-    """How the database holds an id: as digits where it has no type for it."""
-    if isinstance(value, str) or connection.features.has_native_uuid_field:
-        return value
-    return value.hex
+def _as_digits(value: Parameter) -> Parameter:
+    """An id as a database holds it that has no type for them."""
+    return value.hex if isinstance(value, UUID) else value
 
 
 def _is_hashable(value: Any) -> bool:
