@@ -53,17 +53,19 @@ LONGEST = {
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest first. Leave out on PostgreSQL what touches no database: it has been run with SQLite."""
+    """The longest first. Leave out on PostgreSQL what does not hang on the database: it is run with SQLite."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
     if "TEST_DATABASE_URL" not in os.environ:
         return
-    left_out = [item for item in items if not has_database(item)]
+    left_out = [item for item in items if not hangs_on_the_database(item)]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if has_database(item)]
+    items[:] = [item for item in items if hangs_on_the_database(item)]
 
 
-def has_database(item: pytest.Item) -> bool:
-    """Whether the test may use the database."""
+def hangs_on_the_database(item: pytest.Item) -> bool:
+    """Whether it may use the database, and is not marked as one that would do the same with any."""
+    if item.get_closest_marker("one_database"):
+        return False
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 

@@ -185,6 +185,7 @@ NOT_ATOMIC = {
 }
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("atomic", [False, True], ids=["each", "atomic"])
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_every_route(route: Route, route_data: RouteData, atomic: bool) -> None:

@@ -13,7 +13,7 @@ from tests.builders import make_token, make_user
 from tests.clients.generator import NODE, PYTHON, ROUTES, TYPESCRIPT, run
 from tests.routes.openapi import document, operations
 
-pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="clients do not see the database")
+pytestmark = pytest.mark.one_database
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,22 @@
 """An instance of an older version is upgraded: what its rows say stays, and what later versions want is made of it.
 
-Running all migrations takes longer than most of what is in here, so it is done once for all: from nothing to an old
-version, whose rows each case writes, and on to the newest. Each case is a generator: rows as the old schema holds them,
-then what the upgrade made of them. The outcome has the tables that a new database gets at once.
+Running all migrations takes longer than most of what is in here, so it is done once for all: on PostgreSQL from nothing
+to an old version, on SQLite from a database that the first one left. Then each case writes its rows, and all are
+migrated to the newest. Each case is a generator: rows as the old schema holds them, then what the upgrade made of them.
+The outcome has the tables that a new database gets at once.
 """
 
 import datetime as dt
+import gzip
+import sqlite3
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.apps.registry import Apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
@@ -28,6 +33,8 @@ from tests.client import client_of
 from tests.contacts_project.schema import schema_of
 from tests.databases import on_empty_database
 
+#: The SQLite database of the first version after `seed_demo --people 8`, as SQL.
+FIRST_VERSION = Path(__file__).parent / "first_version.sql.gz"
 OLD = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "0002"}
 
 
@@ -35,7 +42,10 @@ OLD = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "
 def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database(tmp_path: Path) -> None:
     expected = schema_of(connection)
     with on_empty_database(tmp_path):
+        if connection.vendor == "sqlite":
+            load_the_first_version()
         old = migrate_to_the_old_version()
+        people, ties = keys(old, "people.Person"), keys(old, "relationships.Relationship")
         cases = [
             verified_addresses_are_proven_and_claimed(old),
             people_get_uids_and_card_lines(old),
@@ -50,6 +60,8 @@ def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database
         try:
             call_command("migrate", verbosity=0)
             assert missing_triggers() == []
+            assert keys(apps, "people.Person") >= people
+            assert keys(apps, "relationships.Relationship") >= ties
             for case in cases:
                 assert next(case, "checked") == "checked"
             found = schema_of(connection)
@@ -58,12 +70,22 @@ def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database
             ContentType.objects.clear_cache()
 
 
+def load_the_first_version() -> None:
+    with closing(sqlite3.connect(connection.settings_dict["NAME"])) as database:
+        database.executescript(gzip.decompress(FIRST_VERSION.read_bytes()).decode())
+        assert database.execute("SELECT count(*) FROM people_person").fetchone() == (8,)
+
+
+def keys(registry: Apps, model: str) -> set[uuid.UUID]:
+    return set(registry.get_model(model)._base_manager.values_list("pk", flat=True))
+
+
 def migrate_to_the_old_version() -> Apps:
-    """Run every migration up to OLD; returns the models of that time."""
+    """Run the migrations up to OLD that are not applied; returns the models of that time."""
     executor = MigrationExecutor(connection)
     find = executor.loader.get_migration_by_prefix
-    apps: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD.items()]).apps
-    return apps
+    then: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD.items()]).apps
+    return then
 
 
 def old_user(old: Apps, email: str, **values: Any) -> Any:
@@ -127,9 +149,8 @@ def types_and_what_names_them_survive(old: Apps) -> Iterator[None]:
         for pk, inverse, person, related in ((key, other, ada, bob), (other, key, bob, ada)):
             ends = {"person": person, "related_person": related, "relationship_type_id": friend}
             ties.create(pk=pk, inverse_id=inverse, owner=owner, **ends)
-    kind = old.get_model("contenttypes", "ContentType")._base_manager.create(
-        app_label="relationships", model="relationshiptype"
-    )
+    kinds = old.get_model("contenttypes", "ContentType")._base_manager
+    kind, _ = kinds.get_or_create(app_label="relationships", model="relationshiptype")
     log = old.get_model("admin", "LogEntry")._base_manager
     log.create(user=owner, content_type=kind, object_id=str(friend), action_flag=1)
     yield
@@ -137,7 +158,7 @@ def types_and_what_names_them_survive(old: Apps) -> Iterator[None]:
     [told] = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
     assert told["id"] == str(friend)
     assert {name: told[name] for name in values} == values
-    assert RelationshipType.unscoped.get().inverse_id == friend
+    assert RelationshipType.unscoped.get(pk=friend).inverse_id == friend
     assert Relationship.unscoped.get(pk=key).relationship_type_id == friend
     assert Person.unscoped.get(pk=ada.pk).relationship_to_user_id == friend
     assert ContentType.objects.get(model="relationshiptype").app_label == "people"

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+import os
 import random
 import time
 from collections import Counter, defaultdict
@@ -86,6 +87,7 @@ def sent() -> int:
     return Delivery.unscoped.filter(state=DeliveryState.SENT).count()
 
 
+@pytest.mark.one_database
 def test_a_worker_sends_what_is_due(workers: Workers, webhook: Destination, receiver: Recorder, alice: User) -> None:
     make_due(alice, 5)
     tasks.due_scan.delay()
@@ -161,6 +163,7 @@ def by_delivery(receiver: Recorder) -> dict[str, list[Received]]:
     return found
 
 
+@pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="Redis stands beside PostgreSQL")
 def test_on_redis_a_killed_workers_deliveries_are_found_again(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
@@ -190,6 +193,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
     assert len(ids(receiver)) == 40
 
 
+@pytest.mark.one_database
 def test_what_was_enqueued_while_no_worker_ran_is_not_lost(
     workers: Workers, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
@@ -201,6 +205,7 @@ def test_what_was_enqueued_while_no_worker_ran_is_not_lost(
     assert len(receiver.received) == 3
 
 
+@pytest.mark.one_database
 def test_a_queue_that_lost_everything_is_filled_again(
     workers: Workers, webhook: Destination, receiver: Recorder, alice: User, settings: Any
 ) -> None:

@@ -1,6 +1,6 @@
 """Random operations on people, relationships and types through the API; everything holds after each of them.
 
-They are done in histories of 100, and in parts that xdist runs side by side; TEST_ROUNDS=15 does 12,000.
+They are done in histories of 100, and in parts that xdist runs side by side; TEST_ROUNDS=30 does 12,000.
 """
 
 import itertools
@@ -32,7 +32,7 @@ from tests.relationships import reference
 from tests.relationships.invariants import check_invariants
 from tests.rounds import rounds
 
-OPERATIONS = rounds(800)
+OPERATIONS = rounds(400)
 PARTS = 4
 WRONG = 7  # as the last digit of a pick: one that is in the wrong state
 STEPS = 100

@@ -147,6 +147,7 @@ def test_a_foreign_id_answers_like_an_unknown_one(route: Route, route_data: Rout
     assert (foreign.status_code, foreign.content) == (unknown.status_code, unknown.content)
 
 
+@pytest.mark.one_database
 @every_route
 def test_what_is_no_id_answers_like_an_unknown_one(route: Route, route_data: RouteData) -> None:
     if not (route.names_a_record and re.search(r"\{\w+\}", route.path)):
@@ -219,12 +220,14 @@ def owned_tables() -> set[str]:
     return {model._meta.db_table for model in apps.get_models() if issubclass(model, OwnedModel)}
 
 
+@pytest.mark.one_database
 @every_route
 def test_a_trailing_slash_is_404(route: Route, route_data: RouteData) -> None:
     path = route.path.format_map(route_data.ids).partition("?")[0]
     assert route_data.client.call(route.method, path + "/").status_code == 404
 
 
+@pytest.mark.one_database
 @every_route
 def test_the_answer_does_not_hang_on_what_the_caller_says_it_accepts(route: Route, route_data: RouteData) -> None:
     """The contract knows no 406; `?format=` is an unknown parameter like any other."""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from accounts.models import User
 from people.vcard import read_cards
 from tests.carddav import vdirsyncer
@@ -9,6 +11,8 @@ from tests.carddav.conftest import USER, card
 from tests.carddav.proxy import Proxy
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
+
+pytestmark = pytest.mark.one_database
 
 
 def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:

@@ -1,8 +1,5 @@
-"""What older versions left: their databases are migrated, their backups restored, and the data stays."""
+"""The backup of an older version is restored, and the data stays."""
 
-import gzip
-import os
-import sqlite3
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,18 +13,14 @@ from people.counts import wrong_counts
 from people.models import Person
 from tests.client import client_of
 from tests.contacts_project.backup.files import photos_of, rows_of
-from tests.contacts_project.backup.test_drill import KEY, Instance
 from tests.relationships.invariants import check_invariants
 
-FOLDER = Path(__file__).parent
 #: Made by `manage.py backup`, format 1, before accounts.0014 and people.0015, of `seed_demo`; with two of its photos.
-OLDER = FOLDER / "older.backup"
-#: The SQLite database of the first version after `seed_demo --people 8`, as SQL.
-FIRST_VERSION = FOLDER / "first_version.sql.gz"
+OLDER = Path(__file__).parent / "older.backup"
 
 
 # It is brought up to date in SQLite, whatever it is restored into; what that fills PostgreSQL with, the drill sees.
-@pytest.mark.skipif("TEST_DATABASE_URL" in os.environ, reason="the same work, done with SQLite")
+@pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
 def test_an_older_backup_is_brought_up_to_date(media: Path, tmp_path: Path) -> None:
     out, complaints = StringIO(), StringIO()
@@ -54,20 +47,3 @@ def _rows(folder: Path) -> dict[str, list[Any]]:
 
 def _ids(rows: list[Any]) -> set[str]:
     return {row[0] for row in rows}
-
-
-def test_the_first_version_is_migrated(tmp_path: Path) -> None:
-    instance = Instance(f"sqlite:///{tmp_path}/data/contacts.sqlite3", tmp_path / "data")
-    instance.data.mkdir()
-    database = sqlite3.connect(instance.data / "contacts.sqlite3")
-    database.executescript(gzip.decompress(FIRST_VERSION.read_bytes()).decode())
-    people = {row[0] for row in database.execute("SELECT id FROM people_person")}
-    ties = {row[0] for row in database.execute("SELECT id FROM relationships_relationship")}
-    database.close()
-    instance.manage("migrate", "-v0")
-    instance.manage("backup", str(tmp_path / "after"))
-    rows = rows_of(tmp_path / "after", KEY)
-    assert {key.replace("-", "") for key in _ids(rows["people_person"])} == people
-    assert {key.replace("-", "") for key in _ids(rows["relationships_relationship"])} == ties
-    assert len(people) == 8
-    assert len(ties) > 8

@@ -119,7 +119,7 @@ class Composition:
             if ended or time.monotonic() > deadline:
                 logs = "\n".join(f"{path.name}: {path.read_text()[-1500:]}" for path in self.folder.glob("*.log"))
                 raise AssertionError(f"waited in vain: {what}; ended by themselves: {ended}\n{logs}")
-            time.sleep(0.1)
+            time.sleep(0.3)  # a health check is a process
 
     def end(self) -> None:
         for process in self.running:
