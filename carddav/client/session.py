@@ -228,13 +228,13 @@ def open_session(
     seconds: float | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[DavSession]:
-    """A session under the operator's outbound policy; plain http only inside the networks that it opens.
+    """A session under the operator's outbound policy; plain http only to the host that the user typed so.
 
     With `seconds` the whole has to be over by then, for somebody who waits.
     """
     limit = min(READ_SECONDS, seconds or READ_SECONDS)
     with outbound_session(
-        schemes=Schemes.HTTPS_ONLY,
+        schemes=Schemes.HTTP_OR_HTTPS,
         seconds=WHOLE_SECONDS if seconds is None else seconds,
         connect_seconds=min(CONNECT_SECONDS, limit),
         idle_seconds=limit,
