@@ -5,9 +5,9 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from accounts.models import User
-from carddav.client import Book, Capabilities, Card, DavError, Login, discover, open_session
+from carddav.client import Book, BookGoneError, Card, DavError
 from carddav.models import Connection
-from carddav.services.books import server_access
+from carddav.services.books import book_of, server_access
 from carddav.services.connection_lock import connection_of
 from carddav.services.server_checks import ServerError
 from contacts_project.kernel.external_waits import external_wait
@@ -22,6 +22,12 @@ class Backup:
         self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the answer closes it
         self.cards = 0
         self.unreadable = 0
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.file.seek(0)
+        self.file.truncate()
+        self.cards = self.unreadable = 0
 
     def add(self, text: str) -> None:
         body = text.encode("utf-8", "surrogatepass")
@@ -48,15 +54,20 @@ def back_up_book(*, owner: User) -> Backup:
 
 
 def _read(connection: Connection, backup: Backup) -> None:
-    login = Login(connection.server_url, connection.username, connection.password)
-    with open_session(login, [connection.book_url, *connection.home_urls]) as session:
-        if connection.is_resolved:
-            book = Book(session, connection.book_url, Capabilities.from_json(connection.caps))
-        else:
-            found = discover(session, provider=connection.provider).book
-            book = Book(session, found.url, found.caps)
-        for card in book.fetch(entry.href for entry in book.list().changed):
-            if isinstance(card, Card):
-                backup.add(card.text)
-            else:  # what vanished meanwhile is in nobody's book
-                backup.unreadable += hasattr(card, "status")
+    try:
+        with book_of(connection) as book:
+            _add_cards(book, backup)
+    except BookGoneError as gone:  # as in a run: it may have moved
+        if not connection.is_resolved:
+            raise
+        backup.clear()
+        with book_of(connection, instead_of=gone) as book:
+            _add_cards(book, backup)
+
+
+def _add_cards(book: Book, backup: Backup) -> None:
+    for card in book.fetch(entry.href for entry in book.list().changed):
+        if isinstance(card, Card):
+            backup.add(card.text)
+        else:  # what vanished meanwhile is in nobody's book
+            backup.unreadable += hasattr(card, "status")

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from django.utils import timezone
@@ -30,6 +30,8 @@ NOT_NAMED = (
     "lead. The login was not sent there, and nothing was changed here. If the provider has moved the account, save the "
     "connection with the new address."
 )
+#: What discovery finds out of a connection.
+_FOUND = ("principal_url", "home_urls", "book_url", "book_name", "caps")
 WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
 
 
@@ -51,29 +53,55 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
         raise
 
 
+def work_in_book(context: Context, work: Callable[[Context], None]) -> None:
+    """Do `work` with the open book; once more where the server says, before or meanwhile, that the book has moved and
+    discovery finds it again. Raises DavError: a book that was known and is not there any more is an error, never a
+    reason to take another.
+    """
+    try:
+        with open_book(context):
+            work(context)
+    except BookGoneError as gone:
+        if not context.connection.is_resolved:
+            raise
+        with open_book(context, instead_of=gone):
+            work(context)
+
+
 @contextmanager
 def open_book(context: Context, *, instead_of: BookGoneError | None = None) -> Iterator[None]:
-    """Open the book, which is found first where it is not known yet, or where the server says it is gone or moved.
-
-    Raises DavError: a book that was known and is not there any more is an error, never a reason to take another.
-    """
+    """Open the book for the context. Raises DavError."""
     connection = context.connection
-    login = Login(connection.server_url, connection.username, connection.password)
-    with open_session(login, named=filter(None, [connection.book_url, *connection.home_urls])) as session:
-        if instead_of is not None or not connection.is_resolved:
-            _find_book(context, session, instead_of)
-        context.book_or_none = book = Book(session, connection.book_url, Capabilities.from_json(connection.caps))
+    if instead_of is not None or not connection.is_resolved:
+        context.report_progress("connecting", "Looking for the address book")
+    before = connection.book_url
+    with book_of(connection, instead_of=instead_of) as book:
+        if connection.book_url != before:
+            rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
+            rows.update(**{column: getattr(connection, column) for column in _FOUND})
+        context.book_or_none = book
         try:
             yield
         finally:
             _keep_caps(connection, book)
 
 
-def _find_book(context: Context, session: DavSession, instead_of: BookGoneError | None) -> None:
+@contextmanager
+def book_of(connection: Connection, *, instead_of: BookGoneError | None = None) -> Iterator[Book]:
+    """The book, which is found first where it is not known yet, or where the server has said that it is gone or moved.
+
+    What is found is set on the connection, and not saved. Raises DavError.
+    """
+    login = Login(connection.server_url, connection.username, connection.password)
+    with open_session(login, named=filter(None, [connection.book_url, *connection.home_urls])) as session:
+        if instead_of is not None or not connection.is_resolved:
+            _find_book(connection, session, instead_of)
+        yield Book(session, connection.book_url, Capabilities.from_json(connection.caps))
+
+
+def _find_book(connection: Connection, session: DavSession, instead_of: BookGoneError | None) -> None:
     """Providers move accounts to other hosts (iCloud's partitions): discovery, which begins where the user said, has to
     name the same book there."""
-    connection = context.connection
-    context.report_progress("connecting", "Looking for the address book")
     moved_to = instead_of.location if isinstance(instead_of, BookMovedError) else ""
     try:
         found = discover(
@@ -89,9 +117,6 @@ def _find_book(context: Context, session: DavSession, instead_of: BookGoneError 
     connection.principal_url, connection.home_urls = found.principal_url, list(found.home_urls)
     connection.book_url, connection.book_name = found.book.url, found.book.name[:255]
     connection.caps = found.book.caps.to_json()
-    rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
-    columns = ("principal_url", "home_urls", "book_url", "book_name", "caps")
-    rows.update(**{column: getattr(connection, column) for column in columns})
 
 
 def _keep_caps(connection: Connection, book: Book) -> None:

@@ -2,7 +2,7 @@
 
 from accounts.models import User
 from carddav.client import DavError
-from carddav.services.books import open_book, server_access
+from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.run import find_new
@@ -16,8 +16,8 @@ def discover_contacts(*, owner: User) -> Receipt:
     receipt = Receipt()
     with locked_connection(owner) as context:
         try:
-            with server_access(context.connection), open_book(context):
-                find_new(context)
+            with server_access(context.connection):
+                work_in_book(context, find_new)
         except DavError as error:
             receipt.fail(str(error))
         receipt.done = context.tally.discovered

@@ -6,9 +6,10 @@ from uuid import UUID
 from accounts.models import User
 from carddav.client import DavError
 from carddav.models import Mapping
-from carddav.services.books import open_book, server_access
+from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
+from carddav.sync.context import Context
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
 from carddav.sync.run import forget_found, pull, push_unfound, queue_people, save_listing
@@ -25,22 +26,16 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
     receipt = Receipt()
     with locked_connection(owner) as context:
         sendable = _sendable(owner, person_ids)
+
+        def find_and_send(context: Context) -> None:
+            nonlocal sendable
+            _find_sent(context)
+            sendable = _sendable(owner, person_ids)  # without those whose card was found by now
+            _send(context, sendable)
+
         try:
-            with server_access(context.connection), open_book(context):
-                recover(context)
-                # A book that nobody has read yet may hold these people, as may one with new cards of unknown outcome.
-                if context.unfound or context.connection.last_reconcile_at is None:
-                    pull(context)
-                    forget_found(context)
-                # Whose card was found by now was exported before.
-                sendable = _sendable(owner, person_ids)
-                for start in range(0, len(sendable), _BATCH):
-                    batch = sendable[start : start + _BATCH]
-                    queue_people(context, batch)
-                    queued = Mapping.objects.owned_by(owner).filter(person__in=batch, remote_raw="")
-                    push_all(context, list(queued.order_by("id").values_list("pk", flat=True)))
-                    push_unfound(context)
-                save_listing(context)
+            with server_access(context.connection):
+                work_in_book(context, find_and_send)
         except DavError as error:
             receipt.fail(str(error))
         receipt.skipped = len(person_ids) - len(sendable)
@@ -48,6 +43,24 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         receipt.errors += context.tally.errors
         receipt.messages += context.tally.messages
     return receipt
+
+
+def _find_sent(context: Context) -> None:
+    recover(context)
+    # A book that nobody has read yet may hold these people, as may one with new cards of unknown outcome.
+    if context.unfound or context.connection.last_reconcile_at is None:
+        pull(context)
+        forget_found(context)
+
+
+def _send(context: Context, person_ids: Sequence[UUID]) -> None:
+    for start in range(0, len(person_ids), _BATCH):
+        batch = person_ids[start : start + _BATCH]
+        queue_people(context, batch)
+        queued = Mapping.objects.owned_by(context.owner).filter(person__in=batch, remote_raw="")
+        push_all(context, list(queued.order_by("id").values_list("pk", flat=True)))
+        push_unfound(context)
+    save_listing(context)
 
 
 def _sendable(owner: User, person_ids: Sequence[UUID]) -> list[UUID]:

@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import BookGoneError, DavError
+from carddav.client import DavError
 from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Run, RunState
-from carddav.services.books import open_book, server_access
+from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import connection_of
 from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
@@ -93,7 +93,7 @@ def _carry_out(context: Context) -> tuple[str, str]:
     try:
         with server_access(context.connection, is_run=context.run is not None):
             context.report_progress("connecting", "Connecting to the server")
-            _sync(context)
+            work_in_book(context, sync_book)
     except DavError as error:
         return error.code, str(error)
     except (LockLostError, AccountGoneError):
@@ -106,17 +106,6 @@ def _carry_out(context: Context) -> tuple[str, str]:
         _note_success(context, next_at)
         _announce_found(context)
     return "", ""
-
-
-def _sync(context: Context) -> None:
-    try:
-        with open_book(context):
-            sync_book(context)
-    except BookGoneError as gone:
-        if not context.connection.is_resolved:
-            raise
-        with open_book(context, instead_of=gone):
-            sync_book(context)
 
 
 def _note_success(context: Context, next_at: dt.datetime) -> None:

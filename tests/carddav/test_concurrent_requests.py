@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, Mapping, PendingImport, Run, Trigger
-from carddav.services import exports, runs
+from carddav.services import books
 from carddav.services.schedule import sync_due
 from people.models import Person
 from tests.builders import make_person
@@ -55,7 +55,7 @@ def test_one_card_for_a_person_who_is_exported_twice(alice: User) -> None:
     synced = SyncedAccount(alice)
     person = make_person(alice, name="Ada")
     body = {"personIds": [str(person.pk)]}
-    with patch.object(exports, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         found = requests_at_once(alice, 3, lambda api, i: api.call("POST", "/api/carddav/export-bulk", body))
     assert set(found) == {200}
     assert len(synced.server.cards) == 1
@@ -65,7 +65,7 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
     synced = SyncedAccount(alice)
     for number in range(3):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
-    with patch.object(runs, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         receipts = at_once(*[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 3)
     assert [receipt.errors for receipt in receipts] == [0, 0, 0]
     assert Run.objects.owned_by(alice).count() == 1
@@ -74,7 +74,7 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
 
 def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
     synced = SyncedAccount(alice)
-    with patch.object(runs, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         at_once(
             *[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 2,
             lambda: synced.api.call("DELETE", "/api/carddav/connection"),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo, Trigger
-from carddav.services import discovery, exports, runs, schedule
+from carddav.services import books, runs, schedule
 from carddav.tasks import run_sync
 from people.models import Person
 from people.services.people import delete_people, remove_people
@@ -69,7 +69,7 @@ def test_the_account_goes_during_a_run(synced: SyncedAccount, at: str) -> None:
 @pytest.mark.parametrize("at", ["changes", "multiget"])
 def test_the_connection_goes_while_contacts_are_discovered(synced: SyncedAccount, at: str) -> None:
     once(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
-    with patch.object(discovery, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/discover")
     assert answer.status_code in {404, 409}, answer.content
     assert not PendingImport.unscoped.rows().exists()
@@ -78,7 +78,7 @@ def test_the_connection_goes_while_contacts_are_discovered(synced: SyncedAccount
 def test_the_connection_goes_while_people_are_exported(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob")
     once(synced, "put", lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
-    with patch.object(exports, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code in {404, 409}, answer.content
 
@@ -86,7 +86,7 @@ def test_the_connection_goes_while_people_are_exported(synced: SyncedAccount) ->
 def test_another_server_while_people_are_exported(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob")
     once(synced, "put", lambda: synced.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"}))
-    with patch.object(exports, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code == 409, answer.content
 
@@ -147,7 +147,7 @@ def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(synced: S
     def sleep(seconds: float) -> None:
         Connection.unscoped.rows().delete()
 
-    with patch("time.sleep", sleep), patch.object(runs, "open_book", synced.open_book):
+    with patch("time.sleep", sleep), patch.object(books, "open_book", synced.open_book):
         receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert receipt.skipped == 1
     assert receipt.done + receipt.errors == 1
@@ -180,7 +180,7 @@ def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> 
 
 def test_a_person_that_shall_not_sync_is_skipped(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob", card_dav_sync_enabled=False)
-    with patch.object(exports, "open_book", synced.open_book):
+    with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
 

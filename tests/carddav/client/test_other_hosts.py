@@ -12,11 +12,14 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.client import Book, BookMovedError, discover, open_session
 from carddav.client.login import Login
+from carddav.models import Connection
 from carddav.services import runs
+from tests.builders import make_person
 from tests.carddav.builders import make_connection
 from tests.carddav.client.test_discovery import BOOK, HOME, PRINCIPAL, multistatus
 from tests.carddav.conftest import USER
 from tests.carddav.servers import PASSWORD
+from tests.client import Client
 from tests.loopback import PrivateCA, Received, Recorder, Reply, closed_port, recording_server
 
 
@@ -55,6 +58,8 @@ def account(request: Received) -> Reply:
         "/h/ada/": multistatus(BOOK),
         "/h/ada/b/": multistatus(BOOK),
     }
+    if request.method == "PUT":
+        return Reply(201, {"ETag": '"1"'})
     body = answers.get(request.path)
     return Reply(207, {"Content-Type": "application/xml"}, body.encode()) if body else Reply(404)
 
@@ -93,12 +98,8 @@ def test_what_discovery_named_before_may_have_the_login(hosts: Hosts) -> None:
     assert hosts.logins_there() == 1
 
 
-@pytest.mark.parametrize("is_named", [True, False])
-@pytest.mark.parametrize("status", [302, 404, 421])
-def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
-    alice: User, hosts: Hosts, status: int, is_named: bool
-) -> None:
-    """As between iCloud's partitions."""
+def leave(hosts: Hosts, owner: User, status: int, *, is_named: bool) -> Connection:
+    """The owner's book, which is not at its host any more, as between iCloud's partitions."""
     home = HOME.replace("/h/ada/", f"{hosts.elsewhere}/h/ada/")
 
     def here(request: Received) -> Reply:
@@ -109,8 +110,16 @@ def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
         return Reply(404)
 
     hosts.here.reply = here
-    book_url = f"{hosts.here.url}/h/ada/b/"
-    connection = make_connection(alice, server_url=f"{hosts.here.url}/", book_url=book_url)
+    return make_connection(owner, server_url=f"{hosts.here.url}/", book_url=f"{hosts.here.url}/h/ada/b/")
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("status", [302, 404, 421])
+def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
+    alice: User, hosts: Hosts, status: int, is_named: bool
+) -> None:
+    connection = leave(hosts, alice, status, is_named=is_named)
+    book_url = connection.book_url
     run = runs.execute_run(runs.start_run(owner=alice, trigger="manual", now=timezone.now()).pk)
     connection.refresh_from_db()
     if is_named:
@@ -121,6 +130,17 @@ def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
         assert "save the connection" in run.error
         assert connection.book_url == book_url
         assert hosts.there.received == []
+
+
+@pytest.mark.parametrize("route", ["discover", "export-bulk", "backup"])
+def test_what_else_asks_the_server_follows_the_book_too(alice: User, api: Client, hosts: Hosts, route: str) -> None:
+    leave(hosts, alice, 404, is_named=True)
+    body = {"personIds": [str(make_person(alice).pk)]} if route == "export-bulk" else None
+    if route == "backup":
+        assert api.call("POST", "/api/carddav/backup", body)["X-Contact-Count"] == "0"
+    else:
+        assert api.ok("POST", f"/api/carddav/{route}", body)["errorMessages"] == []
+    assert hosts.logins_there() == len(hosts.there.received) > 0
 
 
 def test_a_redirect_to_a_dead_port_of_the_host_is_looked_for_here(hosts: Hosts) -> None:

@@ -1,7 +1,7 @@
 """A synced account over a book in memory."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, Mapping, Run
-from carddav.services import discovery, exports, runs
+from carddav.services import books, runs
 from carddav.sync.context import Context
 from people.models import Person
 from tests.builders import make_person
@@ -43,9 +43,7 @@ class SyncedAccount:
     @contextmanager
     def served(self) -> Iterator[None]:
         """Everything that opens a book opens this one."""
-        with ExitStack() as stack:
-            for module in (runs, exports, discovery):
-                stack.enter_context(patch.object(module, "open_book", self.open_book))
+        with patch.object(books, "open_book", self.open_book):
             yield
 
     def sync(self, **options: Any) -> Run:

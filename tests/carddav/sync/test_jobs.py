@@ -314,7 +314,7 @@ def test_cron(
         raise LoginRefusedError(status=401)
 
     failing.server.on_request = refuse
-    monkeypatch.setattr("carddav.services.runs.open_book", lambda context: stages[context.owner.pk].open_book(context))
+    monkeypatch.setattr("carddav.services.books.open_book", lambda context: stages[context.owner.pk].open_book(context))
     pauses: list[float] = []
     monkeypatch.setattr("carddav.services.schedule.time.sleep", pauses.append)
     answer = client.get("/api/cron/carddav-sync", **CRON).json()

@@ -264,6 +264,23 @@ def test_no_room_for_new_cards(synced: ServerSyncedAccount) -> None:
     synced.quiet()
 
 
+def test_a_book_that_may_only_be_read_is_pulled_from(synced: ServerSyncedAccount) -> None:
+    fill(synced, 2)
+    synced.sync()
+    synced.edit(synced.person("P1"), jobTitle="Here")
+    for number in range(8):
+        make_person(synced.owner, name=f"New{number}")
+    synced.put("0.vcf", card("uid-0", "P0", "NOTE:new"))
+    synced.proxy.add(refuse(403, "need-privileges", when=method("PUT")))
+    run = synced.sync()
+    assert counts(run) == {"updated_locally": 1, "errors": 1}
+    assert run.error_messages == ["The address book can only be read: 9 contacts were not sent."]
+    assert synced.proxy.count("PUT") <= 4
+    synced.proxy.heal()
+    assert counts(synced.sync()) == {"exported": 8, "updated_remotely": 1}
+    synced.quiet()
+
+
 def test_429_ends_the_run_until_then(synced: ServerSyncedAccount) -> None:
     fill(synced, 120)
     busy = fail(429, headers={"Retry-After": "300"}, when=reports("addressbook-multiget"), skip=2)
