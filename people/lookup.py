@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from contacts_project.kernel.ownership.columns import insert_rows
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_key
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
@@ -80,11 +81,8 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
     """
     changed = [(person_id, before - now, now - before) for person_id, before, now in people]
     _remove(owner_id, {person_id: stale for person_id, stale, _ in changed if stale})
-    new = [(person_id, kind, key) for person_id, _, keys in changed for kind, key in sorted(keys)]
-    if new:
-        LookupKey.objects.bulk_create(
-            LookupKey(owner_id=owner_id, person_id=person_id, kind=kind, key=key) for person_id, kind, key in new
-        )
+    new = [(owner_id, person_id, kind, key) for person_id, _, keys in changed for kind, key in sorted(keys)]
+    insert_rows(LookupKey, ("owner", "person", "kind", "key"), new)
     if len(changed) > _MANY:
         clear_word_caches()
 
