@@ -72,7 +72,8 @@ def test_the_policy_and_tls_are_the_callers_to_mend(api: Client, settings: Any, 
         assert server.received == []
     settings.OUTBOUND_ALLOWED_NETWORKS = []
     assert refusal(api, "https://127.0.0.1/") == (400, "policy")
-    assert refusal(api, "http://dav.example/") == (400, "policy")
+    assert refusal(api, "http://127.0.0.1/") == (400, "policy")
+    assert refusal(api, "http://dav.example/") == (404, "dns")  # over http or https: only its address may be refused
 
 
 def test_ten_in_a_quarter_of_an_hour(api: Client, stranger: Client) -> None:
