@@ -65,7 +65,7 @@ class EmailChannel(Channel):
         """The account's one address."""
         return [Target(self.name, EMAIL_KEY, owner.recovery_email, off=_why_off(owner))]
 
-    def deliver(self, key: str, notice: Notice) -> None:
+    def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
         """Hand the message to the mail server."""
         message = message_of(notice)
         try:

@@ -2,13 +2,14 @@
 
 import datetime as dt
 from collections.abc import Collection
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.database.updates import update_where
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabled_destinations import send_disabled_notices
@@ -34,23 +35,24 @@ class EndpointChannel(Channel):
         found: dict[UUID, list[Target]] = {owner_id: [] for owner_id in by_id}
         for row in Destination.unscoped.filter(owner_id__in=by_id, type=self.type).order_by("id"):
             off = _why_off(row, by_id[row.owner_id])
-            found[row.owner_id].append(Target(self.name, str(row.id), row.label, off=off))
+            found[row.owner_id].append(Target(self.name, str(row.id), row.label, off=off, row=row))
         return found
 
-    def deliver(self, key: str, notice: Notice) -> None:
+    def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
         """Send to the destination with the id `key`."""
         row_id, rows = parse_id(key), Destination.objects.active_rows
-        destination = rows.instance(owner_id=notice.owner.pk, row_ids=[row_id] if row_id else [])
+        destination = row or rows.instance(owner_id=notice.owner.pk, row_ids=[row_id] if row_id else [])
         if destination is None or destination.type != self.type:
             raise TargetMissingError(key)
         self.deliver_to(destination, notice)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
         """Count the outcome; after it a destination may be off, and its owner waiting to be told."""
-        rows = Destination.objects.owned_by(owner).of_type(self.type)
         if outcome.is_ok:
-            rows.with_id(key).update_quietly(consecutive_failures=0, last_success_at=now)
+            row = {"id": parse_id(key), "owner": owner.pk, "type": self.type.value}
+            update_where(Destination, row, {"consecutive_failures": 0, "last_success_at": now})
             return
+        rows = Destination.objects.owned_by(owner).of_type(self.type)
         # Locked where the database can; SQLite has one writer at a time in any case.
         destination = rows.select_for_update().with_id(key).first()
         if destination is None:

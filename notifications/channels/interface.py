@@ -4,8 +4,8 @@ import datetime as dt
 import logging
 from collections.abc import Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 from uuid import UUID
 
 from accounts.models import User
@@ -25,13 +25,15 @@ class Target:
     """Where one account may be told something.
 
     `key` is stable and unique within the account and channel (the row's id; "email"). `off` says why nothing goes
-    there now, as a word of snake_case (`email_disabled`, `disabled`, `auto_disabled`, `plan`); None: it is on.
+    there now, as a word of snake_case (`email_disabled`, `disabled`, `auto_disabled`, `plan`); None: it is on. `row` is
+    what the channel read of it, for who sends there at once.
     """
 
     channel: str
     key: str
     label: str
     off: str | None = None
+    row: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,21 +91,24 @@ class Channel:
         """The same of several accounts, by their ids; a channel that has rows reads them at once."""
         return {owner.pk: self.targets(owner) for owner in owners}
 
-    def deliver(self, key: str, notice: Notice) -> None:
-        """Send, returning once the destination has confirmed. Raises OutboundError or TargetMissingError."""
+    def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
+        """Send, returning once the destination has confirmed. Raises OutboundError or TargetMissingError.
+
+        `row` is that of its Target, where it was just read.
+        """
         raise NotImplementedError
 
     def kept_open(self) -> AbstractContextManager[None]:
         """Around several sends of one thread: what they connect to stays connected."""
         return keep_sessions()
 
-    def send(self, key: str, notice: Notice) -> Outcome:
+    def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
         """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised.
 
         Inside `limited_hosts` it raises HostBusyError: nothing was tried.
         """
         try:
-            self.deliver(key, notice)
+            self.deliver(key, notice, row)
         except HostBusyError:
             raise
         except OutboundError as error:
@@ -116,7 +121,8 @@ class Channel:
         return Outcome()
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """A delivery ended: confirmed, or given up with the last outcome. Runs inside the ledger's transaction."""
+        """A delivery ended. That it was given up is told inside the ledger's transaction; that it was confirmed before,
+        and again should we die between the two."""
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
         """A try failed and another will be made: nothing to count yet, something to show. In the same transaction."""

@@ -42,7 +42,7 @@ class PushChannel(Channel):
             found[row.owner_id].append(Target(self.name, str(row.id), _service(row), off=off))
         return found
 
-    def deliver(self, key: str, notice: Notice) -> None:
+    def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
         """Push to the device with the id `key`."""
         from pywebpush import WebPushException, webpush  # noqa: PLC0415 - brings aiohttp: 7 MB for whoever pushes
 

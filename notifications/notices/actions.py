@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -49,13 +50,7 @@ class Action:
     @property
     def label(self) -> str:
         """What stands on its button, in the active language."""
-        if self.kind is ActionKind.CONTACTED:
-            return _("Contacted today")
-        if self.kind is ActionKind.SKIP:
-            return _("Not this time")
-        if self.days == 1:
-            return _("Again tomorrow")
-        return ngettext("Again in %(days)d day", "Again in %(days)d days", self.days or 0) % {"days": self.days}
+        return _label(self, translation.get_language())
 
     def question(self, name: str) -> str:
         """What the page asks, of a reminder about somebody called so, in the active language."""
@@ -77,6 +72,18 @@ ACTIONS = (
 )
 _BY_WORD = {f"{action.kind.value}{action.days or ''}": action for action in ACTIONS}
 _WORDS = {action: word for word, action in _BY_WORD.items()}
+
+
+@lru_cache(maxsize=256)
+def _label(action: Action, language: str | None) -> str:
+    """The words in the language, which is the active one."""
+    if action.kind is ActionKind.CONTACTED:
+        return _("Contacted today")
+    if action.kind is ActionKind.SKIP:
+        return _("Not this time")
+    if action.days == 1:
+        return _("Again tomorrow")
+    return ngettext("Again in %(days)d day", "Again in %(days)d days", action.days or 0) % {"days": action.days}
 
 
 @dataclass(frozen=True)

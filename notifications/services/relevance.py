@@ -1,6 +1,6 @@
 """Whether a delivery that was planned is still wanted when it is due."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -25,6 +25,13 @@ class Facts:
 
     switches: Mapping[UUID, bool]
     targets: AllTargets
+
+    def target_of(self, delivery: Delivery) -> Target | None:
+        """Where the delivery goes; None where that is no more."""
+        for target in self.targets.of(delivery.owner, NoticeKind(delivery.kind)):
+            if target.channel == delivery.channel and target.key == delivery.target_key:
+                return target
+        return None
 
 
 def read_facts(deliveries: Collection[Delivery]) -> Facts:
@@ -53,7 +60,7 @@ def why_irrelevant(delivery: Delivery, facts: Facts) -> str | None:
         reason = _why_no_contact(delivery)
     else:
         reason = _why_no_date(delivery, facts.switches.get(delivery.source_id))
-    return reason or _why_not_there(delivery, facts.targets.of(delivery.owner, kind))
+    return reason or _why_not_there(facts.target_of(delivery))
 
 
 def _why_no_contact(delivery: Delivery) -> str | None:
@@ -74,8 +81,5 @@ def _why_no_date(delivery: Delivery, is_on: bool | None) -> str | None:
     return None if is_on else "reminder_off"
 
 
-def _why_not_there(delivery: Delivery, targets: Iterable[Target]) -> str | None:
-    for target in targets:
-        if target.channel == delivery.channel and target.key == delivery.target_key:
-            return target.off
-    return "removed"
+def _why_not_there(target: Target | None) -> str | None:
+    return target.off if target else "removed"

@@ -14,8 +14,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.updates import update_where
 from contacts_project.kernel.leases import RELEASED, held
 from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
@@ -24,6 +26,7 @@ from notifications.channels.interface import Outcome
 from notifications.delivery_metrics import FAILURES, count_deliveries
 from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
+from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.services.parked import PARKED
 from notifications.services.relevance import Facts, read_facts, why_irrelevant
@@ -87,6 +90,14 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     return []
 
 
+def _with_ids(ids: Sequence[UUID]) -> QuerySet[Delivery]:
+    rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
+    return rows.select_related("owner", "person").defer(*_UNREAD)
+
+
+_DELIVERIES = CompiledQuery(_with_ids)
+
+
 @contextmanager
 def _kept_open(names: set[str]) -> Iterator[None]:
     with ExitStack() as stack:
@@ -97,8 +108,7 @@ def _kept_open(names: set[str]) -> Iterator[None]:
 
 def read(ids: Sequence[UUID]) -> list[Delivery]:
     """The deliveries, with owner and person, the oldest first."""
-    rows = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
-    return list(rows.select_related("owner", "person").defer(*_UNREAD))
+    return _DELIVERIES.instances(ids=ids)
 
 
 def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
@@ -145,7 +155,9 @@ def _try(delivery: Delivery, facts: Facts, now: dt.datetime) -> Attempt:
         mark_late(delivery, now)
     try:
         with limited_hosts():
-            outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now))
+            target = facts.target_of(delivery)
+            row = target.row if target else None
+            outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now), row)
     except HostBusyError:
         # The scan leaves it to whoever waits for the host, as long as to a queue.
         _put_off(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))
@@ -245,10 +257,15 @@ def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime
 
 
 def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
-    """End the delivery; with an `outcome` its destination hears of it, in the same transaction."""
+    """End the delivery. With an `outcome` its destination hears of it: that it was given up in the same transaction,
+    that it was confirmed before. Should we die between those two, it is sent again, and its destination hears the same.
+    """
     channel = channels().get(delivery.channel)
     recording = channel if channel and channel.records_outcomes and outcome is not None else None
-    with transaction.atomic() if recording else nullcontext():
+    is_confirmed = outcome is not None and outcome.is_ok
+    with transaction.atomic() if recording and not is_confirmed else nullcontext():
+        if recording and outcome and is_confirmed:
+            recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
         ended = _write(
             delivery,
             **RELEASED,
@@ -258,7 +275,7 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
             ended_at=now,
             next_try_at=None,
         )
-        if ended and recording and outcome is not None:
+        if ended and recording and outcome and not is_confirmed:
             recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
     if ended:
         count_deliveries(delivery.channel, state)

@@ -33,7 +33,7 @@ class RecordingChannel(Channel):
     def targets(self, owner: User) -> list[Target]:
         return [Target(self.name, key, f"To {key}", off) for key, off in self.on.items()]
 
-    def send(self, key: str, notice: Notice) -> Outcome:
+    def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
         check_webhook(body_of(notice))
         outcome = self.outcomes.pop(0) if self.outcomes else self.always
         self.sent.append(Sent(key, notice, outcome))

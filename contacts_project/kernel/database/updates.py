@@ -4,9 +4,10 @@ To build the statement takes Django as long as the database takes to run it; thi
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 
 
 def update_where(model: type[models.Model], where: Mapping[str, Any], values: Mapping[str, Any]) -> int:
@@ -14,25 +15,29 @@ def update_where(model: type[models.Model], where: Mapping[str, Any], values: Ma
 
     Names are those of fields. Where a column that is in both changes, one of any number of processes gets the row.
     """
-    quote = connection.ops.quote_name
-    changes = ", ".join(f"{quote(_column(model, name))} = %s" for name in values)
-    conditions = " AND ".join(
-        f"{quote(_column(model, name))} {'IS NULL' if value is None else '= %s'}" for name, value in where.items()
-    )
-    statement = f"UPDATE {quote(model._meta.db_table)} SET {changes} WHERE {conditions}"  # noqa: S608 - names of our own
-    parameters = [_stored(model, name, value) for name, value in values.items()]
-    parameters += [_stored(model, name, value) for name, value in where.items() if value is not None]
+    connection = connections[DEFAULT_DB_ALIAS]
+    conditions = tuple((name, value is None) for name, value in where.items())
+    statement, fields = _statement(connection.vendor, model, tuple(values), conditions)
+    given = [*values.values(), *(value for value in where.values() if value is not None)]
+    parameters = [field.get_db_prep_save(value, connection) for field, value in zip(fields, given, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return int(cursor.rowcount)
 
 
-def _column(model: type[models.Model], name: str) -> str:
-    return _field(model, name).column
-
-
-def _stored(model: type[models.Model], name: str, value: Any) -> Any:
-    return _field(model, name).get_db_prep_save(value, connection)
+@lru_cache(maxsize=256)
+def _statement(
+    vendor: str, model: type[models.Model], names: tuple[str, ...], conditions: tuple[tuple[str, bool], ...]
+) -> "tuple[str, list[models.Field[Any, Any]]]":
+    """The SQL, and the fields of its parameters. Each condition says whether it is for NULL."""
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    changes = ", ".join(f"{quote(_field(model, name).column)} = %s" for name in names)
+    wanted = " AND ".join(
+        f"{quote(_field(model, name).column)} {'IS NULL' if is_null else '= %s'}" for name, is_null in conditions
+    )
+    statement = f"UPDATE {quote(model._meta.db_table)} SET {changes} WHERE {wanted}"  # noqa: S608 - names of our own
+    compared = [name for name, is_null in conditions if not is_null]
+    return statement, [_field(model, name) for name in (*names, *compared)]
 
 
 def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":

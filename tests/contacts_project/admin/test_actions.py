@@ -129,7 +129,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of what went to webhooks, each confirmed."""
     ids: list[str] = []
 
-    def deliver(key: str, notice: Any) -> Outcome:
+    def deliver(key: str, notice: Any, row: Any = None) -> Outcome:
         ids.append(str(notice.id))
         return Outcome()
 
@@ -160,7 +160,7 @@ def test_a_delivery_is_tried_again_as_the_same(operator: Client, alice: User, se
 
 def test_one_that_fails_again_ends(operator: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     delivery = failed(alice, make_destination(alice))
-    monkeypatch.setattr(channels()["webhook"], "send", lambda key, notice: Outcome(code="http_5xx"))
+    monkeypatch.setattr(channels()["webhook"], "send", lambda *call: Outcome(code="http_5xx"))
     act(operator, DELIVERIES, "try_again", delivery)
     delivery.refresh_from_db()
     assert delivery.next_try_at is not None
