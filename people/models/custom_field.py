@@ -35,7 +35,12 @@ class CustomFieldTemplate(TrashModel):
             one_of(TemplateType, "type", name="template_type_known"),
             models.UniqueConstraint(fields=["owner", "slug"], name="template_slug_unique"),
         ]
-        indexes = [models.Index(fields=["owner", "revision", "id"], name="template_feed")]
+        indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="template_feed"),
+            models.Index(
+                fields=["owner", "deleted_at"], name="template_trash", condition=models.Q(deleted_at__isnull=False)
+            ),
+        ]
 
 
 class CustomFieldValue(OwnedModel):

@@ -40,7 +40,9 @@ class Group(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="group_feed"),
-            models.Index(fields=["owner", "deleted_at"], name="group_trash"),
+            models.Index(
+                fields=["owner", "deleted_at"], name="group_trash", condition=models.Q(deleted_at__isnull=False)
+            ),
         ]
 
 

@@ -84,6 +84,12 @@ class ImportantDate(TrashModel):
             # Not of the active dates alone: without statistics PostgreSQL takes those for a handful, and walks them.
             models.Index(fields=["owner", "month_day"], name="important_date_of_year"),
             models.Index(fields=["owner", "date"], name="important_date_ahead"),
+            # What the purge and operators look for in all accounts.
+            models.Index(
+                fields=["owner", "deleted_at"],
+                name="important_date_trash",
+                condition=models.Q(deleted_at__isnull=False),
+            ),
             models.Index(
                 fields=["owner"],
                 name="important_date_own_rule",

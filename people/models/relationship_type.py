@@ -36,7 +36,11 @@ class RelationshipType(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="relationship_type_feed"),
-            models.Index(fields=["owner", "deleted_at"], name="relationship_type_trash"),
+            models.Index(
+                fields=["owner", "deleted_at"],
+                name="relationship_type_trash",
+                condition=models.Q(deleted_at__isnull=False),
+            ),
         ]
 
     @property

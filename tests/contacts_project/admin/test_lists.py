@@ -1,5 +1,6 @@
 """Every list of the admin: what it shows, what it costs, and what it does with requests that no page makes."""
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 
@@ -13,10 +14,13 @@ from django_celery_beat.models import IntervalSchedule
 
 from accounts.models import User
 from contacts_project.kernel.operator_lists import OperatorAdmin
-from tests.builders import make_user
+from contacts_project.kernel.ownership.account_lock import account_write
+from people.models import CustomFieldTemplate, Group, ImportantDate
+from tests.builders import make_person, make_user
 from tests.client import Client
 from tests.contacts_project.admin.scene import LISTS, PLANTED, fill, rows_of
 from tests.rounds import rounds
+from tests.routes.test_growth import work_counted
 
 PAGES = [*LISTS, "/admin/", "/admin/trash/", "/admin/operation/"]
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
@@ -151,6 +155,27 @@ def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alic
     plan = str(User.objects.with_email("alice@example.org").values("pk").explain()).lower()
     assert "user_email_without_case" in plan
     assert "user_proven_email_unique" in plan
+
+
+def test_the_page_of_the_trash_looks_at_the_trash_alone(operator: Client, alice: User) -> None:
+    def cost() -> int:
+        with work_counted() as read, connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            html_of(operator, "/admin/trash/")
+            before = read()
+            html_of(operator, "/admin/trash/")
+            return read() - before
+
+    person, few = make_person(alice), cost()
+    names = [f"x{number}" for number in range(1500)]
+    with account_write(alice):
+        Group.objects.bulk_create(Group(owner=alice, name=x, name_key=x, color="#336699") for x in names)
+        CustomFieldTemplate.objects.bulk_create(
+            CustomFieldTemplate(owner=alice, name=x, slug=x, type="TEXT") for x in names
+        )
+        dates = [ImportantDate(owner=alice, person=person, title=x, date=dt.date(2000, 1, 1)) for x in names]
+        ImportantDate.objects.bulk_create(dates)
+    assert cost() <= few + 500
 
 
 def test_only_operators_see_any_of_it(alice: User, signed_in: Client) -> None:
