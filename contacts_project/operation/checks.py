@@ -28,6 +28,7 @@ from contacts_project.operation.health import (
 TAG = "doctor"
 PLENTY_BYTES = 1024**3
 _SECRETS = 100
+_MOST_FOR_A_RANDOM_READ = 2.0
 _MANY_CONNECTIONS = 0.8
 
 
@@ -144,6 +145,24 @@ def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if taken > most * _MANY_CONNECTIONS or (pool and pool["max_size"] > most):
         return [Caution(text, hint=hint, id="doctor.W024")]
     return [Info(text, id="doctor.I025")]
+
+
+@register(TAG, deploy=True)
+def check_price_of_random_reads(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Priced as on a turning disk, reads by an index look dearer to PostgreSQL than a walk through everybody's rows."""
+    if connection.vendor != "postgresql":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('random_page_cost')::float")
+            price = cursor.fetchone()[0]
+    except DatabaseError:
+        return []
+    if price <= _MOST_FOR_A_RANDOM_READ:
+        return []
+    text = f"PostgreSQL takes a page at random for {price:g} times as dear as the next one (random_page_cost)."
+    hint = "Unless its disk turns: ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf();"
+    return [Info(text, hint=hint, id="doctor.I026")]
 
 
 @register(TAG, deploy=True)

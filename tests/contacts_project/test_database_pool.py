@@ -10,7 +10,7 @@ from django.db import connection
 
 from contacts_project.environment.servers import DATABASE
 from contacts_project.operation import figures
-from contacts_project.operation.checks import check_connections
+from contacts_project.operation.checks import check_connections, check_price_of_random_reads
 from tests.workers import ROOT, database_url
 
 URL = "postgres://user:secret@db:5432/contacts"
@@ -108,3 +108,14 @@ def test_connections_are_counted_and_doctor_tells_of_them() -> None:
         return
     assert found["active"] >= 1
     assert "connections of PostgreSQL are taken" in str(messages[0].msg)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("price", "told"), [("4", 1), ("1.1", 0)])
+def test_doctor_tells_of_the_price_of_random_reads(price: str, told: int) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('random_page_cost', %s, true)", [price])
+        assert len(check_price_of_random_reads(None)) == told
+    else:
+        assert not check_price_of_random_reads(None)
