@@ -1,6 +1,7 @@
 """`make fuzz`: sends what the API description allows, and what it forbids, to a served instance on each database.
 
-    python -m tests.fuzz [--db sqlite|postgresql] [--seed N] [--examples N] [--only "PUT /api/groups/{groupId}"]
+    python -m tests.fuzz [--db sqlite|postgresql] [--as owner|reader|browser] [--seed N] [--examples N]
+        [--only "PUT /api/groups/{groupId}"]
 
 Finds answers of 5xx, answers that the description does not have, bad input that is taken and good input that is
 refused. The same seed sends the same requests to the same state.
@@ -39,6 +40,7 @@ def main() -> int:
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--examples", type=int, default=20, help="random cases an operation, beside those of coverage")
+    parser.add_argument("--as", dest="caller", choices=["owner", "reader", "browser"], help="one caller; reader: READ")
     parser.add_argument("--only", help="one operation: method and path")
     options = parser.parse_args()
     print(f"Seed {options.seed}", flush=True)
@@ -62,6 +64,8 @@ def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]
         reader = {"Authorization": f"Bearer {make_token(instance, browser, 'READ')}"}
         callers = {"owner": {"Authorization": f"Bearer {instance.bearer}"}, "reader": reader, "browser": browser}
         for name, headers in callers.items():
+            if options.caller not in {None, name}:
+                continue
             print(f"== {name}, {database} ==", flush=True)
             yield f"{name} on {database}", schemathesis(instance.port, name, headers, options)
             yield f"{name} on {database}, afterwards", is_refused(instance.port, headers)
