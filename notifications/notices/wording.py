@@ -153,7 +153,7 @@ def _when(days_until: int, day: str) -> str:
 
 def _age(content: Mapping[str, Any]) -> list[str]:
     years = content.get("turns")
-    if not years or years < 0:
+    if not years or years < 0 or content.get("type") == "NAMEDAY":
         return []
     if content.get("type") == "BIRTHDAY":
         return [_("%(name)s turns %(years)d.") % {"name": content["personName"], "years": years}]

@@ -28,8 +28,8 @@ def event_in_words(event: Mapping[str, Any]) -> str:
 
 
 def age_in_words(type_: str | None, years: int | None) -> str:
-    """How old somebody turns, or how long ago it was; `""` where nobody knows."""
-    if not years or years < 0:
+    """How old somebody turns, or how long ago it was; `""` where nobody knows, and of name days, which have no age."""
+    if not years or years < 0 or type_ == "NAMEDAY":
         return ""
     if type_ == "BIRTHDAY":
         return _("turns %(years)d") % {"years": years}

@@ -42,6 +42,11 @@ from tests.notifications.notices import CONTENTS, EVENT, make_notice
             "Memorial day: Ada Lovelace",
             ("It is today, Thursday, 10 December (2026-12-10).", "3 years."),
         ),
+        (
+            {"type": "NAMEDAY", "turns": 3},
+            "Name day: Ada Lovelace",
+            ("It is today, Thursday, 10 December (2026-12-10).",),
+        ),
     ],
 )
 def test_important_date(alice: User, content: dict[str, Any], title: str, lines: tuple[str, ...]) -> None:
@@ -71,7 +76,7 @@ def test_contact(alice: User, content: dict[str, Any], line: str) -> None:
 def test_digest_names_each_person_once_a_day(alice: User) -> None:
     contact = {**EVENT, "kind": "contact", "type": None, "turns": None}
     namesake = {**EVENT, "personId": "2", "type": None, "title": "First met", "turns": 1}
-    later = {**EVENT, "date": "2026-12-12", "type": "NAMEDAY", "turns": None}
+    later = {**EVENT, "date": "2026-12-12", "type": "NAMEDAY", "turns": 3}
     wording = wording_of(make_notice(alice, NoticeKind.DIGEST, events=[EVENT, namesake, contact, later]))
     assert wording.title == "4 events in the coming week"
     first, second = wording.days
