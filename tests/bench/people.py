@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -25,7 +25,7 @@ from people.services.person_dates import DATE_FIELDS
 from people.services.person_writer import set_name_keys
 from people.word_index import index_values
 from relationships.models import Relationship
-from tests.bench.figures import Figure, SharedData, figure, figure_with_server, floor
+from tests.bench.figures import Figure, SharedData, figure, floor
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
@@ -55,7 +55,7 @@ def fill_book(owner: User, number: int) -> None:
             Group(owner=owner, name=f"Group {n}", name_key=f"group {n}", color="#336699") for n in range(20)
         )
         template = CustomFieldTemplate.objects.create(owner=owner, name="Size", slug="size", type="TEXT")
-        people = [_person(owner, n, types) for n in range(number)]
+        people = [make_person(owner, n, types) for n in range(number)]
         Person.objects.bulk_create(people, batch_size=500)
         make_keys(owner, people)
         wheel = cycle(groups)
@@ -76,10 +76,10 @@ def fill_book(owner: User, number: int) -> None:
         Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
 
 
-def _person(owner: User, n: int, types: list[RelationshipType]) -> Person:
+def make_person(owner: User, n: int, types: Sequence[RelationshipType] = ()) -> Person:
     person = Person(owner=owner, name=GIVEN[n % len(GIVEN)], surname=f"{FAMILY[n % len(FAMILY)]} {n}")
     person.organization, person.notes = f"Company {n % 300}", f"Met at the conference of {n}."
-    person.relationship_to_user = types[n % len(types)]
+    person.relationship_to_user = types[n % len(types)] if types else None
     person.phone_numbers = identify_entries(
         "phone_numbers",
         [
@@ -213,23 +213,6 @@ def search(shared: SharedData) -> list[Figure]:
     ]
 
 
-def find(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
-    client = client_of(owner)
-    return [
-        figure_with_server(f"people: find, {what}", lambda path=path: drain(client, path))  # type: ignore[misc]  # as above
-        for what, path in (
-            ("one name", "/api/find?q=hopper"),
-            ("mistyped", "/api/find?q=hpoper"),
-            ("name and number", "/api/find?q=m%C3%BCller%207003"),
-            ("two letters", "/api/find?q=ho"),
-            ("phone", "/api/find?q=0151%2000007003"),
-            ("of everybody's notes", "/api/find?q=conference"),
-            ("nobody", "/api/find?q=qqqq"),
-        )
-    ]
-
-
 def one(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client = client_of(owner)
@@ -278,7 +261,6 @@ BENCHES = [
     ("people includeAll", everybody),
     ("people search-index", index),
     ("people search", search),
-    ("people find", find),
     ("people one", one),
     ("people create update", writes),
 ]
