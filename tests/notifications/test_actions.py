@@ -133,6 +133,28 @@ def test_a_notice_in_advance_put_off_to_the_day_is_that_of_the_day(
     assert channel.told == [(LEAD, "2026-03-11"), (DAY, "2026-03-11")]
 
 
+@pytest.mark.parametrize(
+    ("said", "standing", "comes_on"),
+    [(("snooze1", "skip"), "skipped", None), (("skip", "snooze1"), "snoozed", "2026-03-12T09:00:00.000Z")],
+)
+def test_the_later_answer_counts(
+    api: Client,
+    browser: Client,
+    channel: RecordingChannel,
+    birthday: str,
+    said: tuple[str, str],
+    standing: str,
+    comes_on: str | None,
+) -> None:
+    for word in said:
+        assert "before" not in press(browser, links(channel)[word])["message"]
+    assert [entry for entry in short(upcoming(api)) if entry[1] == "2026-03-11"] == [
+        (DAY, "2026-03-11", comes_on, standing)
+    ]
+    run_each("2026-03-12T09:00:00Z", "2026-03-14T09:00:00Z")
+    assert len(channel.sent) == (2 if comes_on else 1)
+
+
 def test_reminders_to_get_in_touch(api: Client, browser: Client, alice: User, channel: RecordingChannel) -> None:
     bob = make_person(alice, name="Bob")
     body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
