@@ -6,13 +6,18 @@ phone. Pure; the template writes the SVG.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
+from unicodedata import east_asian_width
 
 MOST: Final = 40
 WIDTH: Final = 420
 _ROW, _MARGIN = 34, 14
-_CENTER_X, _NODE_X = 44, 150
-_LONGEST_NAME, _LONGEST_LABEL = 24, 16
+_CENTER_X, _NODE_X, _GAP = 44, 126, 16
+# Sizes of text in pages.css, and how wide a letter is, in parts of them; where fonts are wider the text is cut earlier.
+_NAME_SIZE, _LABEL_SIZE, _LETTER = 15, 12.5, 0.58
+_ROOM: Final = WIDTH - _NODE_X - _GAP
+_MOST_OF_LABEL: Final = _ROOM // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Tie:
     href: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spoke:
     """A tie with its place: `path` is the line, in the units of the view box."""
 
@@ -33,13 +38,13 @@ class Spoke:
     y: int
     path: str
 
-    @property
-    def name(self) -> str:
-        return _cut(self.tie.name, _LONGEST_NAME)
+    @cached_property
+    def label(self) -> str:
+        return _cut(self.tie.label, _LABEL_SIZE, _MOST_OF_LABEL)
 
     @property
-    def label(self) -> str:
-        return _cut(self.tie.label, _LONGEST_LABEL)
+    def name(self) -> str:
+        return _cut(self.tie.name, _NAME_SIZE, _ROOM - _width(f" {self.label}", _LABEL_SIZE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Picture:
     width: int = WIDTH
     center_x: int = _CENTER_X
     node_x: int = _NODE_X
-    text_x: int = _NODE_X + 16
+    text_x: int = _NODE_X + _GAP
 
 
 def picture_of(ties: Iterable[Tie]) -> Picture | None:
@@ -79,5 +84,14 @@ def _spoke(tie: Tie, y: int, middle: int) -> Spoke:
     return Spoke(tie, y, f"M{_CENTER_X} {middle}C{bend} {middle} {bend} {y} {_NODE_X} {y}")
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+def _cut(text: str, size: float, room: float) -> str:
+    if _width(text, size) <= room:
+        return text
+    while text and _width(f"{text}…", size) > room:
+        text = text[:-1].rstrip()
+    return f"{text}…"
+
+
+def _width(text: str, size: float) -> float:
+    """About how wide a text stands, in the units of the view box."""
+    return size * sum(1 if east_asian_width(sign) in "WF" else _LETTER for sign in text)

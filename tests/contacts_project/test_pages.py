@@ -11,6 +11,7 @@ from accounts.models import User
 from accounts.services.preferences import change_preferences
 from contacts_project.operation.health import check_health
 from contacts_project.pages import home
+from contacts_project.pages.picture import Tie, picture_of
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
@@ -265,6 +266,16 @@ def test_the_network_is_drawn_and_bounded(signed_in: Client, api: Client, alice:
     assert f'<a href="/people/{others[0].pk}"><title>Kin&lt;0&gt;: Child</title>' in picture
     assert "<title>Alice: you</title>" in picture
     assert '<svg class="network"' not in shown(signed_in, make_person(alice, name="Lonely").pk)
+
+
+def test_text_of_the_network_stays_inside() -> None:
+    ties = [Tie("Maximiliane Friederike García Márquez", "Acquaintance"), Tie("山" * 30, "Kin" * 20, href="/x")]
+    picture = picture_of(ties)
+    assert picture is not None
+    assert [(spoke.name, spoke.label) for spoke in picture.spokes] == [
+        ("Maximiliane Friederi…", "Acquaintance"),
+        ("山山山山山山山山…", "KinKinKinKinKinKin…"),
+    ]
 
 
 def test_the_latest_interactions_and_the_rest_of_the_card_are_shown(signed_in: Client, api: Client, ada: str) -> None:
