@@ -1,5 +1,6 @@
 """The fields of a person's serializers, of the table of fields."""
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -67,9 +68,15 @@ def _list_of(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any) ->
     return serializers.ListSerializer(child=entries(), required=False, max_length=field_table.MAX_ENTRIES, **kwargs)
 
 
+def _check_year(day: dt.date) -> None:
+    """The years of important dates, and of the days that cards carry."""
+    if day.year < 1000:
+        raise serializers.ValidationError("The year must be between 1000 and 9999.")
+
+
 _NULLABLE: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
     Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
-    Kind.DATE: lambda _, more: StrictDateField(**more),
+    Kind.DATE: lambda _, more: StrictDateField(validators=[_check_year], **more),
     Kind.WHOLE: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
     Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
     Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
