@@ -39,10 +39,15 @@ hypothesis_settings.load_profile("tests")
 
 # Of the files those that take longest. Begun last they would leave the other processes without work.
 LONGEST = {
+    "test_clients.py",
     "test_compose.py",
     "test_drill.py",
     "test_growth.py",
     "test_killed_worker.py",
+    "test_lists.py",
+    "test_offline.py",
+    "test_offline_soak.py",
+    "test_real_servers.py",
     "test_routes.py",
     "test_serve.py",
     "test_server_faults.py",

@@ -15,7 +15,8 @@ from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, run
 from tests.contacts_project.server.server_thread import Running
 from tests.oidc_provider import oidc_provider, use
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# Once: it writes into the tree, too.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 # Goes where it is led, with cookies.
 BROWSER = "import sys, httpx; httpx.Client(follow_redirects=True).get(sys.argv[1]).raise_for_status()"

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
+from django.core.management import CommandError, call_command
 
 from contacts_project.data_folder import readable_by_others
 from contacts_project.processes import supervisor
@@ -220,14 +222,11 @@ def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
         time.sleep(0.05)
 
 
-def test_a_taken_port_is_named(lasting: Instance, tmp_path: Path) -> None:
-    port = lasting.base.rpartition(":")[2]
-    environment = {**os.environ, "PORT": port, "DATA_DIR": str(tmp_path / "other")}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    command = [sys.executable, "manage.py", "serve"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False)
-    assert done.returncode == 1
-    assert f"Cannot listen on 127.0.0.1:{port}" in done.stderr
+def test_a_taken_port_is_named(settings: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings.HOST, settings.PORT = taken.getsockname()
+        with pytest.raises(CommandError, match=f"Cannot listen on 127.0.0.1:{settings.PORT}: .*Choose another"):
+            call_command("serve")
 
 
 def children_of(pid: int) -> list[int]:
