@@ -69,14 +69,14 @@ class Client:
 
 @contextmanager
 def served(database: str, **more: str) -> Iterator[Instance]:
-    """An empty instance with two web processes and an account, on SQLite or a new database of TEST_DATABASE_URL; `more`
-    goes into its environment."""
+    """An instance with two web processes and an account, on SQLite or a new database of TEST_DATABASE_URL; `more` goes
+    into its environment, DATABASE_URL for a database that is there already."""
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         port = free_port()
         environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1", **more}
-        if database == "postgresql":
+        if database == "postgresql" and "DATABASE_URL" not in more:
             environment["DATABASE_URL"] = new_database(os.environ["TEST_DATABASE_URL"])
         log = Path(folder) / "log"
         with log.open("w") as output:

@@ -1,61 +1,126 @@
-"""Many accounts in PostgreSQL: what the hot routes of one read and take, alone in the database and among the others.
+"""Many accounts in PostgreSQL: what the hot routes of one read and take, among the others and alone in a database.
 
 `python -m tests.bench --db postgresql load` copies an account of 100 people inside the database until there are
-BENCH_ACCOUNTS (2,000; 20,000 are two million people), beside one of BENCH_PEOPLE (1,000). Rows are what PostgreSQL says
-that it fetched or returned, and say the same on a machine with other work; times do not. Does nothing on SQLite.
+BENCH_ACCOUNTS (20,000 are two million people with five million dates), and one of BENCH_PEOPLE (1,000) once for each
+2,000 of these. A second database keeps both accounts alone. Each request goes to the two in turns, so that other work
+of the machine meets both alike. Rows are what PostgreSQL says that it fetched or returned. Nothing on SQLite.
 """
 
 import datetime as dt
 import os
 import statistics
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.apps import apps
 from django.db import connection, models
+from django.db.models import QuerySet
+from django.test import Client as Browser
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import OwnedModel
 from contacts_project.operation import figures as operation
 from notifications.services import planner
 from people.models import ImportantDate, Person
+from people.trash.purge import purge_deleted
 from tests.bench.figures import Figure, SharedData, query_count
+from tests.bench.instance import served
 from tests.bench.people import fill_book
 from tests.bench.requests import Caller
-from tests.builders import make_user
+from tests.builders import make_token, make_user
+from tests.workers import database_url
 
 ACCOUNTS = int(os.environ.get("BENCH_ACCOUNTS", "0"))
 LARGE = int(os.environ.get("BENCH_PEOPLE", "1000"))
-TIMES = 20
+DUE = 10_000  # reminders of a morning
+_PER_LARGE, _AT_ONCE, _WARM, _TIMES, _SERVED_TIMES = 2_000, 250, 3, 40, 300
 _COPIED = {"people", "relationships"}
+
+
+class TwoDatabases:
+    """The database of this run, and one with the same two accounts alone: Django's connection leads to either."""
+
+    def __init__(self) -> None:
+        self.many = connection.settings_dict["NAME"]
+        self.alone = f"{self.many}_alone"
+        connection.close()
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f'DROP DATABASE IF EXISTS "{self.alone}"')
+            cursor.execute(f'CREATE DATABASE "{self.alone}" TEMPLATE "{self.many}"')
+        self._open: dict[str, Any] = {}
+
+    def use(self, name: str) -> None:
+        if name != connection.settings_dict["NAME"]:
+            self._open[str(connection.settings_dict["NAME"])] = connection.connection
+            connection.settings_dict["NAME"] = name
+            connection.connection = self._open.get(name)
+
+    def close(self) -> None:
+        for name in (self.alone, self.many):
+            self.use(name)
+            connection.close()
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f'DROP DATABASE "{self.alone}" WITH (FORCE)')
 
 
 def load(shared: SharedData) -> list[Figure]:
     if shared.database != "postgresql" or not ACCOUNTS:
         return []
     small, large = make_user("small@example.org"), make_user("large@example.org")
-    fill_book(small, 100)
-    fill_book(large, LARGE)
-    ImportantDate.unscoped.update(next_due_at=timezone.now() + dt.timedelta(days=30))
-    _analyze()
-    alone = {(who.email, path): _measured(who, path) for who in (small, large) for path in _paths(who)}
-    started = time.perf_counter()
-    copy_account(small, ACCOUNTS)
-    _analyze()
-    found = [Figure(f"load: {ACCOUNTS:,} accounts copied", time.perf_counter() - started, note=_size())]
-    for who, people in ((small, 100), (large, LARGE)):
-        for path in _paths(who):
-            before, now = alone[who.email, path], _measured(who, path)
-            note = (
-                f"p95 {now[1] * 1000:.0f} ms, alone {before[1] * 1000:.0f}; rows read {now[2]:,}, alone {before[2]:,}; "
-                f"blocks {now[3]:,}, alone {before[3]:,}"
-            )
-            shown = path.replace(str(who.pk), "").split("?")[0]
-            found.append(Figure(f"load: {people:,} people, {_named(shown)}", now[0], None, before[0], note))
-    return [*found, *_over_all()]
+    for owner, people in ((small, 100), (large, LARGE)):
+        fill_book(owner, people)
+        _add_dates(owner)
+    callers = {small: Caller(small), large: Caller(large)}  # with tokens that both databases know
+    _leave_alone()
+    both = TwoDatabases()
+    try:
+        started = time.perf_counter()
+        copy_account(small, ACCOUNTS)
+        copy_account(large, ACCOUNTS // _PER_LARGE)
+        both.use(both.alone)
+        _analyze()
+        both.use(both.many)
+        _analyze()
+        found = [Figure(f"load: {ACCOUNTS:,} accounts copied", time.perf_counter() - started, note=_size())]
+        for owner, people in ((small, 100), (large, LARGE)):
+            for path in _paths(owner):
+                shown = _named(path.replace(str(owner.pk), "").split("?")[0])
+                found.append(_beside(both, f"load: {people:,} people, {shown}", callers[owner], path))
+        both.use(both.many)
+        found += [*_over_all(), *_admin(), _processes(small), *_due()]
+    finally:
+        both.close()
+    return found
+
+
+def _add_dates(owner: User) -> None:
+    """Beside the birthday of each person one date and a half, each with a reminder some day of the coming year."""
+    soon = timezone.now() + dt.timedelta(days=2)
+    with account_write(owner):
+        people = list(Person.objects.owned_by(owner))
+        dates = [
+            _date(person, n, soon + dt.timedelta(days=n % 360)) for n, person in enumerate([*people, *people[::2]])
+        ]
+        ImportantDate.objects.bulk_create(dates, batch_size=2000)
+
+
+def _date(person: Person, number: int, due_at: dt.datetime) -> ImportantDate:
+    return ImportantDate(
+        owner_id=person.owner_id,
+        person=person,
+        title=f"Met {number}",
+        date=due_at.date(),
+        reminder_enabled=True,
+        reminder_type="RECURRING",
+        reminder_interval=1,
+        reminder_interval_unit="YEARS",
+        next_due_at=due_at + dt.timedelta(minutes=number),
+        next_occurrence_on=due_at.date(),
+        next_kind="day",
+    )
 
 
 def _paths(who: User) -> list[str]:
@@ -66,9 +131,12 @@ def _paths(who: User) -> list[str]:
         "/api/people/search?q=nowak",
         "/api/upcoming?days=30",
         f"/api/people/{person.pk}/graph",
-        "/api/changes?since=0&limit=100",
+        f"/api/people/{person.pk}/duplicates",
+        "/api/changes?limit=100",
         "/api/reminders/upcoming?days=30",
         "/api/groups",
+        "/api/relationships?limit=100",
+        "/api/deleted?type=people",
     ]
 
 
@@ -76,24 +144,40 @@ def _named(path: str) -> str:
     return "/".join(part if part.count("-") != 4 else "{id}" for part in path.split("/"))
 
 
-def _measured(who: User, path: str) -> tuple[float, float, int, int]:
-    """Median and 95th percentile in seconds, rows and blocks of one request."""
-    caller = Caller(who)
-    for _ in range(3):
-        status, _, body = caller.ask("GET", path)
-        assert status == 200, (path, status, body[:200])
-    spans = []
-    rows, blocks = _counters()
-    for _ in range(TIMES):
-        start = time.perf_counter()
+def _beside(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
+    """One route in both databases, request by request."""
+    spans: dict[str, list[float]] = {both.alone: [], both.many: []}
+    cost: dict[str, tuple[int, int]] = {}
+    for database in spans:
+        both.use(database)
+        for _ in range(_WARM):
+            status, _, body = caller.ask("GET", path)
+            assert status == 200, (path, status, body[:200])
+        before = _counters()
         caller.ask("GET", path)
-        spans.append(time.perf_counter() - start)
-    rows_after, blocks_after = _counters()
-    p95 = sorted(spans)[TIMES * 95 // 100 - 1]
-    return statistics.median(spans), p95, (rows_after - rows) // TIMES, (blocks_after - blocks) // TIMES
+        cost[database] = _since(before)
+    for _ in range(_TIMES):
+        for database, found in spans.items():
+            both.use(database)
+            start = time.perf_counter()
+            caller.ask("GET", path)
+            found.append(time.perf_counter() - start)
+    (p50, p95), (p50_alone, p95_alone) = _percentiles(spans[both.many]), _percentiles(spans[both.alone])
+    (rows, blocks), (rows_alone, blocks_alone) = cost[both.many], cost[both.alone]
+    note = (
+        f"p95 {p95 * 1000:.0f} ms, alone {p95_alone * 1000:.0f} (x{p95 / p95_alone:.2f}); "
+        f"rows {rows:,}, alone {rows_alone:,}; blocks {blocks:,}, alone {blocks_alone:,}"
+    )
+    return Figure(name, p50, None, p50_alone, note)
+
+
+def _percentiles(spans: list[float]) -> tuple[float, float]:
+    """The median and the 95th."""
+    return statistics.median(spans), sorted(spans)[len(spans) * 95 // 100 - 1]
 
 
 def _counters() -> tuple[int, int]:
+    """Rows and blocks that this database has read so far; nobody else is at it, and autovacuum is off."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
         cursor.execute("SELECT 1")
@@ -107,39 +191,98 @@ def _counters() -> tuple[int, int]:
         return int(rows), int(blocks)
 
 
+def _since(before: tuple[int, int]) -> tuple[int, int]:
+    rows, blocks = _counters()
+    return rows - before[0], blocks - before[1]
+
+
 def _over_all() -> Iterator[Figure]:
     """What looks over all accounts."""
     now = timezone.now()
-    dates = f"{ImportantDate.unscoped.count():,} dates"
     for name, work in (
         ("due scan, nothing due", lambda: planner.find_due(now)),
+        ("oldest that is due, for /metrics", lambda: operation.oldest_due_seconds(now)),
         ("accounts of the page of operation", operation.accounts),
         ("people of the page of operation", operation.people),
+        ("the purge, nothing in the trash", lambda: purge_deleted(now=now)),
     ):
-        before, start = _counters(), time.perf_counter()
-        queries = query_count(work)
-        seconds, after = time.perf_counter() - start, _counters()
-        note = f"{dates}; rows read {after[0] - before[0]:,}, blocks {after[1] - before[1]:,}"
-        yield Figure(f"load: {name}", seconds, queries, note=note)
+        yield _costed(f"load: {name}", work)
+
+
+def _costed(name: str, work: Callable[[], Any]) -> Figure:
+    before, start = _counters(), time.perf_counter()
+    queries = query_count(work)
+    seconds, (rows, blocks) = time.perf_counter() - start, _since(before)
+    return Figure(name, seconds, queries, note=f"rows {rows:,}, blocks {blocks:,}")
+
+
+def _admin() -> Iterator[Figure]:
+    """Pages of the admin, the second time that each is asked."""
+    browser = Browser()
+    browser.force_login(make_user("operator@example.org", is_staff=True, is_superuser=True))
+    lists = ("accounts/user/", "notifications/delivery/", "notifications/destination/", "carddav/connection/")
+    for path in ("", *lists, "accounts/user/?q=small@example.org", "trash/", "operation/"):
+        address = f"/admin/{path}"
+        assert browser.get(address).status_code == 200, address
+        yield _costed(f"load: {address.partition('=')[0]}", lambda address=address: browser.get(address))  # type: ignore[misc]
+
+
+def _processes(owner: User) -> Figure:
+    """What an instance over these accounts holds in each process after some requests of one of them."""
+    with served("postgresql", DATABASE_URL=database_url()) as instance:
+        instance.bearer = make_token(owner)
+        client, paths, start = instance.client(), _paths(owner), time.perf_counter()
+        for n in range(_SERVED_TIMES):
+            client.ask("GET", paths[n % len(paths)])
+        seconds, held = time.perf_counter() - start, instance.memory()
+    note = ", ".join(f"{name} {megabytes:.0f} MB" for name, megabytes in held)
+    return Figure(f"load: {_SERVED_TIMES} requests over HTTP; memory of each process", seconds, note=note)
+
+
+def _due() -> Iterator[Figure]:
+    """A morning's scan: what is due is read, and nothing else."""
+    now = timezone.now()
+    dates = ImportantDate.unscoped.filter(next_due_at__isnull=False)
+    step = max(1, dates.count() // DUE)
+    due = list(dates.order_by("pk").values_list("pk", flat=True)[::step])
+    QuerySet[Any, Any](ImportantDate).filter(pk__in=due).update(next_due_at=now)
+    _analyze()
+    portions: list[tuple[str, ...]] = []
+    name = f"{len(due):,} of {ImportantDate.unscoped.count():,} dates due"
+    yield _costed(
+        f"load: {name}, shared out", lambda: planner.share_due(now=now, enqueue=lambda *ids: portions.append(ids))
+    )
+    yield _costed("load: the first thousand of these found", lambda: planner.find_due(now))
+    owners = list(planner.find_due(now))[: planner.PORTION]
+    yield _costed(f"load: those of {len(owners)} accounts planned", lambda: planner.plan_due(now=now, owner_ids=owners))
 
 
 def copy_account(user: User, number: int) -> None:
-    """Copies of all that the account has, under ids made of the copied ones and a number: inside the database."""
+    """Copies of all that the account has, each under ids that begin with its number: inside the database.
+
+    Some accounts at a time, so that rows of one lie among those of others and new keys come near the last.
+    """
     owned = (model for model in apps.get_models() if issubclass(model, OwnedModel))
     tables: list[type[models.Model]] = [User, *(model for model in owned if model._meta.app_label in _COPIED)]
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")  # copies of whole rows need no trigger
-        for model in tables:
-            fields = [field for field in model._meta.concrete_fields if not getattr(field, "generated", False)]
-            columns = ", ".join(f'"{field.column}"' for field in fields)
-            values = ", ".join(_copied(model, field) for field in fields)
-            owner = "id" if model is User else "owner_id"
-            cursor.execute(
-                f'INSERT INTO "{model._meta.db_table}" ({columns}) SELECT {values} '
-                f'FROM "{model._meta.db_table}" r, generate_series(1, %s) n WHERE r."{owner}" = %s',
-                [number, user.pk],
-            )
+        cursor.execute("SET synchronous_commit = off")
+        for first in range(1, number + 1, _AT_ONCE):
+            for model in tables:
+                cursor.execute(_copying(model), [first, min(first + _AT_ONCE - 1, number), user.pk])
         cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def _copying(model: type[models.Model]) -> str:
+    fields = [field for field in model._meta.concrete_fields if not getattr(field, "generated", False)]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    values = ", ".join(_copied(model, field) for field in fields)
+    owner = "id" if model is User else "owner_id"
+    table = model._meta.db_table
+    return (
+        f'INSERT INTO "{table}" ({columns}) SELECT {values} '
+        f'FROM "{table}" r, generate_series(%s, %s) n WHERE r."{owner}" = %s'
+    )
 
 
 def _copied(model: type[models.Model], field: Any) -> str:
@@ -147,10 +290,18 @@ def _copied(model: type[models.Model], field: Any) -> str:
     if field.get_internal_type() == "UUIDField" or (
         field.is_relation and field.target_field.get_internal_type() == "UUIDField"
     ):
-        return f"md5({column}::text || n)::uuid"
+        return f"(lpad(to_hex(n), 8, '0') || substr({column}::text, 9))::uuid"
     if model is User and field.unique:
         return f"{column} || n"
     return column
+
+
+def _leave_alone() -> None:
+    """No autovacuum: it reads tables too, and at moments of its own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        for (table,) in cursor.fetchall():
+            cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = false)')
 
 
 def _analyze() -> None:
@@ -162,11 +313,7 @@ def _size() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_size_pretty(pg_database_size(current_database()))")
         size = cursor.fetchone()[0]
-    return f"{Person.unscoped.count():,} people, {size}; this process {_memory():.0f} MB"
-
-
-def _memory() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return f"{Person.unscoped.count():,} people, {ImportantDate.unscoped.count():,} dates, {size}"
 
 
 BENCHES: list[tuple[str, Any]] = [("load", load)]

@@ -188,13 +188,14 @@ def _wait_until_idle(pids: list[int]) -> None:
         time.sleep(3)
 
 
-def _postgresql() -> list[int]:
-    """The processes of the server."""
+def _postgresql() -> float:
+    """Seconds of CPU that the processes of the server have had, those that have ended too."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         backend = cursor.fetchone()[0]
     parent = _stat(backend)[1]
-    return [int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_child(path, parent)]
+    ended = sum(map(int, _stat(int(parent))[13:15])) / _TICKS
+    return ended + sum(_seconds(int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_child(path, parent)))
 
 
 def _is_child(path: Path, parent: str) -> bool:
@@ -210,7 +211,7 @@ def _stat(pid: int) -> list[str]:
 
 def _cpu(workers: list[int]) -> dict[str, float]:
     """Seconds of CPU that the processes have had."""
-    return {"workers": sum(_seconds(workers)), "postgresql": sum(_seconds(_postgresql()))}
+    return {"workers": sum(_seconds(workers)), "postgresql": _postgresql()}
 
 
 def _seconds(pids: Iterable[int]) -> Iterator[float]:
