@@ -17,11 +17,14 @@ from pythonjsonlogger.json import JsonFormatter as PlainJsonFormatter
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.outbound import OutboundError
 
+# Each line of the log is looked through: at a place inside a word, and for what cannot match, this gives up at once.
 _SECRETS = re.compile(
     r"([?&](?:token|code|state)=|/calendar/|/actions/)[^&\s\"'\\<>]+"  # of an address
-    r"|\b(?:cnt|whsec)_[\w+/=-]{16,}"  # API tokens, and what webhooks are signed with
-    r"|[\w-]{8,}[.:][0-9A-Za-z]{6}[.:][\w-]{43}"  # whatever django.core.signing signed with a time
-    r"|\b[0-9a-f]{32}-[a-z]+\d*-[0-9a-f]+\.[\w-]{43}"  # what a reminder's action is signed as
+    r"|(?<!\w)(?:"
+    r"(?:cnt|whsec)_[\w+/=-]{16,}"  # API tokens, and what webhooks are signed with
+    r"|(?<!-)[\w-]{8,}+[.:][0-9A-Za-z]{6}[.:][\w-]{43}"  # whatever django.core.signing signed with a time
+    r"|[0-9a-f]{32}-[a-z]+\d*-[0-9a-f]+\.[\w-]{43}"  # what a reminder's action is signed as
+    r")"
 )
 # Exceptions that speak of code and machines. What others say may quote what somebody wrote: a key that is not there, a
 # value that is no number, a recipient who was refused.
