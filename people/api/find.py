@@ -16,7 +16,12 @@ from people.find.answers import find_people
 from people.find.terms import LONGEST_QUERY
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
-_QUERY = OpenApiParameter("q", str, required=True, description="Words, an e-mail address, or digits of a number.")
+_QUERY = OpenApiParameter(
+    "q",
+    {"type": "string", "pattern": r"\S"},
+    required=True,
+    description="Words, an e-mail address, or digits of a number.",
+)
 _LIMIT = integer_parameter("limit", low=1, description=f"Default {DEFAULT_LIMIT}; above {MAX_LIMIT} counts as that.")
 
 

@@ -24,10 +24,12 @@ RULES = (
     # A secret that is not the right one.
     "This is not the password",
     "The password still needs",
+    "This password is",
     "Type DELETE to confirm",
     "This is no cursor that was given out here",
     "This link is not valid",
     "This link was used already",
+    "This code was used already",
     "This sign-in has expired",
     # One field depends on another.
     "A SELECT field needs",
@@ -37,6 +39,7 @@ RULES = (
     "This field cannot be overridden",
     "Send both times, or null for both",
     "This must differ from where the quiet hours begin",
+    "There is no type '",  # in a list of words, with commas between them
     # Text of a form of its own: its format is checked, by more than a pattern.
     "This is not an e-mail address",
     "The host",
