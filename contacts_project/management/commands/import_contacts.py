@@ -59,7 +59,10 @@ class Command(BaseCommand):
                     )
         summary = ", ".join(f"{run.counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {run.counts[ERROR]} errors")
-        self.stdout.write("Nothing was written: this was a dry run." if is_dry else f"Import {run.import_id}")
+        if is_dry:
+            self.stdout.write("Nothing was written: this was a dry run.")
+        elif run.import_id:
+            self.stdout.write(f"Import {run.import_id}")
         if run.counts[ERROR] and run.counts[ERROR] == run.counts.total():
             raise CommandError("Nothing could be imported.")
 
