@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError, FieldError
@@ -20,8 +21,10 @@ from contacts_project.kernel.ownership.tombstones import KEPT
 _VERSION = 1
 _BEHIND_ALL = 1000  # a place that no kind has
 _NO_ID = UUID(int=0)
-# Of an account's revisions between one restored backup and the next. JavaScript counts on for eight thousand of them.
-_HISTORY = 2**40
+# An account's revisions between one restored backup and the next. The histories are numbered by the minutes since
+# _FIRST_DAY: JavaScript's whole numbers last for sixty years of them.
+_HISTORY = 2**28
+_FIRST_DAY = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 # The widest number that both databases compare.
 _MOST = 2**63 - 1
 
@@ -109,7 +112,8 @@ def first_cursor(owner: Any, *, types: tuple[str, ...], today: dt.date) -> Curso
     return Cursor(owner.pk, types, owner.revision, today)
 
 
-def begin_histories() -> None:
+def begin_histories(now: dt.datetime) -> None:
     """Of every account, once its rows have come out of a backup: no later revision, cursor or ETag is one of those that
-    were given out since the backup was made."""
-    User.objects.update(revision=(F("revision") / _HISTORY + 1) * _HISTORY)
+    were given out since the backup was made, by what it was made of or by another restore of it."""
+    minutes = int((now - _FIRST_DAY) / dt.timedelta(minutes=1))
+    User.objects.update(revision=Greatest(F("revision") / _HISTORY + 1, minutes) * _HISTORY)

@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 from django.apps import apps
 from django.db import Error, connection, transaction
+from django.utils import timezone
 
 from accounts.feed.cursor import begin_histories
 from accounts.models import User
@@ -81,7 +82,7 @@ def _fill(path: Path, key: str, checked: Checked) -> None:
                 _check_empty()
                 with without_triggers():
                     _load(file, key)
-                begin_histories()
+                begin_histories(timezone.now())
                 reset_sequences()
         except Error as error:
             raise BackupError(f"The database refused it: {_first_line(error)}. Nothing was changed.") from error

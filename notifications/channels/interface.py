@@ -121,8 +121,8 @@ class Channel:
         return Outcome()
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """A delivery ended. That it was given up is told inside the ledger's transaction; that it was confirmed before,
-        and again should we die between the two."""
+        """A delivery ended. That it was given up is told inside the ledger's transaction, that it was confirmed right
+        after it."""
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
         """A try failed and another will be made: nothing to count yet, something to show. In the same transaction."""

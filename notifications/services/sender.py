@@ -258,14 +258,13 @@ def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime
 
 def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
     """End the delivery. With an `outcome` its destination hears of it: that it was given up in the same transaction,
-    that it was confirmed before. Should we die between those two, it is sent again, and its destination hears the same.
+    that it was confirmed right after. Should we die between those two, earlier failures stay counted until the next one
+    is confirmed; the delivery itself is never sent again.
     """
     channel = channels().get(delivery.channel)
     recording = channel if channel and channel.records_outcomes and outcome is not None else None
     is_confirmed = outcome is not None and outcome.is_ok
     with transaction.atomic() if recording and not is_confirmed else nullcontext():
-        if recording and outcome and is_confirmed:
-            recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
         ended = _write(
             delivery,
             **RELEASED,
@@ -275,7 +274,7 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
             ended_at=now,
             next_try_at=None,
         )
-        if ended and recording and outcome and not is_confirmed:
+        if ended and recording and outcome:
             recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
     if ended:
         count_deliveries(delivery.channel, state)

@@ -110,10 +110,11 @@ class ImportLog:
         """
         people, self._people = self._people, {}
         made, self._made = self._made, []
+        known, self._known = self._known, {}
         self._note_progress(write, outcomes)
         prints = fingerprints(self.owner.pk, (person for person, _, _ in people.values())) if people else {}
         for key, (_, is_new, before) in people.items():
-            record = self._known.get(key)
+            record = known.get(key)
             if record is None:
                 record = self._record(RecordKind.PERSON, key, is_new=is_new)
                 record.before = orjson.loads(orjson.dumps(before))
@@ -123,8 +124,7 @@ class ImportLog:
             if record.fingerprint != EDITED:
                 record.fingerprint = prints[key]
         ImportedRecord.objects.bulk_create(made)
-        ImportedRecord.objects.owned_by(self.owner).bulk_update(self._known.values(), ["fingerprint", "before"])
-        self._known = {}
+        ImportedRecord.objects.owned_by(self.owner).bulk_update(known.values(), ["fingerprint", "before"])
 
     def end(self, counts: Counter[str]) -> None:
         """The whole file has been read. `counts` are those of its receipt."""

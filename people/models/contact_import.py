@@ -17,7 +17,7 @@ from people.vocabularies import ImportSource, RecordKind
 class ContactImport(OwnedModel):
     """One file that was imported; the counts follow its batches, and are those of its receipt once it has ended.
 
-    `own_revisions` are the account's writes by it, and by its undo, for people.importing.own_writes: what others made
+    `own_revisions` are the account's writes by it, and by its undo, for people.models.own_writes: what others made
     or changed since is somebody's edit. `undo_until` is set by an undo, and from then on the import writes no more: in
     the future it is the lease of an undo under way, in the past that of one that has ended or was cut off.
     `last_revision`: of imports by older versions, which kept no more.

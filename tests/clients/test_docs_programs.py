@@ -11,7 +11,7 @@ import pytest
 from accounts.models import User
 from accounts.oidc import documents
 from tests.builders import make_token, make_user, prove
-from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, run
+from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, run
 from tests.contacts_project.server.server_thread import Running
 from tests.oidc_provider import oidc_provider, use
 
@@ -64,8 +64,9 @@ def test_python(environment: dict[str, str], tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(not (TYPESCRIPT / "node_modules").exists(), reason="tests/clients/test_clients.py installs it")
+@pytest.mark.one_database
 def test_typescript(environment: dict[str, str]) -> None:
+    install_packages()
     folder = TYPESCRIPT / "build/docs"
     folder.mkdir(parents=True, exist_ok=True)
     for number, program in enumerate(programs("typescript")):

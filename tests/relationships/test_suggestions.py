@@ -238,11 +238,13 @@ def test_a_type_that_is_not_there_comes_with_the_yes(api: Client) -> None:
     for name in ("PARENT", "CHILD", "SPOUSE"):
         api.ok("DELETE", f"/api/relationship-types/{types[name]}")
     api.ok("DELETE", f"/api/relationship-types/{types['SPOUSE']}/permanent")
-    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
+    children = [f"RELATED;TYPE=child;VALUE=text:{name}" for name in ("Carla Wolf", "Dora Wolf")]
+    send(api, card(*children, "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
     found = suggestions(api)
-    assert [(one["typeName"], one["relationshipTypeId"]) for one in found] == [("PARENT", None), ("SPOUSE", None)]
-    assert api.ok("POST", f"{PATH}/accept", {"ids": [one["id"] for one in found]}) == {"accepted": 2, "errors": []}
+    assert {(one["typeName"], one["relationshipTypeId"]) for one in found} == {("PARENT", None), ("SPOUSE", None)}
+    assert api.ok("POST", f"{PATH}/accept", {"ids": [one["id"] for one in found]}) == {"accepted": 3, "errors": []}
     assert ("Carla Wolf", "CHILD", "Anna Meier") in ties(api)
+    assert ("Dora Wolf", "CHILD", "Anna Meier") in ties(api)
     assert ("Ben Wolf", "SPOUSE", "Anna Meier") in ties(api)
     assert list(breaches("relationship")) == []
 

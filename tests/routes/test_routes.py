@@ -147,7 +147,6 @@ def test_a_foreign_id_answers_like_an_unknown_one(route: Route, route_data: Rout
     assert (foreign.status_code, foreign.content) == (unknown.status_code, unknown.content)
 
 
-@pytest.mark.one_database
 @every_route
 def test_what_is_no_id_answers_like_an_unknown_one(route: Route, route_data: RouteData) -> None:
     if not (route.names_a_record and re.search(r"\{\w+\}", route.path)):

@@ -27,9 +27,11 @@ MANY = {"group_id": 500, "relationship_type_id": 2_000, "relationship_to_user_id
 
 
 def install_statistics(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
-    """Receiver of post_migrate: write the statistics of every index of the project's tables, when a migration ran."""
+    """Receiver of post_migrate: write the statistics of every index of the project's tables, when a migration ran, or
+    when one was killed before it came to this.
+    """
     connection = connections[using]
-    if not plan or connection.vendor != "sqlite":
+    if connection.vendor != "sqlite" or (not plan and _has_statistics(connection)):
         return
     tables = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
     existing = set(connection.introspection.table_names())
@@ -39,6 +41,12 @@ def install_statistics(*, using: str = "default", plan: Any = None, **kwargs: An
         cursor.execute("DELETE FROM sqlite_stat1")
         cursor.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (%s, %s, %s)", rows)
         cursor.execute("ANALYZE sqlite_schema")  # analyses nothing: loads what was written
+
+
+def _has_statistics(connection: BaseDatabaseWrapper) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'")
+        return cursor.fetchone() is not None
 
 
 def analyze_tables() -> None:

@@ -83,9 +83,11 @@ def register_triggers(*triggers: Installable) -> None:
 
 
 def install_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
-    """Receiver of post_migrate: (re)creates the triggers whose tables are all there, when a migration ran."""
+    """Receiver of post_migrate: (re)creates the triggers whose tables are all there, when a migration ran, or when one
+    was killed before it came to this.
+    """
     connection = connections[using]
-    if not plan:
+    if not plan and not missing_triggers(using=using):
         return
     existing = set(connection.introspection.table_names())
     with connection.cursor() as cursor:

@@ -190,14 +190,19 @@ def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice:
 
 def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(api: Client, alice: User) -> None:
     copy = Copy(api)
-    begin_histories()
-    for _ in range(2):
+    in_backup = User.objects.get(pk=alice.pk).revision
+    for restored_at in (timezone.now(), timezone.now(), timezone.now() + dt.timedelta(minutes=5)):
+        begin_histories(restored_at)
         copy.cursor = None
         copy.catch_up()
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
         api.ok("GET", f"/api/changes?cursor={copy.cursor}")
-        begin_histories()
+    # The same backup once more, a day later.
+    User.objects.filter(pk=alice.pk).update(revision=in_backup)
+    begin_histories(timezone.now() + dt.timedelta(days=1))
+    for _ in range(3):
         assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
+        api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
 
 
 def test_a_cursor_from_beyond_a_restored_backup_has_expired(api: Client, alice: User) -> None:

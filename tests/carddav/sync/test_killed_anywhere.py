@@ -16,8 +16,6 @@ from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.rounds import rounds
 
-pytestmark = pytest.mark.one_database
-
 FAULTS = ["kill_before", "kill_after", "lose_before", "lose_after"]
 EVERY = max(1, len(FAULTS) // rounds(1))
 HALF = max(1, 2 // rounds(1))

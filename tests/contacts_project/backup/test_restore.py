@@ -79,7 +79,7 @@ def test_every_row_is_as_it_was(source: Source, tmp_path_factory: pytest.TempPat
     told, complaints = restore(path)
     assert told.startswith(f"{path} is restored: 2 accounts, ")
     assert complaints == ""
-    assert {user.revision for user in User.objects.all()} == {2**40}  # nothing that was given out is given out again
+    assert all(user.revision > 2**40 for user in User.objects.all())  # nothing that was given out is given out again
     for key, revision in revisions.items():
         User.objects.filter(pk=key).update(revision=revision)
     again = path.with_name("again")
