@@ -64,7 +64,6 @@ def test_python(environment: dict[str, str], tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.one_database
 def test_typescript(environment: dict[str, str]) -> None:
     install_packages()
     folder = TYPESCRIPT / "build/docs"

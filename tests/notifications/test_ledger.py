@@ -224,7 +224,7 @@ def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
         row.save()
     others: list[UUID] = []
 
-    def send_while_another_run_sends(key: str, notice: Any) -> Outcome:
+    def send_while_another_run_sends(key: str, notice: Any, row: Any = None) -> Outcome:
         if not others:
             ids = Delivery.unscoped.rows().filter(state="pending").order_by("id").values_list("pk", flat=True)
             others.extend(ids)
