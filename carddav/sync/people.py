@@ -19,7 +19,7 @@ from people.importing.card_groups import GroupPlan
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
 from people.photos.files import delete_files, name_photo
-from people.services.person_dates import DATE_FIELDS
+from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 

@@ -25,7 +25,7 @@ from people.field_table import EntryKey, KeyKind, PersonField
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.important_date import YEAR_UNKNOWN
 from people.projection.important_dates import important_date_answer
-from people.services.custom_values import ValueRefusedError, read_value
+from people.services.person_rows import ValueRefusedError, read_value
 from people.vocabularies import DateType, ReminderType, TemplateType, Unit
 
 DATE_TYPES = list(DateType.values)

@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from people.api.deleted import answer_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
-from people.services.custom_values import MAX_VALUE_LENGTH
+from people.services.person_rows import MAX_VALUE_LENGTH
 
 
 class AnyDaySchema(OpenApiSerializerFieldExtension):

@@ -11,7 +11,7 @@ import orjson
 from people import field_table
 from people.entries import SHAPES
 from people.models import ImportantDate, Membership, Person
-from people.services.person_dates import DATE_FIELDS
+from people.services.person_rows import DATE_FIELDS
 
 #: Of somebody who was edited: no fingerprint is like it.
 EDITED = "edited"

@@ -12,7 +12,7 @@ from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.services.person_dates import set_date
+from people.services.person_rows import set_date
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 

@@ -1,21 +1,43 @@
-"""Memberships and custom values of people, replaced as sets: a constant number of statements, however many people."""
+"""Memberships, custom values and important dates of people, replaced as sets: a constant number of statements, however
+many people. And what a template takes as its value."""
 
+import datetime as dt
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import TextField, Value
 
+from accounts.models import User
 from contacts_project.kernel.api.columns import JsonText
+from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import IdKey
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person
-from people.services.custom_values import ValueRefusedError, read_value
+from people.dates import schedule
+from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
+from people.services.plan_limits import check_plan
+from people.vocabularies import TemplateType
 from people.word_index import index_values
 
+DATE_FIELDS = (
+    "type",
+    "title",
+    "date",
+    "year_unknown",
+    "reminder_enabled",
+    "reminder_type",
+    "reminder_interval",
+    "reminder_interval_unit",
+    "reminder_lead_days",
+    "extra_lead_days",
+)
+# A change of these moves the reminder; a new title alone must not send it again.
+_MOVING = frozenset(DATE_FIELDS) - {"type", "title"}
 _TOGETHER = 100
 _GROUP, _VALUE = "group", "value"
 
@@ -63,6 +85,9 @@ def _text(value: str) -> Value:
 
 
 _ROWS = CompiledQuery(_rows_of)
+_DATES = CompiledQuery(
+    lambda owner_id, person_ids: ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids)
+)
 
 
 def _replace_groups(write: AccountWrite, target: Mapping[UUID, set[UUID]], stored: Stored) -> None:
@@ -129,3 +154,182 @@ def check_active(write: AccountWrite, model: Any, keys: Collection[UUID], field:
         return
     if model.objects.owned_by(write.owner_id).active().filter(pk__in=keys).count() < len(keys):
         raise FieldError(field, UNKNOWN_ID)
+
+
+def replace_dates(
+    *,
+    owner: User,
+    people: Collection[tuple[Person, list[dict[str, Any]]]],
+    stored: Collection[UUID],
+    clock: Callable[[], schedule.Calendar],
+    now: dt.datetime,
+) -> None:
+    """Make the entries the dates of each person, inside the write of the people; those not listed go to the trash.
+
+    An entry is the date with its `id`, else that of its type, else the one that says the same, else the only one left
+    of its title. `stored` are the people that may have dates; `clock` is asked for where a reminder moves. A constant
+    number of statements, however many. Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError.
+    """
+    present: dict[UUID, dict[UUID, ImportantDate]] = defaultdict(dict)
+    if known := [person.pk for person, _ in people if person.pk in stored]:
+        for row in _DATES.instances(owner_id=owner.pk, person_ids=known):
+            present[row.person_id][row.pk] = row
+    pairs: list[tuple[ImportantDate, dict[str, Any]]] = []
+    for person, entries in people:
+        is_new = person.pk not in stored
+        pairs += zip(_rows_for(person, present[person.pk], entries, is_new=is_new), entries, strict=True)
+        _check_types(entries)
+    kept = {row.pk for row, _ in pairs}
+    if left := [key for rows in present.values() for key in rows if key not in kept]:
+        ImportantDate.objects.owned_by(owner).filter(pk__in=left).update(
+            deleted_at=now, updated_at=now, **schedule.NO_REMINDER
+        )
+    # Two dates may swap their types: those that change theirs give it up first.
+    if moved := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
+        ImportantDate.objects.owned_by(owner).filter(pk__in=moved).update(type=None)
+    reminding = [set_date(row, entry, clock, now) for row, entry in pairs]
+    _save_dates(owner, [row for row, _ in pairs])
+    # Counted once all are written: one that is switched off makes room for another.
+    if any(reminding):
+        check_plan(owner, "reminders", 0)
+
+
+def _save_dates(owner: User, rows: Iterable[ImportantDate]) -> None:
+    new: list[ImportantDate] = []
+    old: list[ImportantDate] = []
+    for row in rows:
+        (new if row._state.adding else old).append(row)
+    columns = [*DATE_FIELDS, *schedule.DATE_COLUMNS, "updated_at"]
+    if new:
+        ImportantDate.objects.bulk_create(new)
+    if len(old) == 1:  # without the CASE that several need
+        old[0].save(update_fields=columns)
+    elif old:
+        ImportantDate.objects.owned_by(owner).bulk_update(old, columns)
+
+
+def _rows_for(
+    person: Person, present: dict[UUID, ImportantDate], entries: list[dict[str, Any]], *, is_new: bool
+) -> list[ImportantDate]:
+    """For each entry the stored date that it is, or a new one; of a new person, with the id that the entry brings."""
+    left = dict(present)
+    for row in left.values():
+        row.person = person  # with its owner: not to be read for each
+    found: list[ImportantDate | None] = [None] * len(entries)
+    for index, entry in enumerate(entries):
+        if (key := entry.get("id")) is not None and is_new:
+            found[index] = ImportantDate(id=key, owner_id=person.owner_id, person=person)
+        elif key is not None:
+            if key not in left:
+                raise FieldError(f"importantDates.{index}.id", "There is no such record.")
+            found[index] = left.pop(key)
+    for says in (_SAYS_ALL, _SAYS_WHAT):
+        for index, entry in enumerate(entries):
+            if found[index] is None:
+                meant = [entry.get(name) for name in says]
+                same = [key for key, row in left.items() if [getattr(row, name) for name in says] == meant]
+                if len(same) == 1:
+                    found[index] = left.pop(same[0])
+    return [row or ImportantDate(owner_id=person.owner_id, person=person) for row in found]
+
+
+# What makes an entry without an id the same date: all that it says, else its type (once a person) or its title.
+_SAYS_ALL, _SAYS_WHAT = ("type", "title", "date"), ("type", "title")
+
+
+def _check_types(entries: list[dict[str, Any]]) -> None:
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        if entry.get("type") in seen:
+            raise FieldError(f"importantDates.{index}.type", f"Only one date of type {entry['type']}.")
+        if entry.get("type"):
+            seen.add(entry["type"])
+
+
+def set_date(
+    row: ImportantDate, data: Mapping[str, Any], clock: Callable[[], schedule.Calendar], now: dt.datetime
+) -> bool:
+    """Set all that a date says, and its next reminder where that moves; returns whether it begins to remind."""
+    was_reminding = not row._state.adding and row.reminder_enabled
+    before = {field: getattr(row, field) for field in _MOVING}
+    for field in DATE_FIELDS:
+        setattr(row, field, data.get(field))
+    row.extra_lead_days = row.extra_lead_days or []
+    if row._state.adding or before != {field: getattr(row, field) for field in _MOVING}:
+        schedule.plan_date(row, clock(), now)
+    row.updated_at = now
+    return row.reminder_enabled and not was_reminding
+
+
+MAX_VALUE_LENGTH = 2000
+
+# What a double holds exactly, and what both databases give back as it went in.
+_LARGEST = 2**53
+_NUMERAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
+_WORDS = {"true": True, "false": False}
+
+CustomValue = str | int | float | bool
+
+
+class ValueRefusedError(ValueError):
+    """The value does not fit the template; the text says why, for people."""
+
+
+class Typed(Protocol):
+    """A template, as far as values go."""
+
+    type: str
+    options: Any
+
+
+def read_value(template: Typed, value: Any) -> CustomValue | None:
+    """The value as it is stored: the JSON type of NUMBER and BOOLEAN, else text. None for null or an empty text.
+
+    NUMBER and BOOLEAN take their JSON type, or a text that spells it. Raises ValueRefusedError, and the
+    ValidationError of check_text for control characters.
+    """
+    if isinstance(value, str):
+        value = check_text(value)
+        if len(value) > MAX_VALUE_LENGTH:
+            raise ValueRefusedError(f"At most {MAX_VALUE_LENGTH} characters, this has {len(value)}.")
+    if value is None or value == "":
+        return None
+    return _READERS[TemplateType(template.type)](template, value)
+
+
+def _read_text(template: Typed, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueRefusedError("This must be a text.")
+    return value
+
+
+def _read_number(template: Typed, value: Any) -> int | float:
+    if isinstance(value, str) and _NUMERAL.match(value):
+        value = float(value) if re.search(r"[.eE]", value) else int(value[:40])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueRefusedError("This must be a number.")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise ValueRefusedError(f"This must be between {-_LARGEST} and {_LARGEST}.")
+    return int(value) if value == int(value) else value
+
+
+def _read_boolean(template: Typed, value: Any) -> bool:
+    if isinstance(value, str):
+        value = _WORDS.get(value.lower())
+    if not isinstance(value, bool):
+        raise ValueRefusedError("This must be true or false.")
+    return value
+
+
+def _read_option(template: Typed, value: Any) -> str:
+    if not isinstance(value, str) or value not in template.options:
+        raise ValueRefusedError("This must be one of the field's options.")
+    return value
+
+
+_READERS = {
+    TemplateType.TEXT: _read_text,
+    TemplateType.NUMBER: _read_number,
+    TemplateType.BOOLEAN: _read_boolean,
+    TemplateType.SELECT: _read_option,
+}

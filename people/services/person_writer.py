@@ -20,8 +20,7 @@ from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.related.rows import replace_related_names
-from people.services.person_dates import replace_dates
-from people.services.person_rows import check_active, replace_rows
+from people.services.person_rows import check_active, replace_dates, replace_rows
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 

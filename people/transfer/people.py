@@ -19,7 +19,7 @@ from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.services.custom_values import ValueRefusedError, read_value
+from people.services.person_rows import ValueRefusedError, read_value
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape

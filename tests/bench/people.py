@@ -21,7 +21,7 @@ from people.models import (
     RelationshipType,
 )
 from people.names import COLUMNS
-from people.services.person_dates import DATE_FIELDS
+from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import set_name_keys
 from people.word_index import index_values
 from relationships.models import Relationship
