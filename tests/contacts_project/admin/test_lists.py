@@ -160,7 +160,8 @@ def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alic
 def test_the_page_of_the_trash_looks_at_the_trash_alone(operator: Client, alice: User) -> None:
     def cost() -> int:
         with work_counted() as read, connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+            if connection.vendor == "postgresql":  # SQLite has fixed statistics, and would keep these for later tests
+                cursor.execute("ANALYZE")
             html_of(operator, "/admin/trash/")
             before = read()
             html_of(operator, "/admin/trash/")

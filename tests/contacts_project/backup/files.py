@@ -13,18 +13,28 @@ Rows = dict[str, list[Any]]
 
 
 def rows_of(path: Path, key: str = "") -> Rows:
-    """Every row by table, in the order of the ids; JSON parsed, since databases spell it differently."""
+    """Every row by table, in the order of the ids; JSON parsed, since databases spell it differently.
+
+    Without the revisions of accounts, which each restore moves on.
+    """
     tables: Rows = {}
     with path.open("rb") as file:
         for part in read_parts(file, key):
             if isinstance(part, TableRows):
                 json = [place for place, column in enumerate(part.table.columns) if column.form == "json"]
-                rows = [_spelled(row, json) for row in part.rows]
+                moved = [
+                    place
+                    for place, column in enumerate(part.table.columns)
+                    if (part.table.name, column.name) == ("accounts_user", "revision")
+                ]
+                rows = [_spelled(row, json, moved) for row in part.rows]
                 tables[part.table.name] = sorted(rows, key=orjson.dumps)
     return tables
 
 
-def _spelled(row: list[Any], json: list[int]) -> list[Any]:
+def _spelled(row: list[Any], json: list[int], moved: list[int]) -> list[Any]:
+    for place in moved:
+        row[place] = None
     for place in json:
         row[place] = orjson.loads(row[place]) if row[place] is not None else None
     return row
