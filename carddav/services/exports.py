@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.client import DavError
-from carddav.models import Mapping
+from carddav.models import Mapping, MappingStatus
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
@@ -19,13 +19,14 @@ _BATCH = 50
 
 
 def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
-    """Write a card for each that has none and is to be synced; the others are skipped.
+    """Write a card for each that has none and is to be synced. The others are skipped, as are those whose card the
+    server has refused before and who have not changed since.
 
     Raises MissingError, ConnectionBusyError.
     """
     receipt = Receipt()
     with locked_connection(owner) as context:
-        sendable = _sendable(owner, person_ids)
+        sendable, refused = _sendable(owner, person_ids), _refused(owner, person_ids)
 
         def find_and_send(context: Context) -> None:
             nonlocal sendable
@@ -38,7 +39,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
                 work_in_book(context, find_and_send)
         except DavError as error:
             receipt.fail(str(error))
-        receipt.skipped = len(person_ids) - len(sendable)
+        receipt.skipped = len(person_ids) - len(sendable) + len(refused & _refused(owner, sendable))
         receipt.done = len(sendable) - len(_sendable(owner, sendable))
         receipt.errors += context.tally.errors
         receipt.messages += context.tally.messages
@@ -69,3 +70,9 @@ def _sendable(owner: User, person_ids: Sequence[UUID]) -> list[UUID]:
     synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
     may = set(synced.exclude(pk__in=mapped.values("person_id")).values_list("pk", flat=True))
     return [key for key in person_ids if key in may]
+
+
+def _refused(owner: User, person_ids: Sequence[UUID]) -> set[tuple[UUID, str]]:
+    """Whose card the server has refused, with what it said then."""
+    rows = Mapping.objects.owned_by(owner).filter(person__in=person_ids, status=MappingStatus.QUARANTINED)
+    return set(rows.values_list("person_id", "body_hash"))
