@@ -12,8 +12,6 @@ from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client
 
-pytestmark = pytest.mark.one_database
-
 PATH = "/api/carddav/backup"
 GROUP = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
 

@@ -98,7 +98,6 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
     synced.quiet()
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("spoiled", [[spoil_cards("NOTE", "REV")], [spoil_cards(), rename_on_create()]])
 def test_new_cards_are_known_again_without_their_uid(
     alice: User, server: DavServer, proxy: Proxy, workers: Workers, spoiled: list[Fault]

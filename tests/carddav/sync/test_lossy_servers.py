@@ -22,8 +22,6 @@ from tests.carddav.sync.synced_account import counts
 from tests.people.vcard.real_cards import needs_real_cards, real_cards
 from tests.pictures import picture, upload
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:

@@ -24,8 +24,6 @@ from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def proxy(radicale_server: DavServer) -> Iterator[Proxy]:
