@@ -12,10 +12,10 @@ from contacts_project.backup.reader import LeftOut, Photo, TableRows, read_parts
 Rows = dict[str, list[Any]]
 
 
-def rows_of(path: Path, key: str = "") -> Rows:
+def rows_of(path: Path, key: str = "", *, with_revisions: bool = True) -> Rows:
     """Every row by table, in the order of the ids; JSON parsed, since databases spell it differently.
 
-    Without the revisions of accounts, which each restore moves on.
+    `with_revisions`: those of accounts, which each restore moves on.
     """
     tables: Rows = {}
     with path.open("rb") as file:
@@ -25,7 +25,7 @@ def rows_of(path: Path, key: str = "") -> Rows:
                 moved = [
                     place
                     for place, column in enumerate(part.table.columns)
-                    if (part.table.name, column.name) == ("accounts_user", "revision")
+                    if (part.table.name, column.name) == ("accounts_user", "revision") and not with_revisions
                 ]
                 rows = [_spelled(row, json, moved) for row in part.rows]
                 tables[part.table.name] = sorted(rows, key=orjson.dumps)

@@ -94,7 +94,8 @@ def test_there_and_back_again(
         assert "is restored: 2 accounts, " in answers[-1].pop("told")
     answers[0].pop("told")
     assert b"alice" not in files[0].read_bytes()
-    assert rows_of(files[0], KEY) == rows_of(files[1], KEY) == rows_of(files[2], KEY)
+    first_rows, *later_rows = (rows_of(path, KEY, with_revisions=False) for path in files)
+    assert later_rows == [first_rows, first_rows]
     assert photos_of(files[0], KEY) == photos_of(files[1], KEY) == photos_of(files[2], KEY)
     assert [answer.pop("vendor") for answer in answers] == ["postgresql", "sqlite", "postgresql"]
     assert answers[0] == answers[1] == answers[2]
