@@ -25,8 +25,9 @@ def generated() -> None:
 @pytest.mark.usefixtures("generated")
 def test_typescript(live_server: Any, alice: User) -> None:
     run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
+    others = make_token(make_user("others@example.org"))
     for program in ("routes", "two_devices"):
-        environment = {"BASE": live_server.url, "TOKEN": make_token(alice)}
+        environment = {"BASE": live_server.url, "TOKEN": make_token(alice), "OTHERS_TOKEN": others}
         assert run([NODE, f"examples/{program}.ts"], TYPESCRIPT, **environment) == "ok\n"
         alice = make_user("other@example.org")  # the next begins with an empty account
 

@@ -334,7 +334,7 @@ def answering(status: int, **content: Any) -> Connection:
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
-            return httpx.Response(200, json={"changes": [], "cursor": "c", "hasMore": False})
+            return httpx.Response(200, json={"user": {"id": "u"}, "changes": [], "cursor": "c", "hasMore": False})
         return httpx.Response(status, **content)
 
     return Connection("http://testserver", "", transport=httpx.MockTransport(answer))
@@ -401,16 +401,55 @@ def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, lapto
     assert [conflict.mine for conflict in laptop.copy.conflicts()] == [{"notes": "kept, too"}]
 
 
-def test_another_account_gets_no_edits_and_takes_nothing_away(phone: Device, laptop: Device, mallory: User) -> None:
+@pytest.mark.parametrize("begins_anew", [False, True])
+@pytest.mark.parametrize("work", ["sync", "push"])
+def test_another_account_gets_no_edits_and_takes_nothing_away(
+    phone: Device, laptop: Device, mallory: User, alice: User, work: str, begins_anew: bool
+) -> None:
     ada = both_know(phone, laptop)
     phone.copy.create("person", {"name": "Grace"})
+    if begins_anew:  # the program ended after a 410
+        phone.copy.store.set_fact("cursor", None)
     phone.token = make_token(mallory)
     phone.restart()
     with pytest.raises(AnotherAccountError):
-        phone.copy.sync()
+        getattr(phone.copy, work)()
     assert set(phone.people()) == {"Ada", "Grace"}
     assert phone.copy.get("person", ada)
     assert not Person.objects.owned_by(mallory).exists()
+    phone.token = make_token(alice)
+    phone.restart()
+    settle(phone, laptop)
+    assert set(laptop.people()) == {"Ada", "Grace"}
+
+
+def test_another_account_gets_nothing_of_a_copy_that_has_just_begun(
+    phone: Device, laptop: Device, mallory: User, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what was read until then nothing says whose it is: the profile was changed last, and comes last."""
+    both_know(phone, laptop)
+    client_of(alice).ok("PUT", "/api/user/profile", {"email": alice.email, "name": "Alicia"})
+    new = Copy(Store(phone.path.with_name("new")), phone.connection)
+    new.create("person", {"name": "Maria"})
+    monkeypatch.setattr("contacts_client.copy.PAGE", 1)
+    pages: list[httpx.Request] = []
+
+    def second_page(request: httpx.Request) -> str:
+        if request.url.path == "/api/changes":
+            pages.append(request)
+        return "killed before" if len(pages) > 1 else "ok"
+
+    with pytest.raises(KilledError), phone.network_that(second_page):
+        new.sync()
+    assert not list(new.store.records("settings"))
+    phone.token = make_token(mallory)
+    phone.restart()
+    again = Copy(new.store, phone.connection)
+    with pytest.raises(AnotherAccountError):
+        again.sync()
+    assert "Maria" in {person["name"] for person in again.all("person")}
+    assert not Person.objects.owned_by(mallory).exists()
+    new.store.close()
 
 
 def test_a_token_that_has_ended_stops_the_sync_and_loses_no_edit(phone: Device, laptop: Device, alice: User) -> None:

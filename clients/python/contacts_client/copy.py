@@ -36,6 +36,7 @@ class Copy:
     def __init__(self, store: Store, connection: Connection | None = None) -> None:
         self.store = store
         self.connection = connection
+        self._checked: Connection | None = None  # is of the copy's account
         self._report = SyncReport()
 
     # What the user sees.
@@ -159,6 +160,8 @@ class Copy:
         """Follow the feed to its end, each page in one transaction with its cursor."""
         while True:
             cursor = self.store.fact("cursor")
+            if cursor is None:  # nothing tells the service whose copy this is
+                self._check_account()
             answer = self._online.request("GET", "/api/changes", cursor=cursor, limit=PAGE)
             if answer.status_code == 410 and cursor is not None:
                 self._check_account()
@@ -168,19 +171,28 @@ class Copy:
                     self.store.set_fact("begins anew", "yes")
                 continue
             page = success(answer)
+            self._checked = self._online
             self._take_over(page)
             if not page["hasMore"]:
                 return
 
     def _check_account(self) -> None:
         """Raises AnotherAccountError: its records are none of this copy's, and must not get the edits that wait."""
-        asking = success(self._online.request("GET", "/api/user/profile"))["user"]["id"]
-        if any(known["id"] != asking for known in self.store.records("settings")):
-            raise AnotherAccountError("This copy is of another account: take a store of its own for each.")
+        connection = self._online
+        asking = connection.ask("GET", "/api/user/profile")["user"]["id"]
+        with self.store.transaction():
+            # Stores of old have no such fact.
+            owner = self.store.fact("account") or next((r["id"] for r in self.store.records("settings")), asking)
+            if owner != asking:
+                raise AnotherAccountError("This copy is of another account: take a store of its own for each.")
+            self.store.set_fact("account", asking)
+        self._checked = connection
 
     def push(self) -> int:
         """Send the edits that wait, in their order; how many were sent."""
         sent = number = 0
+        if self._checked is not self._online and self.store.last_edit():
+            self._check_account()
         while edit := self.store.next_edit(number):
             number = edit.number
             if edit.state is not State.REFUSED and not self._is_held_up(edit):

@@ -114,7 +114,7 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
-    # Facts: the cursor of the feed, and the number of the reading that is under way.
+    # Facts: the account, the cursor of the feed, and the number of the reading that is under way.
 
     def fact(self, name: str) -> str | None:
         row = self._one("SELECT value FROM facts WHERE name = ?", name)

@@ -5,13 +5,14 @@ declare const process: { env: Record<string, string | undefined> };
 
 const base = process.env["BASE"] ?? "";
 const token = process.env["TOKEN"] ?? "";
+const othersToken = process.env["OTHERS_TOKEN"] ?? "";
 
 function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
 // A device whose network loses the answers of the requests with this method, as often as `losses` says.
-function device(): { copy: Copy; network: { method: string; losses: number }; restart: () => Copy } {
+function device(): { copy: Copy; store: MemoryStore; network: { method: string; losses: number }; restart: () => Copy } {
   const store = new MemoryStore();
   const network = { method: "", losses: 0 };
   const send = retryingFetch(
@@ -26,7 +27,7 @@ function device(): { copy: Copy; network: { method: string; losses: number }; re
     async () => undefined,
   );
   const restart = () => new Copy(store, new Connection(base, token, send));
-  return { copy: restart(), network, restart };
+  return { copy: restart(), store, network, restart };
 }
 
 async function named(copy: Copy, name: string): Promise<Record<string, any>> {
@@ -146,4 +147,21 @@ await phone.copy.amend(edit, { emails: [{ email: "eve@example.org" }] });
 await settle(phone.copy, laptop.copy);
 const names = (await laptop.copy.all("person")).map((person) => person["name"]);
 check(names.sort().join() === "Ada,Bob,Carl,Eve", `each once: ${names.join()}`);
+
+// A device that signs in to another account, with an edit that waits; then also where everything is to be read anew.
+await phone.copy.update("person", ada, { notes: "nobody else's" });
+const another = new Connection(base, othersToken);
+for (const work of ["push", "sync", "sync anew"]) {
+  if (work === "sync anew") await phone.store.write([{ table: "facts", key: "cursor" }]);
+  const copy = new Copy(phone.store, another);
+  await (work === "push" ? copy.push() : copy.sync()).then(
+    () => check(false, `another account is refused: ${work}`),
+    (error) => check(/another account/.test(String(error)), String(error)),
+  );
+}
+const news = new Copy(new MemoryStore(), another);
+await news.sync();
+check((await news.all("person")).length === 0, "another account gets nothing");
+await settle(phone.copy, laptop.copy);
+check((await named(laptop.copy, "Ada"))["notes"] === "nobody else's", "an edit that waited comes through");
 console.log("ok");

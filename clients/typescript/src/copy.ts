@@ -30,6 +30,7 @@ export class Copy {
   readonly #store: Store;
   readonly #connection: Connection;
   readonly #last = new Map<Turn, Promise<unknown>>();
+  #isChecked = false; // the connection is of the copy's account
   #report: SyncReport = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
 
   constructor(store: Store, connection: Connection) {
@@ -125,6 +126,7 @@ export class Copy {
   async pull(): Promise<void> {
     for (let more = true; more; ) {
       const cursor = await this.#store.get("facts", "cursor");
+      if (cursor === undefined) await this.#checkAccount(); // nothing tells the service whose copy this is
       const query = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
       const answer = await this.#connection.request("GET", `/api/changes?limit=${PAGE}${query}`);
       if (answer.status === 410 && cursor !== undefined) {
@@ -133,6 +135,7 @@ export class Copy {
         continue;
       }
       const page = await success(answer);
+      this.#isChecked = true;
       await this.#takeOver(page);
       more = page["hasMore"];
     }
@@ -141,6 +144,7 @@ export class Copy {
   // Send the edits that wait, in their order; how many were sent.
   async push(): Promise<number> {
     let sent = 0;
+    if (!this.#isChecked && (await this.#edits()).length) await this.#checkAccount();
     for (let number = 0; ; ) {
       const edit = (await this.#edits()).find((each) => each.number > number);
       if (edit === undefined) break;
@@ -214,11 +218,14 @@ export class Copy {
 
   // The records of another account are none of this copy's, and must not get the edits that wait.
   async #checkAccount(): Promise<void> {
-    const asking = (await this.#connection.ask("GET", "/api/user/profile"))["user"].id;
-    const settings = (await this.#store.all("records")).filter(({ type }) => type === "settings");
-    if (settings.some(({ id }) => id !== asking)) {
-      throw new Error("This copy is of another account: take a store of its own for each.");
-    }
+    const asking: string = (await this.#connection.ask("GET", "/api/user/profile"))["user"].id;
+    await this.#change(async (to) => {
+      const settings = async () => (await this.#store.all("records")).find(({ type }) => type === "settings")?.id;
+      const owner = (await this.#store.get("facts", "account")) ?? (await settings()) ?? asking; // none in stores of old
+      if (owner !== asking) throw new Error("This copy is of another account: take a store of its own for each.");
+      to.push({ table: "facts", key: "account", row: asking });
+    });
+    this.#isChecked = true;
   }
 
   async #beginAnew(): Promise<void> {
