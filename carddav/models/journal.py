@@ -26,9 +26,10 @@ class JournalState(models.TextChoices):
 class JournalEntry(OwnedModel):
     """One write to the server. While it is prepared its outcome is not known: the next run asks the server first.
 
-    `body` is what is sent (none once it is done), `body_hash` its SHA-256, `fields` the fields of the person in it, and
-    `local_rev` the account's revision: base_local and local_rev of the mapping once the write is known to be done. A
-    new card that is not where it was put stays prepared, and is sent again just so: it may still be on its way.
+    `body` is what is sent (once it is done, the card that it replaced), `body_hash` the SHA-256 of what is sent,
+    `fields` the fields of the person in it, and `local_rev` the account's revision: base_local and local_rev of the
+    mapping once the write is known to be done. A new card that is not where it was put stays prepared, and is sent
+    again just so: it may still be on its way.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)

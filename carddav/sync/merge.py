@@ -53,10 +53,10 @@ def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Mer
         )
         if field in KINDS:
             result = merge_entries(
-                KINDS[field], *map(_entries, (base_local, now.local[field], base_remote, now.remote[field]))
+                KINDS[field], *map(as_entries, (base_local, now.local[field], base_remote, now.remote[field]))
             )
             is_conflict = result.is_conflict
-            merged = [_plain(side) for side in (result.local, result.remote, result.base_local, result.base_remote)]
+            merged = [as_values(side) for side in (result.local, result.remote, result.base_local, result.base_remote)]
         else:
             is_same = field in agreed
             is_conflict, merged = _merge_value(
@@ -89,11 +89,13 @@ def _text(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _entries(values: list[Any]) -> list[Entry]:
+def as_entries(values: list[Any]) -> list[Entry]:
+    """The values of a list as entries: names of groups, too."""
     return [value if isinstance(value, dict) else {"name": value} for value in values]
 
 
-def _plain(entries: list[Entry]) -> list[Any]:
+def as_values(entries: list[Entry]) -> list[Any]:
+    """The entries as a field map has them."""
     return [entry["name"] if entry.keys() == {"name"} else entry for entry in entries]
 
 

@@ -22,7 +22,7 @@ from carddav.sync.merge import NEVER, Sides, merge
 from carddav.sync.people import LocalSide, create_from_cards, load_sides
 from carddav.sync.pictures import Picture, stored_picture_of
 from carddav.sync.recovery import matches_intent
-from carddav.sync.write_results import finish_read_back, finish_write
+from carddav.sync.write_results import finish_found_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.importing.known import place_of, uid_spellings
@@ -102,8 +102,7 @@ def link_card(
     was agreed on still holds. What we sent ourselves, and heard nothing of, is a write that is done."""
     intent = open_creates(context).select_related("mapping").filter(mapping__person=person_id).first()
     if intent is not None and matches_intent(intent, found):
-        finish_write(context, intent, found.href, found.etag)
-        finish_read_back(context, intent.pk, found)
+        finish_found_write(context, intent, found)
         return
     with context.write():
         rows = Mapping.objects.owned_by(context.owner)

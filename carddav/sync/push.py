@@ -27,7 +27,7 @@ from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
 from carddav.sync.tombstones import requeue
 from carddav.sync.unsent import unsent_mappings
-from carddav.sync.write_results import finish_write
+from carddav.sync.write_results import finish_found_write, finish_write
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.photos.files import photo_hash, read_photo
@@ -251,7 +251,7 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: Writte
     if intent.op == JournalOp.CREATE:
         # Random names do not clash: either it is ours, or this server gave the name to another one.
         if matches_intent(intent, found):
-            finish_write(context, intent, intent.href, found.etag)
+            finish_found_write(context, intent, found)
         else:
             _take_another_name(context, intent)
         return

@@ -6,12 +6,12 @@ from carddav.client import Card as FetchedCard
 from carddav.client import Missing, Unreadable, same_etag
 from carddav.models import JournalEntry, JournalOp, JournalState
 from carddav.sync.book import read_current_card
-from carddav.sync.cards import is_applied
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
+from carddav.sync.rebase import is_applied
 from carddav.sync.tombstones import requeue
-from carddav.sync.write_results import finish_read_back, finish_write
+from carddav.sync.write_results import finish_found_write, finish_read_back, read_fields
 from people.vcard import VCardError, read_card
 
 
@@ -33,8 +33,7 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
         intent.delete()
         return True
     if matches_intent(intent, found):
-        finish_write(context, intent, intent.href, found.etag)
-        finish_read_back(context, intent.pk, found)
+        finish_found_write(context, intent, found)
         return False
     intent.delete()
     # Somebody else has written the card since: that is merged as any edit of theirs.
@@ -48,11 +47,14 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
     if found.text == intent.body:
         return True
     try:
-        sent, now = (remote_fields(read_card(text)[0]) for text in (intent.body, found.text))
+        sent, now = (read_card(text)[0] for text in (intent.body, found.text))
     except VCardError:
         return False
-    before = intent.mapping.base_remote if intent.mapping is not None else {}
-    return is_applied(before, sent, now)
+    # Nobody else has this UID under a name that we drew at random.
+    if intent.op == JournalOp.CREATE and found.key == intent.href_key and now.uid == sent.uid:
+        return True
+    before = read_fields(intent.mapping.remote_raw if intent.mapping is not None else "")
+    return is_applied(before, remote_fields(sent), remote_fields(now))
 
 
 def recover(context: Context) -> None:
@@ -62,11 +64,14 @@ def recover(context: Context) -> None:
     for number, intent in enumerate(prepared):
         context.report_progress("recovering", "Looking what became of the last changes", number, len(prepared))
         resolve_unknown_write(context, intent)
-    read_back(context)
+    read_back(context, is_late=True)
 
 
-def read_back(context: Context) -> None:
-    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base."""
+def read_back(context: Context, *, is_late: bool = False) -> None:
+    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base.
+
+    `is_late`: an earlier run has written it.
+    """
     rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection, state=JournalState.DONE)
     left = dict(rows.order_by("id").values_list("href", "pk"))
     if not left:
@@ -74,7 +79,7 @@ def read_back(context: Context) -> None:
     context.report_progress("verifying", f"Reading back {len(left)} contacts", 0, len(left))
     for found in context.book.fetch(list(left)):
         if isinstance(found, FetchedCard):
-            finish_read_back(context, left[found.href], found)
+            finish_read_back(context, left[found.href], found, is_late=is_late)
         elif isinstance(found, Unreadable):
             context.tally.fail(f"{found.href}: {found.message}")
             rows.filter(pk=left[found.href]).delete()

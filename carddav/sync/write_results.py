@@ -16,10 +16,11 @@ from carddav.models import (
     Todo,
     Tombstone,
 )
-from carddav.sync.cards import rebased
 from carddav.sync.contacts import mapping_of, merge_contact
 from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY, remote_fields
+from carddav.sync.fields import EMPTY, Fields, remote_fields
+from carddav.sync.merge import Sides
+from carddav.sync.rebase import rebased, rebased_later
 from people.vcard import VCardError, read_card
 
 
@@ -43,20 +44,30 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
             field: mapping.base_remote.get(field) if field in held else sent[field] for field in EMPTY
         }
         mapping.href, mapping.href_key, mapping.etag, mapping.uid = href, key, etag, card.uid
-        mapping.remote_raw, mapping.local_rev = intent.body, intent.local_rev
+        # The intent keeps what was replaced: if the run is killed now, it tells our edits from others'.
+        intent.body, mapping.remote_raw, mapping.local_rev = mapping.remote_raw, intent.body, intent.local_rev
         mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
         mapping.error = mapping.body_hash = ""
         mapping.save()
         context.note_sent()
         _follow(mapping, intent.href_key)
-        intent.state, intent.body, intent.href, intent.href_key = JournalState.DONE, "", href, key
+        intent.state, intent.href, intent.href_key = JournalState.DONE, href, key
         intent.save()
     context.tally.exported += intent.op == JournalOp.CREATE
     context.tally.updated_remotely += intent.op == JournalOp.UPDATE
 
 
-def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard) -> None:
-    """Take what the server made of our card as its way of saying it; what somebody else edited since is merged."""
+def finish_found_write(context: Context, intent: JournalEntry, found: FetchedCard) -> None:
+    """A write whose reply was lost is found to be done. Its ETag is not known: others may have written since."""
+    finish_write(context, intent, found.href, None)
+    finish_read_back(context, intent.pk, found, is_late=True)
+
+
+def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, is_late: bool = False) -> None:
+    """Take what the server made of our card as its way of saying it; what somebody else edited since is merged.
+
+    `is_late`: it is not read right after the write.
+    """
     with context.write():
         intent = JournalEntry.objects.owned_by(context.owner).filter(pk=intent_id).first()
         mapping = mapping_of(context, intent.mapping_id) if intent else None
@@ -70,18 +81,29 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard) -> N
         except VCardError as error:
             context.tally.fail(f"{found.href}: {error}")
             return
-        sent, back = remote_fields(read_card(mapping.remote_raw)[0]), remote_fields(card)
-        base = rebased(sent, back, is_own=is_own)
-        held = held_fields(context, mapping)
-        mapping.base_remote = {
-            field: mapping.base_remote.get(field) if field in held else base[field] for field in EMPTY
-        }
+        sent, back = Sides(mapping.base_local, remote_fields(read_card(mapping.remote_raw)[0])), remote_fields(card)
+        if is_late and not is_own:
+            bases = rebased_later(read_fields(intent.body), sent, back)
+        else:
+            bases = Sides(sent.local, rebased(sent.remote, back, is_own=is_own))
+        is_edited = bases != Sides(sent.local, back)
+        for field in held_fields(context, mapping):
+            bases.local[field], bases.remote[field] = sent.local.get(field), mapping.base_remote.get(field)
+        mapping.base_local, mapping.base_remote = bases.local, bases.remote
         mapping.remote_raw, mapping.etag, mapping.uid = found.text, found.etag, card.uid
         mapping.save()
-        if base == back:
+        if not is_edited:
             _follow(mapping, mapping.href_key)
-    if base != back:
+    if is_edited:
         merge_contact(context, mapping.pk)
+
+
+def read_fields(text: str) -> Fields:
+    """What a card says; nothing where there is none, or it cannot be read."""
+    try:
+        return remote_fields(read_card(text)[0]) if text else EMPTY
+    except VCardError:
+        return EMPTY
 
 
 def _follow(mapping: Mapping, href_key: str) -> None:

@@ -1,0 +1,229 @@
+"""A run is killed behind its write; before the next one somebody edits that card. Neither write hides the other.
+
+What the write left alone is theirs: taken as any edit. What it changed and is not there any more, nobody knows why:
+the server may have dropped it. It is sent once more, so that nothing is lost.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from carddav.models import Conflict, JournalEntry
+from carddav.sync.fields import remote_fields
+from carddav.sync.people import load_sides
+from people.vcard import read_card
+from tests.carddav.sync.memory_book import Killed
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+
+Edit = Callable[[list[str]], list[str]]
+#: Where the run is killed: the reply of the write is lost, or it is not read back.
+CUTS = {"reply": "kill_after", "read back": "kill_before"}
+HOME, WORK, OLD_ORG = "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2", "ORG:Old"
+
+
+@pytest.fixture(params=["etag", "no etag"])
+def synced(request: pytest.FixtureRequest, alice: User) -> SyncedAccount:
+    synced = SyncedAccount(alice)
+    synced.server.gives_etag = request.param == "etag"
+    return synced
+
+
+def kill(synced: SyncedAccount, cut: str) -> str:
+    """Sync, killed behind the PUT; the href of the one card."""
+    synced.requests()
+    synced.server.faults = {2 if cut == "reply" else 3: CUTS[cut]}
+    with suppress(Killed):
+        synced.sync()
+    assert synced.requests()[1] == "put"
+    assert not synced.server.faults
+    assert JournalEntry.objects.owned_by(synced.owner).count() == 1
+    [href] = synced.server.cards
+    return href
+
+
+def kill_create(synced: SyncedAccount, cut: str) -> str:
+    synced.sync()
+    phones = [{"type": "home", "number": "1"}, {"type": "work", "number": "2"}]
+    body = {"name": "Ada", "phoneNumbers": phones, "organization": "Old", "notes": "mine", "jobTitle": "Countess"}
+    synced.api.ok("POST", "/api/people", body, status=201)
+    return kill(synced, cut)
+
+
+def kill_update(synced: SyncedAccount, cut: str) -> str:
+    synced.server.edit("1.vcf", vcard("Ada", HOME, WORK, OLD_ORG, "NOTE:old", uid="1"))
+    synced.sync()
+    person = synced.person()
+    phones = [*person.phone_numbers, {"type": "car", "number": "3"}]
+    synced.edit(person, phoneNumbers=phones, notes="mine", jobTitle="Countess")
+    return kill(synced, cut)
+
+
+def edit_card(synced: SyncedAccount, href: str, edit: Edit) -> None:
+    lines = synced.server.cards[href].text.replace("\r\n ", "").split("\r\n")
+    synced.server.edit(href, "\r\n".join(edit(lines)))
+
+
+def without(*starts: str) -> Edit:
+    def edit(lines: list[str]) -> list[str]:
+        kept = [line for line in lines if not line.startswith(starts)]
+        assert len(kept) == len(lines) - len(starts)
+        return kept
+
+    return edit
+
+
+def adding(line: str, *, instead_of: tuple[str, ...] = ()) -> Edit:
+    def edit(lines: list[str]) -> list[str]:
+        kept = without(*instead_of)(lines)
+        return [*kept[:-2], line, *kept[-2:]]
+
+    return edit
+
+
+def agreed(synced: SyncedAccount) -> dict[str, Any]:
+    """What both sides say, after two runs: the same."""
+    for _ in range(2):
+        run = synced.sync()
+        assert (run.code, run.error_messages) == ("", [])
+    assert not Conflict.objects.owned_by(synced.owner).exists()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
+    person = synced.person()
+    here = load_sides(synced.owner, [person.pk])[person.pk].fields
+    there = remote_fields(read_card(synced.card_of(person))[0])
+    sides = [
+        {
+            **{field: side[field] for field in ("organization", "notes", "jobTitle", "nickname")},
+            "phones": sorted(entry["number"] for entry in side["phoneNumbers"]),
+        }
+        for side in (here, there)
+    ]
+    assert sides[0] == sides[1]
+    return sides[0]
+
+
+#: What both sides say where nobody else edits the card.
+SAID: dict[str, Any] = {
+    "organization": "Old",
+    "notes": "mine",
+    "jobTitle": "Countess",
+    "nickname": None,
+    "phones": ["1", "2"],
+}
+#: What somebody does to the card, and what both sides say then that they did not say before.
+EDITS: dict[str, tuple[Edit, dict[str, Any]]] = {
+    "nothing": (lambda lines: lines, {}),
+    "a phone added": (adding("TEL;TYPE=CELL:4"), {"phones": ["1", "2", "4"]}),
+    "a phone changed": (adding("TEL;TYPE=HOME:9", instead_of=("TEL;TYPE=HOME",)), {"phones": ["2", "9"]}),
+    "another value added": (adding("NICKNAME:Addy"), {"nickname": "Addy"}),
+    "what was sent is changed": (adding("NOTE:theirs", instead_of=("NOTE",)), {"notes": "theirs"}),
+    "all sorts": (
+        lambda lines: adding("NICKNAME:Addy")(adding("TITLE:Lady", instead_of=("TITLE",))(lines)),
+        {"nickname": "Addy", "jobTitle": "Lady"},
+    ),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_a_new_card_arrives(synced: SyncedAccount, cut: str, edit: str) -> None:
+    change, expected = EDITS[edit]
+    edit_card(synced, kill_create(synced, cut), change)
+    assert agreed(synced) == SAID | expected
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *EDITS,
+        "a phone removed",
+        "the organization changed",
+        "the organization removed",
+    ],
+)
+def test_an_edit_of_a_changed_card_arrives(synced: SyncedAccount, cut: str, edit: str) -> None:
+    untouched: dict[str, tuple[Edit, dict[str, Any]]] = {
+        "a phone removed": (without("TEL;TYPE=WORK"), {"phones": ["1"]}),
+        "the organization changed": (adding("ORG:New", instead_of=("ORG",)), {"organization": "New"}),
+        "the organization removed": (without("ORG"), {"organization": None}),
+    }
+    change, expected = {**EDITS, **untouched}[edit]
+    edit_card(synced, kill_update(synced, cut), change)
+    said = SAID | expected
+    assert agreed(synced) == said | {"phones": sorted([*said["phones"], "3"])}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("gone", ["TEL;TYPE=HOME", "NOTE", "TITLE"])
+@pytest.mark.parametrize("also", ["", "NICKNAME:Addy"])
+def test_what_was_sent_and_is_not_there_is_sent_again(synced: SyncedAccount, cut: str, gone: str, also: str) -> None:
+    href = kill_create(synced, cut)
+    edit_card(synced, href, without(gone))
+    if also:
+        edit_card(synced, href, adding(also))
+    assert agreed(synced) == SAID | {"nickname": "Addy" if also else None}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("gone", ["TEL;TYPE=CAR", "NOTE"])
+def test_what_was_changed_and_is_not_there_is_sent_again(synced: SyncedAccount, cut: str, gone: str) -> None:
+    edit_card(synced, kill_update(synced, cut), lambda lines: [line for line in lines if not line.startswith(gone)])
+    said = agreed(synced)
+    assert (said["notes"], said["jobTitle"]) == ("mine", "Countess")
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_new_card_that_the_server_has_renamed(synced: SyncedAccount, edit: str) -> None:
+    change, expected = EDITS[edit]
+    href = kill_create(synced, "reply")
+    text = synced.server.cards[href].text
+    synced.server.remove(href)
+    edit_card(synced, synced.server.edit("renamed.vcf", text), change)
+    assert agreed(synced) == SAID | expected
+    assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("kill_write", [kill_create, kill_update])
+def test_what_a_server_drops_stays_here(
+    synced: SyncedAccount, cut: str, kill_write: Callable[[SyncedAccount, str], str]
+) -> None:
+    synced.server.spell = lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("TITLE"))
+    href = kill_write(synced, cut)
+    edit_card(synced, href, adding("NICKNAME:Addy"))
+    for _ in range(2):
+        synced.sync()
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert synced.requests() == ["changes"]
+    person = synced.person()
+    assert (person.job_title, person.nickname, person.notes) == ("Countess", "Addy", "mine")
+    assert "TITLE" not in synced.card_of(person)
+
+
+def test_a_write_that_did_not_arrive_is_not_taken_for_done(synced: SyncedAccount) -> None:
+    """A field that waits for a decision differs from its base in every card: that shows nothing."""
+    href = synced.server.edit("1.vcf", vcard("Ada", "NOTE:old", uid="1"))
+    synced.sync()
+    synced.edit(synced.person(), notes="here")
+    edit_card(synced, href, adding("NOTE:there", instead_of=("NOTE",)))
+    synced.sync()
+    assert Conflict.objects.owned_by(synced.owner).exists()
+    synced.edit(synced.person(), jobTitle="Countess")
+    synced.requests()
+    synced.server.faults = {2: "kill_before"}
+    with suppress(Killed):
+        synced.sync()
+    assert synced.requests() == ["changes", "put"]
+    edit_card(synced, href, adding("TITLE:Lady"))
+    synced.sync()
+    person = synced.person()
+    assert (person.job_title, person.notes) == ("Countess", "here")
+    assert "TITLE:Lady" in synced.card_of(person)
+    [conflict] = Conflict.objects.owned_by(synced.owner).filter(resolved_at=None)
+    assert {field["field"] for field in conflict.fields} == {"notes", "jobTitle"}
