@@ -216,12 +216,13 @@ def hold_reply(held: Event, until: Event, **rest: Any) -> Fault:
 
 
 def spoil_cards(*names: str, **rest: Any) -> Fault:
-    """A server that gives each card that is put another UID, and does not keep the lines of these `names`."""
+    """A server that gives each new card another UID, and does not keep the lines of these `names`."""
 
     def before(request: Request) -> Reply | None:
         lines = request.body.decode().replace("\r\n ", "").split("\r\n")
         kept = [line for line in lines if not line.startswith(names)]
-        body = [f"UID:{uuid4()}" if line.startswith("UID:") else line for line in kept]
+        is_new = "if-none-match" in request.headers
+        body = [f"UID:{uuid4()}" if is_new and line.startswith("UID:") else line for line in kept]
         request.body = "\r\n".join(body).encode()
         return None
 
