@@ -60,11 +60,12 @@ class Book:
                     return replace(requests.found_book(self.session, self.url, response), url=self.url)
         raise BookGoneError
 
-    def changes(self, token: str, ctag: str) -> Changes:
+    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
         """What has changed since `token`, or `ctag` where the server knows no tokens; everything for empty ones.
 
-        One request where nothing changed. A token that the server refuses gives the full listing. A server may also
-        answer with all cards where only changes were asked for: only the caller can tell.
+        One request where nothing changed. Without tokens a change costs two, the ctag and the listing, or one where the
+        book `is_small`: then it is listed at once. A token that the server refuses gives the full listing. A server may
+        also answer with all cards where only changes were asked for: only the caller can tell.
         """
         # Where a server lists no reports, but gave a token with its listing, it is asked.
         if self.caps.has_sync or (token and not self.caps.reports and not self.caps.refused):
@@ -78,9 +79,11 @@ class Book:
                 if error.status in NO_REPORT:
                     self.note_refused("sync-collection")
                 return self.list()
-        if ctag and self._ctag() == ctag:
-            return Changes(token=token, ctag=ctag, is_unchanged=True)
-        return self.list()
+        unchanged = Changes(token=token, ctag=ctag, is_unchanged=True)
+        if ctag and not is_small and self._ctag() == ctag:
+            return unchanged
+        listing = self.list()
+        return unchanged if ctag and listing.ctag == ctag else listing
 
     def note_refused(self, report: str) -> None:
         """The server does not have this report: it is not asked for it again."""

@@ -32,7 +32,8 @@ class Mapping(OwnedModel):
     `base_local`, the fields of the person when both sides last agreed; what a server drops or re-spells is thereby no
     edit of either.
     `local_rev` is the revision of the account then. A quarantined card was refused for its content, with `error`; it is
-    sent again once what would be sent has another hash than `body_hash`. UIDs are not unique on servers.
+    sent again once what would be sent has another hash than `body_hash`. Where the server failed over it, `failures`
+    runs in a row, it rests for a while instead (carddav.sync.failures). UIDs are not unique on servers.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -48,6 +49,7 @@ class Mapping(OwnedModel):
     status = models.CharField(max_length=15, choices=MappingStatus.choices, default=MappingStatus.CLEAN)
     error = models.TextField(blank=True)
     body_hash = models.CharField(max_length=64, blank=True)
+    failures = models.PositiveSmallIntegerField(default=0)
 
     unscoped = UnscopedManager["Mapping", OwnedQuerySet["Mapping"]](OwnedQuerySet)
     objects = OwnedManager["Mapping", OwnedQuerySet["Mapping"]](OwnedQuerySet)

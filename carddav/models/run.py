@@ -67,7 +67,10 @@ class Run(OwnedModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["connection"], name="carddav_run_at_a_time", condition=~models.Q(state="ended")
+                # A real run waits for a dry one; the lock of the connection lets them work one after the other.
+                fields=["connection", "dry_run"],
+                name="carddav_run_at_a_time",
+                condition=~models.Q(state="ended"),
             ),
         ]
         indexes = [

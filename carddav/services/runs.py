@@ -28,31 +28,36 @@ INTERRUPTED = "The run was interrupted. What it did until then is kept; the next
 
 
 def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool = False, now: dt.datetime) -> Run:
-    """The run that is under way, or a new one, queued. Raises MissingError without a connection."""
+    """The run that is under way, or a new one, queued; after a dry one that is under way where it is to be a real one.
+
+    Raises MissingError without a connection.
+    """
     connection = connection_of(owner)
-    if (running := _open_run(connection, now)) is not None:
+    is_dry = dry_run or (connection.needs_confirmation and not confirm)
+    if (running := _open_run(connection, now, is_dry=is_dry)) is not None:
         return running
     try:
         with transaction.atomic():
             if confirm and connection.needs_confirmation:
                 Connection.objects.owned_by(owner).filter(pk=connection.pk).update(needs_confirmation=False)
-            is_dry = dry_run or (connection.needs_confirmation and not confirm)
             return Run.objects.create(
                 owner=owner, connection=connection, trigger=trigger, dry_run=is_dry, confirmed=confirm, started_at=now
             )
     except IntegrityError:  # somebody else was faster
-        found = _open_run(connection, now)
+        found = _open_run(connection, now, is_dry=is_dry)
         if found is None:
             connection_of(owner)  # it may be gone meanwhile
             raise
         return found
 
 
-def _open_run(connection: Connection, now: dt.datetime) -> Run | None:
-    """The run that is not ended; one whose process was killed is ended here."""
+def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:
+    """The run that is not ended and serves who asks: a real one, or, for a dry one, either. Those whose process was
+    killed are ended here."""
     rows = Run.objects.owned_by(connection.owner_id).filter(connection=connection).exclude(state=RunState.ENDED)
-    run: Run | None = rows.first()
-    return None if run is not None and end_interrupted(run, now) else run
+    if not is_dry:
+        rows = rows.filter(dry_run=False)
+    return next((run for run in rows.order_by("-dry_run") if not end_interrupted(run, now)), None)
 
 
 def end_interrupted(run: Run, now: dt.datetime) -> bool:

@@ -75,6 +75,8 @@ class Context:
     has_written: bool = False
     #: Mappings of new cards that were sent, nobody knows with what outcome, and that are not where they were put.
     unfound: set[UUID] = field(default_factory=set)
+    #: Mappings over whose card the server has failed.
+    failed: set[UUID] = field(default_factory=set)
     _reported_at: dt.datetime | None = None
 
     @property

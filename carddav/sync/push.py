@@ -23,6 +23,7 @@ from carddav.sync.cards import revision_time
 from carddav.sync.contacts import is_sync_suspended, mapping_of, merge_contact, open_conflict
 from carddav.sync.context import Context
 from carddav.sync.drafts import Draft, NeedsMergeError, draft_of
+from carddav.sync.failures import is_resting, note_failure
 from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
 from carddav.sync.tombstones import requeue
@@ -145,7 +146,8 @@ def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEnt
             quarantine(context, mapping, "", f"its card cannot be read: {error}")
             draft = None
         # What the server has refused is sent again once it says something else, not before.
-        if draft is None or (mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == draft.hash):
+        is_known = mapping.status == MappingStatus.QUARANTINED and draft is not None and mapping.body_hash == draft.hash
+        if draft is None or (is_known and is_resting(mapping, write.now)):
             return None
         is_new = not mapping.remote_raw
         # A full book may still take another text of a card that it has, but no further card.
@@ -202,8 +204,7 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
         case Outcome.DONE:
             finish_write(context, intent, written.href, written.etag)
         case Outcome.UNKNOWN:
-            if resolve_unknown_write(context, intent) and not _try_again(context, intent, state):
-                context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
+            _handle_unknown(context, intent, written, state)
         case Outcome.LOCKED:
             state.is_locking = True
             _withdraw(intent, state)
@@ -220,6 +221,17 @@ def _handle_reply(context: Context, intent: JournalEntry, written: Written, stat
             _push(context, [*filter(None, [intent.mapping_id])], state)
         case _:
             refuse(context, intent, written.message)
+
+
+def _handle_unknown(context: Context, intent: JournalEntry, written: Written, state: PushState) -> None:
+    is_undone = resolve_unknown_write(context, intent)
+    if is_undone and _try_again(context, intent, state):
+        return
+    is_lost = intent.mapping_id in context.unfound and intent.pk in state.resent
+    if written.status is not None and written.status >= 500 and (is_undone or is_lost):
+        note_failure(context, intent, written.status)
+    elif is_undone:
+        context.tally.fail(f"{_name(intent)}: it is not known whether the server took the change.")
 
 
 def _withdraw(intent: JournalEntry, state: PushState) -> None:
@@ -296,6 +308,7 @@ def quarantine(context: Context, mapping: Mapping, body_hash: str, message: str)
     """Inside the write."""
     is_known = mapping.status == MappingStatus.QUARANTINED and mapping.body_hash == body_hash
     mapping.status, mapping.error, mapping.body_hash = MappingStatus.QUARANTINED, message[:1000], body_hash
+    mapping.failures = 0
     mapping.save()
     if not is_known:
         name = mapping.person.name

@@ -47,7 +47,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
         # The intent keeps what was replaced: if the run is killed now, it tells our edits from others'.
         intent.body, mapping.remote_raw, mapping.local_rev = mapping.remote_raw, intent.body, intent.local_rev
         mapping.status = MappingStatus.CONFLICT if held else MappingStatus.CLEAN
-        mapping.error = mapping.body_hash = ""
+        mapping.error, mapping.body_hash, mapping.failures = "", "", 0
         mapping.save()
         context.note_sent()
         _follow(mapping, intent.href_key)

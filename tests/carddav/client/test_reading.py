@@ -201,8 +201,12 @@ def test_without_sync_collection_the_ctag_says_that_nothing_changed(real: RealBo
     proxy.forget()
     assert real.book.changes(first.token, first.ctag).is_unchanged
     assert proxy.log() == [f"PROPFIND {real.path}"]
+    assert real.book.changes(first.token, first.ctag, is_small=True).is_unchanged
     real.put("1.vcf", card("uid-1", "Grace"))
     assert len(real.book.changes(first.token, first.ctag).changed) == 2
+    proxy.forget()
+    assert len(real.book.changes(first.token, first.ctag, is_small=True).changed) == 2
+    assert proxy.log() == [f"PROPFIND {real.path}"]
 
 
 def test_a_report_in_pages_is_read_to_its_end(real: RealBook, proxy: Proxy) -> None:

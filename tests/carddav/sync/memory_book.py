@@ -112,7 +112,7 @@ class MemoryBook:
         self._request("look")
         return FoundBook(self.url, "Book", self.caps)
 
-    def changes(self, token: str, ctag: str) -> Changes:
+    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
         fault = self._request("changes")
         server = self.server
         since = int(token) if token and not server.forgets_token else -1
@@ -120,7 +120,7 @@ class MemoryBook:
             if ctag == str(server.now):
                 return Changes(ctag=ctag, is_unchanged=True)
             self._after(fault)
-            if ctag:  # else this was the listing
+            if ctag and not is_small:  # else this was the listing
                 server.requests.append("list")
             return self._listing()
         changed = tuple(
@@ -181,7 +181,8 @@ class MemoryBook:
             server.on_their_way.append((href, text))
             raise Killed
         if (refused := server.refuses(text)) is not None:
-            return Written(refused, href, message="The server does not want it.")
+            status = 500 if refused is Outcome.UNKNOWN else 400
+            return Written(refused, href, status=status, message="The server does not want it.")
         if server.heeds_conditions and is_new and there is not None:
             return Written(Outcome.CHANGED, href, status=412)
         if not is_new and there is None:

@@ -114,6 +114,7 @@ def test_no_sync_collection(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
     synced.server.edit(href, vcard("Ada L", "NOTE:later"))
     assert counts(synced.sync()) == {"updated_locally": 1}
+    assert synced.requests() == ["changes", "multiget"]
     synced.server.remove(href)
     assert counts(synced.sync()) == {"updated_locally": 1}
 
