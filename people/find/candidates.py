@@ -17,6 +17,7 @@ from people.find.statements import (
     VALUE_WORDS,
     VALUES,
     Statement,
+    active,
 )
 from people.find.terms import Term
 from people.find.typing_errors import meant_words
@@ -57,7 +58,7 @@ def find_candidates(
     meant = meant_words(owner, [term.word for term in terms if term.word])
     single = len(terms) == 1
     most_rows = _MOST_ROWS_OF_ONE if single else _MOST_ROWS // len(terms)
-    statement = Statement(owner, most_rows=most_rows, active_alone=single)
+    statement = Statement(owner, most_rows=most_rows, only_active=single)
     for place, term in enumerate(terms):
         if term.word:
             _add_word(statement, place, term.word, meant.get(term.word, {}))
@@ -66,22 +67,28 @@ def find_candidates(
         for digits in term.digits:
             _add_keys(statement, place, LookupKey.PHONE, digits, PHONE_WORTH)
             _add_keys(statement, place, LookupKey.PHONE_TAIL, reversed_word(digits), PHONE_WORTH)
+    return _best(statement, limit), meant
+
+
+def _best(statement: Statement, limit: int) -> list[Candidate]:
+    """The rows added up by person; people are read of the best alone, and of those who share the last place."""
     union, parameters = statement.union()
-    # Who is in the trash goes before anything is cut off: the index has all. Joined in this order, by id.
+    kept = "" if statement.only_active else f"WHERE {active('of_people.person_id')} "
     sql = (
-        "SELECT q.id, count(*) AS terms, sum(of_terms.worth) AS worth, max(of_terms.by_value), "  # noqa: S608
-        "max(of_terms.by_interaction) FROM ("
+        "SELECT q.id, best.terms, best.worth, best.by_value, best.by_interaction FROM ("  # noqa: S608
+        "SELECT of_people.*, rank() OVER (ORDER BY terms DESC, worth DESC) AS standing, "
+        "max(terms) OVER () AS most FROM ("
+        "SELECT person_id, count(*) AS terms, sum(worth) AS worth, max(by_value) AS by_value, "
+        "max(by_interaction) AS by_interaction FROM ("
         "SELECT person_id, place, max(worth) AS worth, max(by_value) AS by_value, "
         f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, place"
-        f") AS of_terms CROSS JOIN {PEOPLE} q "
-        "WHERE q.id = of_terms.person_id AND q.owner_id = %s AND q.deleted_at IS NULL "
-        "GROUP BY q.id ORDER BY 2 DESC, 3 DESC, q.sort_key, q.id LIMIT %s"
+        f") AS of_terms GROUP BY person_id) AS of_people {kept}) AS best CROSS JOIN {PEOPLE} q "
+        "WHERE best.terms = best.most AND best.standing <= %s AND q.id = best.person_id AND q.owner_id = %s "
+        "ORDER BY best.terms DESC, best.worth DESC, q.sort_key, q.id LIMIT %s"
     )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*parameters, statement.owner_id, limit])
-        found = [_candidate(*row) for row in cursor.fetchall()]
-    most = max((candidate.terms for candidate in found), default=0)
-    return [candidate for candidate in found if candidate.terms == most], meant
+        cursor.execute(sql, [*parameters, limit, statement.owner_id, limit])
+        return [_candidate(*row) for row in cursor.fetchall()]
 
 
 def _candidate(person_id: UUID | str, terms: int, worth: int, by_value: int, by_interaction: int) -> Candidate:
@@ -94,47 +101,44 @@ def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list
     for kind in kinds:
         _add_keys(statement, place, kind, word, WORTH[kind])
     for distance, words in meant.items():
-        marks = ", ".join(["%s"] * len(words))
-        _add_rows(statement, place, NAME, f"k.key IN ({marks})", words, MISTYPED[distance])
+        _add_meant(statement, place, words, MISTYPED[distance])
     if len(word) > _SHORT:
         _add_beside(statement, place, word)
 
 
 def _add_keys(statement: Statement, place: int, kind: int, key: str, worth: tuple[int, int]) -> None:
-    """The whole key, and what begins with it: apart, so that a common beginning pushes no whole one out."""
-    for condition, parameters, each in (
-        ("k.key = %s", (key,), worth[0]),
-        (statement.begins_with("k.key"), statement.range_of(key), worth[1]),
-    ):
-        _add_rows(statement, place, kind, condition, parameters, each)
+    """The whole key, and then what begins with it, so that a common beginning pushes no whole one out."""
+    condition = f"k.owner_id = %s AND k.kind = {kind} AND {statement.begins_with('k.key')}"
+    rows = f"{KEYS} k WHERE {statement.found(condition, 'k.person_id')} {statement.in_order('k.key')}"
+    said = f"CASE WHEN k.key = %s THEN {worth[0]} ELSE {worth[1]} END"
+    _add(statement, place, rows, [key, statement.owner_id, *statement.range_of(key)], said, person="k.person_id")
 
 
-def _add_rows(
-    statement: Statement, place: int, kind: int, condition: str, parameters: Iterable[str], worth: int
-) -> None:
-    where = statement.active("k", f"k.owner_id = %s AND k.kind = {kind} AND {condition}")
-    rows = f"{KEYS} k {where} LIMIT {statement.most_rows}"
-    _add(statement, place, rows, [statement.owner_id, *parameters], str(worth), person="k.person_id")
+def _add_meant(statement: Statement, place: int, words: Sequence[str], worth: int) -> None:
+    marks = ", ".join(["%s"] * len(words))
+    condition = f"k.owner_id = %s AND k.kind = {NAME} AND k.key IN ({marks})"
+    rows = f"{KEYS} k WHERE {statement.found(condition, 'k.person_id')}"
+    _add(statement, place, rows, [statement.owner_id, *words], str(worth), person="k.person_id")
 
 
 def _add_beside(statement: Statement, place: int, word: str) -> None:
     """Values of active templates, and interactions that are not in the trash."""
-    condition = f"w.owner_id = %s AND {statement.begins_with('w.key')}"
-    of_value, of_interaction = (
-        statement.active("v", f"{condition} AND {beside}.deleted_at IS NULL") for beside in ("t", "i")
-    )
-    values = (
-        f"{VALUE_WORDS} w JOIN {VALUES} v ON v.id = w.value_id JOIN {TEMPLATES} t ON t.id = v.template_id "
-        f"{of_value} LIMIT {statement.most_rows}"
-    )
+    of_value = statement.found("t.deleted_at IS NULL", "v.person_id")
+    of_interaction = statement.found("i.deleted_at IS NULL", "v.person_id")
+    values = f"JOIN {VALUES} v ON v.id = w.value_id JOIN {TEMPLATES} t ON t.id = v.template_id WHERE {of_value}"
     interactions = (
-        f"{INTERACTION_WORDS} w JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
-        f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id {of_interaction} LIMIT {statement.most_rows}"
+        f"JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
+        f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id WHERE {of_interaction}"
     )
-    for rows, worth, flags in ((values, VALUE_WORTH, (1, 0)), (interactions, INTERACTION_WORTH, (0, 1))):
+    for table, beside, worth, flags in (
+        (VALUE_WORDS, values, VALUE_WORTH, (1, 0)),
+        (INTERACTION_WORDS, interactions, INTERACTION_WORTH, (0, 1)),
+    ):
+        # In order, so that PostgreSQL begins with them and not with all values.
+        words = f"SELECT * FROM {table} WHERE owner_id = %s AND {statement.begins_with()} {statement.in_order()}"  # noqa: S608
         said = f"CASE WHEN w.key = %s THEN {worth[0]} ELSE {worth[1]} END"
         parameters = [word, statement.owner_id, *statement.range_of(word)]
-        _add(statement, place, rows, parameters, said, person="v.person_id", flags=flags)
+        _add(statement, place, f"({words}) w {beside}", parameters, said, person="v.person_id", flags=flags)
 
 
 def _add(
@@ -148,5 +152,5 @@ def _add(
     flags: tuple[int, int] = (0, 0),
 ) -> None:
     columns = f"{person} AS person_id, {place} AS place, {worth} AS worth, {flags[0]} AS by_value"
-    branch = f"SELECT {columns}, {flags[1]} AS by_interaction FROM {rows}"  # noqa: S608 - names of our own
+    branch = f"SELECT {columns}, {flags[1]} AS by_interaction FROM {rows} LIMIT {statement.most_rows}"  # noqa: S608 - names of our own
     statement.add(f"SELECT * FROM ({branch}) AS branch_{len(statement)}", list(parameters))  # noqa: S608

@@ -31,9 +31,9 @@ _LAST_CHARACTER: Final = "\U0010ffff"
 class Statement:
     """Branches of a UNION ALL, with their parameters."""
 
-    def __init__(self, owner: User, *, most_rows: int = 0, active_alone: bool = False) -> None:
+    def __init__(self, owner: User, *, most_rows: int = 0, only_active: bool = False) -> None:
         self.most_rows = most_rows
-        self._active_alone = active_alone
+        self.only_active = only_active
         self.owner_id = stored(owner.pk)
         self._branches: list[str] = []
         self._parameters: list[Any] = []
@@ -48,13 +48,9 @@ class Statement:
     def union(self) -> tuple[str, list[Any]]:
         return " UNION ALL ".join(self._branches), self._parameters
 
-    def active(self, table: str, condition: str) -> str:
-        """The end of a branch over `table`: where `condition` holds, and with `active_alone` of active people only, so
-        that those in the trash are not among `most_rows`."""
-        if not self._active_alone:
-            return f"WHERE {condition}"
-        # SQLite keeps the order of a CROSS JOIN: from the words to the people.
-        return f"CROSS JOIN {PEOPLE} p WHERE {condition} AND p.id = {table}.person_id AND p.deleted_at IS NULL"
+    def found(self, condition: str, person: str) -> str:
+        """`condition`, and where the rows are cut off, that `person` is active: those in the trash hide nobody."""
+        return f"{condition} AND {active(person)}" if self.only_active else condition
 
     @staticmethod
     def begins_with(column: str = "key") -> str:
@@ -63,8 +59,21 @@ class Statement:
         return f"{column} {least} %s AND {column} {less} %s"
 
     @staticmethod
+    def in_order(column: str = "key") -> str:
+        """The order of the index, in which a whole word stands before what begins with it."""
+        return f"ORDER BY {column} USING ~<~" if connection.vendor == "postgresql" else f"ORDER BY {column}"
+
+    @staticmethod
     def range_of(beginning: str) -> tuple[str, str]:
         return beginning, beginning + _LAST_CHARACTER
+
+
+def active(person: str) -> str:
+    """The condition that the person of this id is not in the trash. Asked of the small index of those who are: to join
+    each row with its person took PostgreSQL five times as long. The OFFSET keeps it a look-up for each row, whatever
+    PostgreSQL believes the trash to hold."""
+    gone = f"SELECT 1 FROM {PEOPLE} g WHERE g.id = {person} AND g.deleted_at IS NOT NULL LIMIT 1 OFFSET 0"  # noqa: S608
+    return f"NOT EXISTS ({gone})"
 
 
 def stored(key: UUID) -> UUID | str:

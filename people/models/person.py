@@ -143,6 +143,8 @@ class Person(TrashModel):
             models.Index(
                 fields=["owner", "deleted_at"], name="person_trash", condition=models.Q(deleted_at__isnull=False)
             ),
+            # By whom GET /api/find leaves out who is in the trash.
+            models.Index(fields=["id"], name="person_in_trash", condition=models.Q(deleted_at__isnull=False)),
             models.Index(fields=["owner", "uid"], name="person_uid"),
             models.Index(
                 fields=["owner", "contact_due_on"],

@@ -1,0 +1,115 @@
+"""GET /api/find against a slow reference: every active person is looked at, word by word."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from rapidfuzz.distance import OSA
+
+from accounts.models import User
+from people.find.answers import find_people
+from people.find.candidates import MISTYPED, WORTH
+from people.find.terms import terms_of
+from people.lookup import keys_of
+from people.models import LookupKey, Person
+from people.services.person_writer import set_name_keys
+from tests.builders import make_keys
+
+pytestmark = pytest.mark.django_db
+
+NAMES = (
+    "Ada",
+    "Adam",
+    "Anna",
+    "Hannah",
+    "Hopper",
+    "Hoppner",
+    "Harper",
+    "Lovelace",
+    "Loveless",
+    "Christian",
+    "Kristian",
+)
+OTHER = ("harp", "harpist", "lute", "hopper", "love", "conference", "con", "ada")
+TYPED = (*NAMES, *OTHER, "hpoper", "lovlace", "christain", "ha", "h", "lo", "conf", "nobody")
+
+
+def add_people(owner: User, chance: random.Random, number: int, in_trash: float) -> None:
+    people = [
+        Person(
+            owner=owner,
+            name=chance.choice(NAMES),
+            surname=chance.choice(NAMES),
+            organization=chance.choice(OTHER) if chance.random() < 0.3 else None,
+            notes=" ".join(chance.sample(OTHER, 3)),
+            deleted_at=timezone.now() if chance.random() < in_trash else None,
+        )
+        for _ in range(number)
+    ]
+    for person in people:
+        set_name_keys(person)
+    make_keys(owner, Person.objects.bulk_create(people))
+
+
+def reference(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
+    words = [term.word for term in terms_of(query)]
+    found = []
+    for person in Person.objects.owned_by(owner).active():
+        worths = [worth for word in words if (worth := max(worths_of(person, word), default=0))]
+        if worths:
+            found.append((-len(worths), -sum(worths), bytes(person.sort_key), str(person.pk)))
+    best = [one for one in sorted(found) if one[0] == min(found)[0]][:limit]
+    return [(key, round(-worth / (100 * len(words)), 3)) for _, worth, _, key in best]
+
+
+def worths_of(person: Person, word: str) -> Iterator[int]:
+    most = 0 if len(word) < 4 else 2 if len(word) >= 8 else 1
+    for kind, key in keys_of(vars(person)):
+        if kind in WORTH and (len(word) > 1 or kind == LookupKey.NAME_WORD):
+            if key == word:
+                yield WORTH[kind][0]
+            elif key.startswith(word):
+                yield WORTH[kind][1]
+        is_near = kind == LookupKey.NAME_WORD and (key[0] == word[0] or key[-2:] == word[-2:])
+        if is_near and 0 < (distance := OSA.distance(word, key)) <= most:
+            yield MISTYPED[distance]
+
+
+def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
+    rows: Sequence[dict[str, Any]] = find_people(owner, query, limit)
+    return [(row["person"]["id"], row["score"]) for row in rows]
+
+
+@pytest.mark.parametrize("in_trash", [0, 0.3, 0.95])
+@pytest.mark.parametrize("seed", range(4))
+def test_whom_the_reference_finds_whatever_is_in_the_trash(alice: User, seed: int, in_trash: float) -> None:
+    chance = random.Random(f"{seed} {in_trash}")
+    add_people(alice, chance, 120, in_trash)
+    for _ in range(40):
+        query = " ".join(chance.sample(TYPED, chance.choice((1, 1, 2, 3))))
+        limit = chance.choice((1, 5, 100))
+        assert answers(alice, query, limit) == reference(alice, query, limit), (query, limit)
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite does not say which rows it read")
+def test_who_has_less_is_not_read(alice: User) -> None:
+    people = [Person(owner=alice, name="Grace", surname="Hopper") for _ in range(300)]
+    people[7].notes = "Likes harps."
+    make_keys(alice, Person.objects.bulk_create(people))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    before = people_read()
+    assert answers(alice, "hopper harps", 20) == [(str(people[7].pk), 0.7)]
+    assert people_read() - before < 10
+
+
+def people_read() -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = %s",
+            [Person._meta.db_table],
+        )
+        return int(cursor.fetchone()[0])
