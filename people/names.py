@@ -78,6 +78,8 @@ _LETTERS = str.maketrans(
 
 def fold(text: str) -> str:
     """`text` without case, accents and doubled white space; text that is nothing but accents stays itself."""
+    if text.isascii():  # has neither, and most is
+        return " ".join(text.lower().split()) or text.strip()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", decomposed)).casefold().translate(_LETTERS)
     return " ".join(bare.split()) or text.strip()

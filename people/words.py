@@ -40,10 +40,10 @@ def words_of(*texts: str | None) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    plain = _APOSTROPHES.sub("", fold(text)).translate(_LATIN)
+    plain = _UMLAUT.sub("", _APOSTROPHES.sub("", fold(text)).translate(_LATIN))
     seen: set[str] = set()
     for found in _WORD.finditer(plain):
-        word = _UMLAUT.sub("", found.group())[:LONGEST]
+        word = found.group()[:LONGEST]
         seen.add(word)
         if len(seen) > MOST_WORDS:
             return
