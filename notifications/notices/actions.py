@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from contacts_project.kernel.errors import DomainError, MissingError
 from notifications.notices.notice import Notice, NoticeKind
+from people.vocabularies import DateType
 
 SALT = "notifications.actions"
 GOOD_FOR = dt.timedelta(days=30)
@@ -70,6 +71,8 @@ ACTIONS = (
     Action(ActionKind.SNOOZE, 3),
     Action(ActionKind.SKIP),
 )
+# Nobody gets in touch with the dead.
+_OF_MEMORIALS = ACTIONS[1:]
 _BY_WORD = {f"{action.kind.value}{action.days or ''}": action for action in ACTIONS}
 _WORDS = {action: word for word, action in _BY_WORD.items()}
 
@@ -104,8 +107,9 @@ def offers_of(notice: Notice) -> tuple[Offer, ...]:
     """What can be done about a notice. A digest is about many people, a test about nobody: they offer nothing."""
     if notice.kind not in REMINDERS_OF_PEOPLE:
         return ()
+    actions = _OF_MEMORIALS if notice.content.get("type") == DateType.MEMORIAL else ACTIONS
     with translation.override(notice.owner.language):
-        return tuple(Offer(action, action.label, _url(notice, action)) for action in ACTIONS)
+        return tuple(Offer(action, action.label, _url(notice, action)) for action in actions)
 
 
 def offers_without_three_days(notice: Notice) -> tuple[Offer, ...]:
