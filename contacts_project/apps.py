@@ -1,5 +1,7 @@
 """The composition root as a Django app: its commands, and what must be there after every migration."""
 
+import gc
+
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
@@ -26,3 +28,5 @@ class ContactsProjectConfig(AppConfig):
         post_migrate.connect(triggers.install_triggers, sender=self)
         post_migrate.connect(install_statistics, sender=self)
         post_migrate.connect(seed_schedule, sender=self)
+        gc.freeze()  # no collection has to look through what is loaded by now
+        gc.enable()  # settings.py has disabled it

@@ -1,5 +1,6 @@
 """What every test may ask for: alice, who owns, mallory, a stranger, their clients; no test leaves this machine."""
 
+import gc
 import ipaddress
 import logging
 import os
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.core import mail
 from django.core.cache import cache
 from django.db.models.signals import pre_save
+from django.test import TransactionTestCase
 from django.urls import get_resolver
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -26,6 +28,7 @@ from contacts_project.kernel.ownership import account_lock
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
+from tests.databases import flush
 from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
 from tests.rounds import rounds
@@ -67,6 +70,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if hangs_on_the_database(item)]
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """No collection of garbage has to look through the thousands of tests, which takes a tenth of their time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 def hangs_on_the_database(item: pytest.Item) -> bool:
     """Whether it may use the database, and is not marked as one that would do the same with any."""
     if item.get_closest_marker("one_database"):
@@ -96,6 +106,14 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         real(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _only_what_has_rows_is_emptied() -> Iterator[None]:
+    """What a test leaves that has transactions of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: flush())
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -38,3 +38,48 @@ def on_empty_database(folder: Path) -> Iterator[None]:
 def _lead_to(name: Any) -> None:
     connection.close()
     connection.settings_dict["NAME"] = name
+
+
+# What a migration writes and no test changes.
+_KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+# Bytes: of a bigger table PostgreSQL makes a new file, where deleted rows would stay for a while.
+_BIG = 1_000_000
+
+
+def flush() -> None:
+    """Empty the tables that have rows, but for what a migration wrote.
+
+    Django's own `flush` empties all of ninety tables, for which PostgreSQL makes three hundred files anew, and computes
+    every permission again. Nine hundred tests have transactions of their own: that took two minutes.
+    """
+    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT)
+    with connection.cursor() as cursor, connection.constraint_checks_disabled():
+        if connection.vendor == "postgresql":
+            _flush_postgresql(cursor, tables)
+            return
+        # A trigger may fill a table that was emptied before.
+        while filled := _filled(cursor, tables):
+            for name in filled:
+                cursor.execute(f'DELETE FROM "{name}"')
+
+
+def _flush_postgresql(cursor: Any, tables: list[str]) -> None:
+    filled = _filled(cursor, tables)
+    cursor.execute(
+        "SELECT count(*) FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > %s", [filled, _BIG]
+    )
+    (big,) = cursor.fetchone()
+    if big:
+        cursor.execute("TRUNCATE " + ", ".join(f'"{name}"' for name in tables))
+        return
+    cursor.execute("SET session_replication_role = replica")  # neither foreign keys nor triggers
+    for name in filled:
+        cursor.execute(f'DELETE FROM "{name}"')
+    cursor.execute("SET session_replication_role = origin")
+
+
+def _filled(cursor: Any, tables: list[str]) -> list[str]:
+    """Which have rows."""
+    rows = (f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for name in tables)
+    cursor.execute(" UNION ALL ".join(rows))
+    return [name for (name,) in cursor.fetchall()]
