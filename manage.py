@@ -15,7 +15,7 @@ def why_the_database_failed(error: DatabaseError) -> str | None:
     try:
         is_empty = not connection.introspection.table_names()
     except DatabaseError:
-        return f"The database does not answer: {str(error).partition(chr(10))[0]} {remedy}."
+        return f"The database does not answer: {str(error).partition(chr(10))[0].rstrip('.')}. {remedy}."
     return f"The database is empty. {remedy}, or run manage.py migrate to make a new one." if is_empty else None
 
 

@@ -41,7 +41,8 @@ DATA_DIR: Path = env["DATA_DIR"]
 try:
     if prepare_data_folder(DATA_DIR):
         sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
-    _keys = load_or_make_keys(DATA_DIR / "keys.json")
+    # Where both are set there is no such file: a second pair would pass for the keys of the instance.
+    _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
     sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))
 except ValueError:

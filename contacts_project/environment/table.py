@@ -134,7 +134,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "",
             "signs sessions, mailed links, unsubscribe links, the actions of reminders, recovery codes and the ids of "
             "imported records: changing it ends all of them",
-            unset="made in `DATA_DIR/keys.json` at the first start",
+            unset="made in `DATA_DIR/keys.json` at the first start, unless both are set",
             is_secret=True,
         ),
         Setting(

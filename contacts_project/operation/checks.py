@@ -36,7 +36,7 @@ _MANY_CONNECTIONS = 0.8
 def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The database, its migrations and triggers, the broker."""
     if not check_database().fit:
-        return [Error("The database does not answer.", hint="Look at DATABASE_URL.", id="doctor.E001")]
+        return [Error(_why_the_database_is_unfit(), hint="Look at DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
     if not check_migrations().fit:
         hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
@@ -47,6 +47,14 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if not check_broker().fit:
         found.append(Error("The broker does not answer.", hint="Look at REDIS_URL, or at DATA_DIR.", id="doctor.E004"))
     return found
+
+
+def _why_the_database_is_unfit() -> str:
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        return f"The database does not answer: {str(error).partition(chr(10))[0].rstrip('.')}."
+    return "The database cannot be written to: it is locked, or its disk is full."
 
 
 @register(TAG, deploy=True)

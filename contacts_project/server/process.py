@@ -15,7 +15,7 @@ from django.urls import get_resolver
 
 from contacts_project.server.application import MOST_HEAD_BYTES, Application
 from contacts_project.server.connection import Connection
-from contacts_project.server.listener import bind
+from contacts_project.server.listener import CannotListenError, bind
 from contacts_project.tracing import stop_tracing
 from contacts_project.wsgi import application as wsgi
 
@@ -87,5 +87,8 @@ def run(fd: int | None) -> None:
     get_resolver().check()  # loads the views now, not in the first request
     gc.collect()
     gc.freeze()  # what is loaded now stays: no collection has to look through it again
-    listener = bind(settings.HOST, settings.PORT, shared=True) if fd is None else socket.socket(fileno=fd)
+    try:
+        listener = bind(settings.HOST, settings.PORT, shared=True) if fd is None else socket.socket(fileno=fd)
+    except CannotListenError as error:
+        sys.exit(str(error))
     server.run(sockets=[listener])

@@ -3,11 +3,13 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 from django.conf import settings
 
 from contacts_project.data_folder import everything_in, make_private
@@ -141,6 +143,13 @@ def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[s
     )
 
 
+def test_a_web_process_names_a_taken_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        line = stopped(["-m", "contacts_project.server"], PORT=str(port), DATA_DIR=str(tmp_path))
+    assert re.match(rf"Cannot listen on 127\.0\.0\.1:{port}: .*Choose another.*\n$", line)
+
+
 def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "data"
@@ -148,6 +157,24 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert (
         told == f"DATA_DIR={folder} is not allowed. Allowed: a folder that can be made and written (Not a directory).\n"
     )
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"SECRET_KEY": "x", "ENCRYPTION_KEY": "x"}'])
+def test_a_damaged_file_of_keys_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text(text)
+    told = f"{file} is damaged. Put the one of your backup in its place.\n"
+    assert stopped(["manage.py", "check"], DATA_DIR=str(tmp_path), SECRET_KEY="", ENCRYPTION_KEYS="") == told
+
+
+def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
+    """A file of others beside them would be kept with the backups, and open none."""
+    keys = {"SECRET_KEY": "x", "ENCRYPTION_KEYS": Fernet.generate_key().decode()}
+    for missing in (None, "SECRET_KEY"):
+        assert not (tmp_path / "keys.json").exists()
+        given = {name: value for name, value in keys.items() if name != missing}
+        run(["-c", "import contacts_project.settings"], {"SECRET_KEY": "", "DATA_DIR": str(tmp_path), **given})
+    assert (tmp_path / "keys.json").exists()
 
 
 def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
@@ -171,6 +198,14 @@ def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: s
     assert line.startswith(told.format(tmp_path))
     assert line.count("\n") == 1
     assert "s3cret" not in line
+
+
+def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
+    url = "postgres://me:s3cret@127.0.0.1:1/contacts"
+    done = run(["manage.py", "doctor"], {"DATA_DIR": str(tmp_path), "DATABASE_URL": url})
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("WRONG")]
+    assert re.match(r"WRONG  The database does not answer: .*refused\.$", line)
+    assert "s3cret" not in done.stdout + done.stderr
 
 
 def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) -> None:

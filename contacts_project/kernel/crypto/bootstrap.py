@@ -6,9 +6,11 @@ import os
 import secrets
 from pathlib import Path
 
+from cryptography.fernet import Fernet
+
 
 def load_or_make_keys(path: Path) -> dict[str, str]:
-    """Return SECRET_KEY and ENCRYPTION_KEY from `path`, making the file when it is not there.
+    """Return SECRET_KEY and ENCRYPTION_KEY from `path`, making the file when it is not there. Raises ValueError.
 
     Of two processes that start at once exactly one writes the file; both return what it holds.
     """
@@ -27,5 +29,8 @@ def load_or_make_keys(path: Path) -> dict[str, str]:
             pass
         finally:
             draft.unlink()
-    loaded: dict[str, str] = json.loads(path.read_text())
+    loaded = json.loads(path.read_text())
+    if not isinstance(loaded, dict) or not loaded.get("SECRET_KEY"):
+        raise ValueError("SECRET_KEY is missing")
+    Fernet(str(loaded.get("ENCRYPTION_KEY")))  # raises ValueError
     return loaded

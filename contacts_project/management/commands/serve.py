@@ -11,14 +11,17 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from contacts_project.data_folder import everything_in, make_private
-from contacts_project.server.listener import bind
+from contacts_project.server.listener import CannotListenError, bind
 
 
 class Command(BaseCommand):
     help = "Prepares the database, then runs the web process and a worker with the scheduler until it is stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        listener = bind_or_explain(settings.HOST, settings.PORT)
+        try:
+            listener = bind(settings.HOST, settings.PORT)
+        except CannotListenError as error:
+            raise CommandError(str(error)) from None
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
         if (default := settings.BASE_DIR / "data") != settings.DATA_DIR:
             self.stdout.write(f"Give manage.py the same DATA_DIR, too: without it, it works on {default}.")
@@ -28,16 +31,6 @@ class Command(BaseCommand):
         connections.close_all()
         self.stdout.flush()
         become_supervisor(listener)
-
-
-def bind_or_explain(host: str, port: int) -> socket.socket:
-    """The bound socket. Raises CommandError, naming the way out, when something listens already."""
-    try:
-        return bind(host, port)
-    except OSError as error:
-        raise CommandError(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another: PORT=8001 make run"
-        ) from None
 
 
 def become_supervisor(listener: socket.socket) -> NoReturn:
