@@ -12,11 +12,11 @@ from django.db import connection
 
 
 @contextmanager
-def empty_database(name: str = "empty") -> Iterator[str]:
-    """The URL of a database without tables on the PostgreSQL server of this run."""
+def empty_database(name: str = "empty", options: str = "") -> Iterator[str]:
+    """The URL of a database without tables on the PostgreSQL server of this run, made with `options`."""
     url, name = os.environ["TEST_DATABASE_URL"], f"{name}_{os.getpid()}"
     with psycopg.connect(url, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
+        server.execute(f'CREATE DATABASE "{name}" {options}')
         try:
             yield urlsplit(url)._replace(path=f"/{name}").geturl()
         finally:

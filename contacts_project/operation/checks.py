@@ -16,6 +16,7 @@ from contacts_project.data_folder import everything_in, readable_by_others
 from contacts_project.environment import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
+from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.operation.health import (
     LEAST_FREE_BYTES,
@@ -128,6 +129,17 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
         return []
     hint = "Keep DATA_DIR on a local disk: network file systems cannot do it."
     return [Caution(f"SQLite runs in {mode} mode, not WAL.", hint=hint, id="doctor.W020")]
+
+
+@register(TAG, deploy=True)
+def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Another encoding than UTF-8 refuses names that it has no letters for; `migrate` makes no new tables there."""
+    try:
+        encoding = wrong_encoding(connection)
+    except DatabaseError:
+        return []
+    hint = f"{REMEDY}; then manage.py backup here, and restore there."
+    return [Error(f"The database holds {encoding}.", hint=hint, id="doctor.E027")] if encoding else []
 
 
 @register(TAG, deploy=True)

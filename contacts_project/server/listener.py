@@ -17,6 +17,7 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        text = f"Cannot listen on {host}:{port}: {error.strerror}. Choose another by HOST or PORT, as in PORT=8001 make run"
-        raise CannotListenError(text) from None
+        raise CannotListenError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another: PORT=8001 make run"
+        ) from None
     return listener

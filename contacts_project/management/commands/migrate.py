@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
+from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
 from contacts_project.kernel.database.new_tables import is_new, make_tables
 
 # Any number that nobody else takes an advisory lock with.
@@ -23,6 +25,8 @@ class Command(migrate.Command):
         connection = connections[options["database"]]
         with migrating_alone(options["database"]):
             if not any(options[name] for name in _PARTIAL) and is_new(connection):
+                if encoding := wrong_encoding(connection):
+                    raise CommandError(f"The database holds {encoding} and cannot take every name. {REMEDY}")
                 make_tables(connection)
                 if options["verbosity"]:
                     self.stdout.write("The database was new: all tables are made.")
