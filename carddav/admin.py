@@ -80,7 +80,11 @@ class OutcomeFilter(WordFilter):
 class TriggerFilter(WordFilter):
     title, parameter_name = "trigger", "trigger"
     words = tuple(Trigger.choices)
-    column = "trigger"
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        if value == Trigger.AUTOMATIC:
+            return rows.filter(trigger=value)
+        return rows.exclude(trigger=Trigger.AUTOMATIC).filter(trigger=value)  # spelled as the index has it
 
 
 class RunAgeFilter(WordFilter):

@@ -14,7 +14,11 @@ from people.vocabularies import GeocodeState
 class GeocodeStateFilter(WordFilter):
     title, parameter_name = "state", "state"
     words = tuple(GeocodeState.choices)
-    column = "state"
+
+    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        if value == GeocodeState.DONE:
+            return rows.filter(state=value)
+        return rows.exclude(state=GeocodeState.DONE).filter(state=value)  # spelled as the index has it
 
 
 @admin.register(GeocodedAddress)

@@ -174,6 +174,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         indexes = [
             models.Index(Lower("email"), name="user_email_without_case"),
             models.Index(fields=["created_at", "id"], name="user_created"),
+            # What operators look at.
+            models.Index(fields=["plan", "created_at", "id"], name="user_plan"),
+            models.Index(fields=["created_at", "id"], name="user_off", condition=models.Q(is_active=False)),
+            models.Index(fields=["created_at", "id"], name="user_operators", condition=models.Q(is_staff=True)),
             models.Index(fields=["id"], name="user_reminders_stale", condition=models.Q(reminders_stale=True)),
         ]
 

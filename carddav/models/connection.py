@@ -118,6 +118,9 @@ class Connection(Leased, OwnedModel):
         indexes = [
             models.Index(fields=["next_sync_at"], name="carddav_connection_due", condition=models.Q(sync_enabled=True)),
             models.Index(fields=["pause"], name="carddav_connection_paused", condition=~models.Q(pause="")),
+            # What operators look at.
+            models.Index(fields=["id"], name="carddav_connection_failing", condition=~models.Q(last_error_code="")),
+            models.Index(fields=["id"], name="carddav_connection_off", condition=models.Q(sync_enabled=False)),
         ]
 
     @property

@@ -81,6 +81,11 @@ class Run(OwnedModel):
                 name="carddav_run_ended",
                 condition=models.Q(ended_at__isnull=False),
             ),
+            # What operators look at.
+            models.Index(fields=["started_at"], name="carddav_run_failed", condition=~models.Q(code="")),
+            models.Index(
+                fields=["trigger", "started_at"], name="carddav_run_asked_for", condition=~models.Q(trigger="automatic")
+            ),
         ]
 
 

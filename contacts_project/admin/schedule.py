@@ -71,7 +71,7 @@ class LogEntryAdmin(OperatorAdmin):
     list_display = ("action_time", "user", "message", "content_type", "object_repr")
     list_filter = (KindFilter,)
     list_select_related = ("user", "content_type")
-    ordering = ("-action_time", "-id")
+    ordering = ("-id",)  # by its index; the log is written in order of time
     fields = readonly_fields = (*list_display, "object_id")
 
     @admin.display(description="did")

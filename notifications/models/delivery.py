@@ -114,4 +114,6 @@ class Delivery(Leased, OwnedModel):
                 name="delivery_undelivered",
                 condition=Q(state__in=["failed", "skipped"]),
             ),
+            models.Index(fields=["code", "planned_at"], name="delivery_code", condition=~Q(code="")),
+            models.Index(fields=["channel", "planned_at"], name="delivery_channel", condition=~Q(channel="email")),
         ]

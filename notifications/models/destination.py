@@ -77,6 +77,12 @@ class Destination(FeedModel):
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="destination_feed"),
             models.Index(fields=["id"], name="destination_notice_due", condition=models.Q(disable_notice_due=True)),
+            # What operators look at.
+            models.Index(fields=["id"], name="destination_off", condition=models.Q(enabled=False)),
+            models.Index(fields=["id"], name="destination_failing", condition=models.Q(consecutive_failures__gt=0)),
+            models.Index(
+                fields=["last_failure_code", "id"], name="destination_failed", condition=~models.Q(last_failure_code="")
+            ),
         ]
 
     @property

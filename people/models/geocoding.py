@@ -40,6 +40,8 @@ class GeocodedAddress(Leased, OwnedModel):
         indexes = [
             models.Index(fields=["next_try_at"], name="geocoded_address_due", condition=models.Q(state="pending")),
             models.Index(fields=["owner"], name="geocoded_address_copying", condition=models.Q(is_copied=False)),
+            # What operators look at.
+            models.Index(fields=["state", "id"], name="geocoded_address_open", condition=~models.Q(state="done")),
         ]
 
 
