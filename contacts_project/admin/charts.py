@@ -62,6 +62,8 @@ class Line:
     points: str
     area: str
     latest: str
+    first: dt.date
+    last: dt.date
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def line(days: Mapping[dt.date, int], latest: str) -> Line:
     if len(places) == 1:
         places = [(0.0, places[0][1]), (float(WIDTH), places[0][1])]
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return Line(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}" if places else "", latest)
+    return Line(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}" if places else "", latest, first, last)
 
 
 def shares(numbers: Iterable[tuple[str, float, str]]) -> list[Share]:

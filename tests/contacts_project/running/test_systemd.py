@@ -27,3 +27,28 @@ def test_the_units_run_the_commands_of_compose() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     for name in ("migrate", "web", "worker", "chores", "beat"):
         assert f"ExecStart=/srv/contacts/.venv/bin/{' '.join(services[name]['command'])}\n" in text, name
+
+
+def test_contacts_manage_has_the_settings_of_the_service(tmp_path: Path) -> None:
+    """Values in single quotes, as docs/install.md says: the shell would run what stands behind an `&`."""
+    url = "postgres://me:secret@127.0.0.1:1/contacts?pool=4..20&pooler=transaction"
+    (tmp_path / "contacts.env").write_text(f"DATABASE_URL='{url}'\nDEFAULT_FROM_EMAIL='Contacts <us@example.org>'\n")
+    text = (ROOT / "deploy" / "contacts-manage").read_text()
+    here = {
+        "/var/lib/contacts": str(tmp_path / "data"),
+        "/etc/contacts.env": str(tmp_path / "contacts.env"),
+        "/srv/contacts": str(ROOT),
+        "runuser -u contacts -- .venv/bin/python": str(SCRIPTS / "python"),
+    }
+    for there, path in here.items():
+        assert there in text
+        text = text.replace(there, path)
+    script = tmp_path / "contacts-manage"
+    script.write_text(text)
+    told = (
+        "from django.conf import settings as s; print(s.DATA_DIR, s.DEFAULT_FROM_EMAIL, s.DATABASES['default']['HOST'])"
+    )
+    command = ["sh", str(script), "shell", "--no-imports", "-c", told]
+    environment = {"PATH": "/usr/bin:/bin", "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{tmp_path / 'data'} Contacts <us@example.org> 127.0.0.1\n", done.stderr
