@@ -90,9 +90,11 @@ class _Watcher:
                 del self._accounts[owner_id]
 
     async def _poll(self) -> None:
-        while self._accounts:
+        while True:
             await asyncio.sleep(_STEP_SECONDS)
             asked = list(self._accounts)
+            if not asked:
+                return
             try:
                 found = await in_thread(_revisions, asked)
             except Error:

@@ -107,6 +107,7 @@ def test_all_streams_of_a_process_ask_together(alice: User, monkeypatch: pytest.
             await anext(events)
         for events in streams:
             await events.aclose()
+        await asyncio.sleep(0.1)  # nobody is left to ask for
 
     running(steps)
     assert set(asked) == {2}
