@@ -14,6 +14,7 @@ from accounts.models import User
 from carddav.models import Conflict, JournalEntry
 from carddav.sync.fields import remote_fields
 from carddav.sync.people import load_sides
+from people.models import Person
 from people.vcard import read_card
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
@@ -227,3 +228,30 @@ def test_a_write_that_did_not_arrive_is_not_taken_for_done(synced: SyncedAccount
     assert "TITLE:Lady" in synced.card_of(person)
     [conflict] = Conflict.objects.owned_by(synced.owner).filter(resolved_at=None)
     assert {field["field"] for field in conflict.fields} == {"notes", "jobTitle"}
+
+
+@pytest.mark.parametrize(("cut", "kind"), [("reply", "remote_deleted"), ("read back", None)])
+def test_a_changed_card_that_is_removed(synced: SyncedAccount, cut: str, kind: str | None) -> None:
+    """What nobody knows the card to have said is never in the trash without being asked for."""
+    for name in ("Bob", "Cy"):
+        synced.server.edit(f"{name}.vcf", vcard(name, uid=name))
+    synced.sync()
+    synced.edit(synced.person("Bob"), notes="mine")
+    synced.requests()
+    synced.server.faults = {2 if cut == "reply" else 3: CUTS[cut]}
+    with suppress(Killed):
+        synced.sync()
+    synced.server.remove("/ada/book/Bob.vcf")
+    synced.sync()
+    open_conflicts = Conflict.objects.owned_by(synced.owner).filter(resolved_at=None)
+    assert list(open_conflicts.values_list("kind", flat=True)) == ([kind] if kind else [])
+    people = Person.objects.owned_by(synced.owner)
+    assert people.get(name="Bob").notes == "mine"
+    assert list(people.deleted().values_list("name", flat=True)) == ([] if kind else ["Bob"])
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_new_card_that_is_removed_is_written_again(synced: SyncedAccount, cut: str) -> None:
+    synced.server.remove(kill_create(synced, cut))
+    assert agreed(synced) == SAID
+    assert len(synced.server.cards) == 1
