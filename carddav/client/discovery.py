@@ -74,6 +74,7 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     seen: set[str] = set()
     silent: set[object] = set()
     failures: list[DavError] = []
+    has_answered = False
     for url in _candidates(session, provider):
         if url in seen or origin(url) in silent:
             continue
@@ -83,7 +84,8 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
         except LoginRefusedError:
             raise
         except AccessDeniedError as error:
-            failures.append(error)
+            # Once the server has shown the login what there is, a path beside that is only guessed at (Radicale).
+            failures += [] if has_answered else [error]
         except NotCardDavError:
             continue
         except DavError as error:
@@ -94,6 +96,7 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
         else:
             if probed.books:
                 return probed
+            has_answered = True
     raise failures[0] if failures else NotCardDavError("No address book is found there.")
 
 

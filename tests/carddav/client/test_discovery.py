@@ -209,3 +209,12 @@ def test_a_principal_elsewhere_without_encryption_is_looked_for_here(fake: FakeB
         add_account(fake.proxy)
         assert discover(fake.session).book.url.startswith(fake.proxy.url)
         assert other.requests == []
+
+
+def test_a_guessed_path_that_denies_access_hides_nothing(radicale_server: DavServer) -> None:
+    """Radicale answers 403 below a collection that is not there: the login is right, and there is no book."""
+    path = radicale_server.make_book("solo")
+    radicale_server.delete("solo", path)
+    url = radicale_server.url.rstrip("/") + path
+    with open_session(Login(url, "solo", PASSWORD)) as session, pytest.raises(NotCardDavError):
+        discover(session)
