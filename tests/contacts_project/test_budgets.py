@@ -59,7 +59,7 @@ def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
     before = list(BudgetUse.objects.values())
     assert draws(THREE, "ada@example.org")[0] > 0
     assert list(BudgetUse.objects.values()) == before
-    assert "ada" not in str(before)
+    assert "example" not in str(before)
 
 
 @pytest.mark.django_db
