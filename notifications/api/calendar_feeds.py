@@ -56,7 +56,7 @@ class CalendarFeedBody(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100)
     groupIds = FeedGroupsField("people.Group", required=False, max_items=100, help_text="Empty: all people.")
     kinds: serializers.ListField = serializers.ListField(
-        child=StrictChoiceField(FEED_KINDS), required=False, allow_empty=False, max_length=len(FEED_KINDS)
+        child=StrictChoiceField(FEED_KINDS), required=False, allow_empty=False, min_length=1, max_length=len(FEED_KINDS)
     )
     alarms = StrictBooleanField(required=False)
     language = StrictChoiceField(CODES, required=False, allow_null=True, help_text="Null: the account's.")

@@ -27,10 +27,14 @@ SCHEMATHESIS = str(Path(sys.executable).parent / "schemathesis")
 PEOPLE = 40
 # Never the password of the examples, with which the account could be deleted.
 PASSWORD = f"Fuzz-{secrets.token_hex(8)}"
-# Tokens get 403 from what is for sessions alone, so a browser is sent there; not to what ends its session.
-NARROWED = {"browser": ["--include-path-regex", "/api/user/(mfa|api-tokens)"]}
+# Tokens get 403 from what is for sessions alone, so a browser is sent there; nobody to what ends their own credential.
+NARROWED = {
+    "owner": ["--exclude-name", "DELETE /api/auth/token"],
+    "browser": ["--include-path-regex", "/api/user/(mfa|api-tokens)"],
+}
 ENDS = [
     ("POST", "/api/auth/logout", None),
+    ("DELETE", "/api/auth/token", None),
     ("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
 ]
 
@@ -109,10 +113,11 @@ def is_refused(port: int, headers: dict[str, str]) -> int:
 
 def end_accounts(instance: Instance) -> int:
     """What ends a session or an account, done to accounts that were made for it; the number of wrong answers."""
-    wrong = 0
+    wrong, url = 0, f"http://127.0.0.1:{instance.port}"
     for number, (method, path, body) in enumerate(ENDS):
         headers = register(instance, f"end{number}@example.org", PASSWORD)
-        url = f"http://127.0.0.1:{instance.port}"
+        if path == "/api/auth/token":
+            headers = {"Authorization": f"Bearer {make_token(instance, headers)}"}
         answers = [
             requests.request(method, url + path, json=body, headers=headers, timeout=60).status_code,
             requests.get(f"{url}/api/auth/session", headers=headers, timeout=60).status_code,

@@ -38,18 +38,23 @@ RULES = (
     "Only an NTFY destination has a token",
     "This field cannot be overridden",
     "Send both times, or null for both",
+    "Give either personIds or selectAll",
     "This must differ from where the quiet hours begin",
     "There is no type '",  # in a list of words, with commas between them
     # Text of a form of its own: its format is checked, by more than a pattern.
     "This is not an e-mail address",
     "The host",
     "The URL",
+    "Port ",
     "This is not a JPEG",
     "This is not a HEIC",
     "A vCard file is needed",
     "There is no vCard in this file",
     "This must be a date, YYYY-MM-DD",
     "This is no export of this service",
+    "This is no text. Save a spreadsheet",
+    "This is no JSON document of",
+    "This is no SQL export of",
     "The character U+",  # control characters are in no text
 )
 

@@ -83,6 +83,9 @@ def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
     dismissed = operations()["PUT", "/api/custom-field-templates/reorder"]["requestBody"]["content"]["application/json"]
     ids = schemas()[dismissed["schema"]["$ref"].rpartition("/")[2]]["properties"]["ids"]
     assert (ids["minItems"], ids["maxItems"]) == (1, 20_000)
+    operations_of_a_batch = schemas()["BatchRequest"]["properties"]["operations"]
+    assert (operations_of_a_batch["minItems"], operations_of_a_batch["maxItems"]) == (1, 100)
+    assert schemas()["CalendarFeedBodyRequest"]["properties"]["kinds"]["minItems"] == 1
 
 
 def test_a_deletion_with_a_body_describes_it() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.serializers import ListSerializer
 
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
@@ -93,6 +94,15 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
         schema = super()._map_basic_serializer(serializer, direction)
         if direction == "response" and "properties" in schema:
             schema["required"] = sorted(set(schema["properties"]) - set(getattr(serializer, "optional", ())))
+        return schema
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """With the bounds of a list of objects, which drf-spectacular leaves out."""
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if isinstance(field, ListSerializer) and schema:
+            given: Any = field  # the stubs do not know its bounds
+            bounds = {"minItems": given.min_length, "maxItems": given.max_length}
+            schema |= {name: bound for name, bound in bounds.items() if bound is not None}
         return schema
 
     def _is_list_view(self, serializer: Any = None) -> bool:
