@@ -42,6 +42,7 @@ RULES = (
     "This must differ from where the quiet hours begin",
     "There is no type '",  # in a list of words, with commas between them
     # Text of a form of its own: its format is checked, by more than a pattern.
+    "This must not be empty",  # nothing but spaces: texts are trimmed first
     "This is not an e-mail address",
     "The host",
     "The URL",
