@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -65,6 +65,11 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
 # What comes round every year; the others follow the rule of their reminder (see event_rule).
 _YEARLY = Q(type__isnull=False) | Q(reminder_enabled=False)
 _LEAP_YEAR = 1604
+# Of a person the name, and whether it lives: the whole row is two thirds of the time.
+_READ: Final = (
+    *(field.name for field in ImportantDate._meta.concrete_fields),
+    *(f"person__{column}" for column in ("deathday", *COLUMNS)),
+)
 
 
 def _days_between(start: dt.date, end: dt.date) -> list[int]:
@@ -92,8 +97,7 @@ def important_events(
 ) -> Iterator[dict[str, Any]]:
     """The events of important dates alone, in no order."""
     yearly = _of_active_people(owner).filter(_YEARLY, month_day__in=_days_between(start, end))
-    unread = (*(f"person__{column}" for column in Person.DOCUMENTS), "person__notes")
-    for row in chain(*(rows.select_related("person").defer(*unread) for rows in (yearly, _own_rules(owner)))):
+    for row in chain(*(rows.select_related("person").only(*_READ) for rows in (yearly, _own_rules(owner)))):
         is_over = schedule.is_over(row.type, row.person.deathday)
         for day in event_rule(row, clock).between(start, end) if with_dead or not is_over else ():
             yield {

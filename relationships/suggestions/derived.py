@@ -100,10 +100,12 @@ def _ties(owner: User, settled: Settled) -> tuple[Children, list[tuple[UUID, UUI
     texts = rows.values_list(IdKey("person_id"), IdKey("related_person_id"), "relationship_type__name")
     ids: dict[str, UUID] = {}
     for person, related, name in texts.iterator(chunk_size=5000):
-        one, other = (ids.get(key) or ids.setdefault(key, UUID(key)) for key in (person, related))
-        settled.related[one, other].add(name or "")
-        if name == "PARENT" and len(children[one]) < _MOST_CHILDREN:
-            children[one].append(other)
+        one = ids.get(person) or ids.setdefault(person, UUID(person))
+        other = ids.get(related) or ids.setdefault(related, UUID(related))
+        settled.relate(one, other, name or "")
+        if name == "PARENT":
+            if len(theirs := children[one]) < _MOST_CHILDREN:
+                theirs.append(other)
         elif name == "SPOUSE":
             spouses.append((one, other))
     return children, spouses

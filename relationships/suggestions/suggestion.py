@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID, uuid5
 
@@ -63,14 +64,14 @@ class Settled:
     A type of the user's own counts by its own name. `""` is a relationship without a type.
     """
 
-    related: dict[Pair, set[str]] = field(default_factory=lambda: defaultdict(set))
+    related: dict[Pair, frozenset[str]] = field(default_factory=dict)
     answered: dict[Pair, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def has(self, person_id: UUID, related_person_id: UUID, type_name: str) -> bool:
         """Whether the two are so already, or were answered about, seen from either side."""
         pair, back = (person_id, related_person_id), (related_person_id, person_id)
         inverse = _INVERSE.get(type_name, type_name)
-        known = self.related.get(pair, set()) | self.answered.get(pair, set())
+        known = self.related.get(pair, frozenset()) | self.answered.get(pair, set())
         return type_name in known or inverse in self.answered.get(back, ())
 
     def is_new(self, person_id: UUID, related_person_id: UUID, type_name: str | None) -> bool:
@@ -80,10 +81,22 @@ class Settled:
             return not (pair in self.related or pair in self.answered or back in self.answered)
         return pair not in self.related and not self.has(person_id, related_person_id, type_name)
 
+    def relate(self, person_id: UUID, related_person_id: UUID, type_name: str) -> None:
+        """The two have a relationship. Pairs of one type share its set: there are tens of thousands."""
+        pair = (person_id, related_person_id)
+        known = self.related.setdefault(pair, _alone(type_name))
+        if type_name not in known:
+            self.related[pair] = known | {type_name}
+
     def add(self, one: Suggestion) -> None:
         """It is suggested now, and not once more for another reason or from the other side."""
         if one.related_person_id:
             self.answered[one.person_id, one.related_person_id].add(one.type_name)
+
+
+@lru_cache(maxsize=256)
+def _alone(type_name: str) -> frozenset[str]:
+    return frozenset((type_name,))
 
 
 def add_answers(settled: Settled, owner: User) -> None:
@@ -97,4 +110,4 @@ def add_relationships(settled: Settled, owner: User, person_ids: Iterable[UUID])
     """What these people are to others. One statement."""
     rows = Relationship.objects.owned_by(owner).visible().filter(person__in=list(person_ids))
     for person_id, related_id, name in rows.values_list("person_id", "related_person_id", "relationship_type__name"):
-        settled.related[person_id, related_id].add(name or "")
+        settled.relate(person_id, related_id, name or "")
