@@ -21,6 +21,8 @@ _NAMES: Final = {
     "prefix": "prefix",
     "suffix": "suffix",
     "displayNameOverride": "display_name_override",
+    "phoneticName": "phonetic_name",
+    "phoneticSurname": "phonetic_surname",
 }
 _TEXTS: Final = {"organization": "organization", "jobTitle": "job_title", "notes": "notes"}
 _READ: Final = (

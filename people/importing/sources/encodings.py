@@ -109,5 +109,6 @@ def _likeliest(file: BinaryIO) -> str:
     best = matches.best()
     if best is None:
         return "cp1252"
-    equal = [match.encoding for match in matches if match.chaos <= best.chaos and match.coherence >= best.coherence]
-    return "cp1252" if "cp1252" in equal else best.encoding
+    equal = [match for match in matches if match.chaos <= best.chaos and match.coherence >= best.coherence]
+    # Those in which the sample reads the same are one match, and the rest of the file may not.
+    return "cp1252" if any("cp1252" in match.could_be_from_charset for match in equal) else best.encoding

@@ -106,6 +106,8 @@ def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
         ({"jobTitle": "Programmer"}, "program", "jobTitle"),
         ({"nickname": "Countess"}, "countess", "nickname"),
         ({"surname": "Lovelace"}, "lovelace", "surname"),
+        ({"phoneticName": "Leeza"}, "leeza", "phoneticName"),
+        ({"phoneticSurname": "Luvlace"}, "luvalce", "phoneticSurname"),
         ({"notes": "Likes long walks.\n" + "word " * 1000 + "harp"}, "harp", "notes"),
         ({"customFields": [{"key": "Instrument", "value": "Harp"}]}, "harp", "customFields"),
     ],

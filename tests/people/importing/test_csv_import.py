@@ -116,6 +116,14 @@ def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
     assert people_of(api)[name]["notes"] == "two\nlines"
 
 
+def test_the_western_encoding_wins_where_the_first_lines_fit_others_as_well(api: Client) -> None:
+    rows = [f"Jörg;Müller {number}" for number in range(3000)]
+    data = "\n".join(["Vorname;Nachname", *rows, "Adèle;Besançon"]).encode("cp1252")
+    assert send_form(api, "/api/import/csv/inspect", data).json()["encoding"] == "windows-1252"
+    send(api, "csv", data)
+    assert people_of(api)["Adèle"]["surname"] == "Besançon"
+
+
 def test_a_table_without_header_is_guessed_by_its_values(api: Client) -> None:
     columns = send_form(api, "/api/import/csv/inspect", "Ada,Lovelace,ada@example.org,+44 1234567\n").json()["columns"]
     assert [column["proposal"] for column in columns] == ["name", "surname", "email", "phone"]
