@@ -54,6 +54,8 @@ RULES = (
     "This must be a date, YYYY-MM-DD",
     "This is no export of this service",
     "This is no text. Save a spreadsheet",
+    "There is no row of columns in this file",
+    "This must be 1 to 255 printable ASCII",  # a key among the headers of an operation of a batch
     "This is no JSON document of",
     "This is no SQL export of",
     "The character U+",  # control characters are in no text
