@@ -55,6 +55,7 @@ RULES = (
     "This is no export of this service",
     "This is no text. Save a spreadsheet",
     "There is no row of columns in this file",
+    "This file has no line with the columns",
     "The columns of this file are not those of",
     "This must be 1 to 255 printable ASCII",  # a key among the headers of an operation of a batch
     "This is no JSON document of",
