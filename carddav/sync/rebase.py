@@ -36,8 +36,9 @@ def rebased_later(before: Fields, sent: Sides, back: Fields) -> Sides:
     """The bases where others may have written between a write of ours and this reading of the card.
 
     `before` is what the card said that the write was to replace, `sent` the person and the card in it. What the write
-    left as it was, and the card says otherwise, was edited there. What it changed and is not there may have been
-    dropped by the server, or removed by somebody: neither base says it, so that it is sent once more, and seen then.
+    left as it was, and the card says otherwise, was edited there, and so was what says more than it sent. What it
+    changed and is not there may have been dropped by the server, or removed by somebody: neither base says it, so that
+    it is sent once more, and seen then.
     """
     local, remote = dict(sent.local), {}
     for field in EMPTY:
@@ -49,12 +50,13 @@ def rebased_later(before: Fields, sent: Sides, back: Fields) -> Sides:
         elif back[field] == before[field] or not back[field]:
             local[field] = remote[field] = back[field]
         else:
-            remote[field] = back[field] if ours and _is_spelling(field, ours, back[field]) else ours
+            is_spelling = ours and _is_spelling(field, ours, back[field], may_add=False)
+            remote[field] = back[field] if is_spelling else ours
     return Sides(local, remote)
 
 
 def _entries_later(field: str, before: list[Any], sent: Sides, back: list[Any]) -> tuple[list[Any], list[Any]]:
-    remote, missing = _rebased_entries(field, sent.remote[field], back, is_own=False)
+    remote, missing = _rebased_entries(field, sent.remote[field], back, is_own=False, may_add=False)
     removed = [entry for entry in missing if entry in before]
     kind, dropped = KINDS[field], as_entries([entry for entry in missing if entry not in before])
     here = as_entries(sent.local[field])
@@ -62,7 +64,9 @@ def _entries_later(field: str, before: list[Any], sent: Sides, back: list[Any]) 
     return as_values([entry for place, entry in enumerate(here) if place not in places]), [*remote, *removed]
 
 
-def _rebased_entries(field: str, sent: list[Any], back: list[Any], *, is_own: bool) -> tuple[list[Any], list[Any]]:
+def _rebased_entries(
+    field: str, sent: list[Any], back: list[Any], *, is_own: bool, may_add: bool = True
+) -> tuple[list[Any], list[Any]]:
     """The base of what is there, and what was sent and is not there."""
     if field == "groups":
         # Some lose the backslash before a comma: what was one name comes back as two.
@@ -77,7 +81,9 @@ def _rebased_entries(field: str, sent: list[Any], back: list[Any], *, is_own: bo
     for entry, place in zip(back, found, strict=True):
         if place is None:
             continue
-        is_spelling = is_own or all(_is_similar(sent[place].get(part), text) for part, text in entry.items() if text)
+        is_spelling = is_own or all(
+            _is_similar(sent[place].get(part), text, may_add=may_add) for part, text in entry.items() if text
+        )
         base.append(entry if is_spelling else sent[place])
     return base, [entry for place, entry in enumerate(sent) if place not in found]
 
@@ -86,15 +92,18 @@ def _as_tuple(entry: Any) -> Any:
     return tuple(sorted(entry.items()))
 
 
-def _is_spelling(field: str, sent: Any, back: Any) -> bool:
+def _is_spelling(field: str, sent: Any, back: Any, *, may_add: bool = True) -> bool:
     # A server may keep another encoding of a picture.
-    return field == "photo" or _is_similar(sent, back)
+    return field == "photo" or _is_similar(sent, back, may_add=may_add)
 
 
-def _is_similar(sent: Any, back: Any) -> bool:
+def _is_similar(sent: Any, back: Any, *, may_add: bool = True) -> bool:
+    """Whether `back` is how a server says `sent`: cut off, or, where nobody else can have (`may_add`), with more."""
     one, other = (_NO_WORD.sub("", str(value or "")).casefold() for value in (sent, back))
-    if one == other or (bool(other) and other in one) or (bool(one) and one in other):
+    if one == other or (bool(other) and other in one):
         return True
+    if one and one in other:
+        return may_add
     # A long line that a server folded in the middle of a character, say (DAViCal).
     return min(len(one), len(other)) >= _LONG and fuzz.ratio(one, other) >= _ALIKE
 

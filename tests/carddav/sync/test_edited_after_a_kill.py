@@ -122,6 +122,7 @@ EDITS: dict[str, tuple[Edit, dict[str, Any]]] = {
     "a phone changed": (adding("TEL;TYPE=HOME:9", instead_of=("TEL;TYPE=HOME",)), {"phones": ["2", "9"]}),
     "another value added": (adding("NICKNAME:Addy"), {"nickname": "Addy"}),
     "what was sent is changed": (adding("NOTE:theirs", instead_of=("NOTE",)), {"notes": "theirs"}),
+    "what was sent is added to": (adding("NOTE:mine and more", instead_of=("NOTE",)), {"notes": "mine and more"}),
     "all sorts": (
         lambda lines: adding("NICKNAME:Addy")(adding("TITLE:Lady", instead_of=("TITLE",))(lines)),
         {"nickname": "Addy", "jobTitle": "Lady"},
