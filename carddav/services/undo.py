@@ -36,7 +36,7 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
     """Put back the people whom the run changed, made or trashed, each in a transaction of its own.
 
     Until somebody confirms one, runs are dry. Cut off half way, it goes on when it is asked for again. Raises
-    MissingError, AlreadyUndoneError, ConnectionBusyError while a run goes on.
+    MissingError, AlreadyUndoneError, ConnectionBusyError while a run goes on, or waits to.
     """
     rows = Run.objects.owned_by(owner).filter(pk=run_id)
     run = rows.first()
@@ -47,6 +47,9 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
     with locked_connection(owner):
         if not rows.filter(undone_at=None).exists():
             raise AlreadyUndoneError
+        # A run that waits was asked for before: it would send what is put back here, which nobody has seen.
+        if Run.objects.owned_by(owner).filter(dry_run=False).exclude(state=RunState.ENDED).exists():
+            raise ConnectionBusyError
         undone = Undone()
         changes = RunChange.objects.owned_by(owner).filter(run=run)
         if changes.exists():

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, Run, RunChange, Tombstone
+from carddav.services.runs import execute_run, start_run
 from carddav.services.schedule import purge_history
 from people.models import Person
 from people.photos.files import read_photo, sweep_files
@@ -47,6 +48,19 @@ def test_what_a_run_changed_made_and_trashed_is_put_back(synced: SyncedAccount) 
     assert synced.person("Grace")
     assert Person.objects.owned_by(synced.owner).deleted().get().name == "Zoe"
     assert synced.server.cards == before
+
+
+def test_a_run_that_waits_is_not_left_behind_an_undo(synced: SyncedAccount) -> None:
+    """It was asked for before, and would send what nobody has seen."""
+    synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
+    run = synced.sync()
+    waiting = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
+    answer = synced.api.call("POST", f"/api/carddav/runs/{run.pk}/undo")
+    assert (answer.status_code, answer.json()["code"]) == (409, "busy")
+    assert synced.person().organization == "New"
+    with synced.served():
+        execute_run(waiting.pk)
+    assert undo(synced, run) == {"restored": 1, "kept": []}
 
 
 def test_runs_are_dry_until_one_is_confirmed(synced: SyncedAccount) -> None:
