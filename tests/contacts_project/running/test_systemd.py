@@ -29,10 +29,17 @@ def test_the_units_run_the_commands_of_compose() -> None:
         assert f"ExecStart=/srv/contacts/.venv/bin/{' '.join(services[name]['command'])}\n" in text, name
 
 
-def test_contacts_manage_has_the_settings_of_the_service(tmp_path: Path) -> None:
-    """Values in single quotes, as docs/install.md says: the shell would run what stands behind an `&`."""
-    url = "postgres://me:secret@127.0.0.1:1/contacts?pool=4..20&pooler=transaction"
-    (tmp_path / "contacts.env").write_text(f"DATABASE_URL='{url}'\nDEFAULT_FROM_EMAIL='Contacts <us@example.org>'\n")
+@pytest.mark.parametrize("quote", ["'", '"', ""])
+def test_contacts_manage_has_the_settings_of_the_service(tmp_path: Path, quote: str) -> None:
+    """However the file quotes them: a shell would run what stands behind an `&`, and work on another database."""
+    url = "postgres://me:se$cret@127.0.0.1:1/contacts?pool=4..20&pooler=transaction"
+    lines = (
+        "# mail",
+        "",
+        f"DATABASE_URL={quote}{url}{quote}",
+        f"DEFAULT_FROM_EMAIL={quote}Contacts <us@example.org>{quote}",
+    )
+    (tmp_path / "contacts.env").write_text("\n".join(lines))
     text = (ROOT / "deploy" / "contacts-manage").read_text()
     here = {
         "/var/lib/contacts": str(tmp_path / "data"),
@@ -46,9 +53,10 @@ def test_contacts_manage_has_the_settings_of_the_service(tmp_path: Path) -> None
     script = tmp_path / "contacts-manage"
     script.write_text(text)
     told = (
-        "from django.conf import settings as s; print(s.DATA_DIR, s.DEFAULT_FROM_EMAIL, s.DATABASES['default']['HOST'])"
+        "from django.conf import settings as s; print(s.DATA_DIR, s.DEFAULT_FROM_EMAIL, s.DATABASES['default']['HOST'], "
+        "s.DATABASES['default']['PASSWORD'])"
     )
     command = ["sh", str(script), "shell", "--no-imports", "-c", told]
     environment = {"PATH": "/usr/bin:/bin", "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout == f"{tmp_path / 'data'} Contacts <us@example.org> 127.0.0.1\n", done.stderr
+    assert done.stdout == f"{tmp_path / 'data'} Contacts <us@example.org> 127.0.0.1 se$cret\n", done.stderr
