@@ -29,13 +29,15 @@ def note_failure(context: Context, intent: JournalEntry, status: int) -> None:
             JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()  # the mapping keeps the name
             context.unfound.discard(mapping.pk)
         mapping.save()
-    rest = (
-        "It rests now, and is sent again once it changes." if mapping.failures >= TRIES else "The next run tries again."
-    )
-    context.tally.fail(f"{name}: the server failed with status {status}. {rest}"[:500])
+    again = "It is sent again later, or once it changes." if mapping.failures >= TRIES else "The next run tries again."
+    context.tally.fail(f"{name}: the server failed with status {status}. {again}"[:500])
 
 
 def is_resting(mapping: Mapping, now: dt.datetime) -> bool:
     """Whether what was refused is left alone: one that was refused for its content until that changes."""
-    rest = _REST * 2 ** min(mapping.failures - TRIES, 10) if mapping.failures else None
-    return rest is None or now < mapping.updated_at + min(rest, _LONGEST_REST)
+    if not mapping.failures:
+        return True
+    if mapping.failures < TRIES:  # of another content
+        return False
+    rest: dt.timedelta = min(_REST * 2 ** min(mapping.failures - TRIES, 10), _LONGEST_REST)
+    return now < mapping.updated_at + rest

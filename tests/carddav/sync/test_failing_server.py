@@ -82,3 +82,17 @@ def test_it_goes_up_when_the_server_has_recovered(synced: SyncedAccount, is_new:
     synced.requests()
     assert counts(synced.sync()) == {}
     assert synced.requests() == ["changes"]
+
+
+def test_what_is_edited_while_it_rests_has_its_tries_anew(synced: SyncedAccount) -> None:
+    make_bad(synced, is_new=False)
+    for _ in range(TRIES):
+        synced.sync()
+    synced.edit(synced.person(), notes="Bad still")
+    for _ in range(TRIES):
+        synced.requests()
+        assert counts(synced.sync()) == {"errors": 1}
+        assert puts(synced)
+    synced.requests()
+    assert counts(synced.sync()) == {}
+    assert puts(synced) == 0
