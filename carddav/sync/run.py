@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from carddav.client import Changes
-from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, Run, RunState, Todo
+from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, PendingImport, Run, RunState, Todo
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
@@ -114,8 +114,11 @@ def _changes(context: Context) -> Changes:
     if last is None or timezone.now() - last >= _RECONCILE:
         context.book.ask_again()
         return context.book.changes("", "")  # some servers never say that a token has expired
-    mapped = Mapping.objects.owned_by(context.owner).filter(connection=connection).count()
-    return context.book.changes(connection.sync_token, connection.ctag, is_small=mapped <= _FEW_CARDS)
+    cards = sum(
+        model.objects.owned_by(context.owner).filter(connection=connection).count()
+        for model in (Mapping, PendingImport)
+    )
+    return context.book.changes(connection.sync_token, connection.ctag, is_small=cards <= _FEW_CARDS)
 
 
 def _relisted(context: Context, changes: Changes) -> Changes:

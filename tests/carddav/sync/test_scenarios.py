@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -11,6 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.client import BookGoneError, BusyError, LoginRefusedError, Outcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
+from carddav.sync import run
 from people.models import Group, Membership, Person
 from people.photos.files import photo_hash
 from tests.carddav.sync.memory_book import Killed
@@ -117,6 +119,21 @@ def test_no_sync_collection(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes", "multiget"]
     synced.server.remove(href)
     assert counts(synced.sync()) == {"updated_locally": 1}
+
+
+def test_a_large_book_of_which_little_is_here_is_not_listed_to_see_that_nothing_changed(alice: User) -> None:
+    """What waits to be imported counts."""
+    synced = SyncedAccount(alice, import_mode="manual")
+    synced.server.has_sync = False
+    for number in range(3):
+        synced.server.edit(f"{number}.vcf", vcard(f"Ada{number} L"))
+    synced.sync()
+    assert PendingImport.objects.owned_by(alice).count() == 3
+    synced.server.edit("0.vcf", vcard("Ada0 M"))
+    synced.requests()
+    with patch.object(run, "_FEW_CARDS", 2):
+        synced.sync()
+    assert synced.requests()[:2] == ["changes", "list"]
 
 
 def test_without_sync_collection_the_run_after_a_push_lists_at_once(synced: SyncedAccount) -> None:

@@ -53,8 +53,8 @@ def test_contacts_manage_has_the_settings_of_the_service(tmp_path: Path, quote: 
     script = tmp_path / "contacts-manage"
     script.write_text(text)
     told = (
-        "from django.conf import settings as s; print(s.DATA_DIR, s.DEFAULT_FROM_EMAIL, s.DATABASES['default']['HOST'], "
-        "s.DATABASES['default']['PASSWORD'])"
+        "from django.conf import settings as s; base = s.DATABASES['default']; "
+        "print(s.DATA_DIR, s.DEFAULT_FROM_EMAIL, base['HOST'], base['PASSWORD'])"
     )
     command = ["sh", str(script), "shell", "--no-imports", "-c", told]
     environment = {"PATH": "/usr/bin:/bin", "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
