@@ -105,7 +105,9 @@ class Users:
         device.copy.resolve(conflict, keep)  # type: ignore[arg-type]
         if keep == "theirs":
             self.give_up([conflict.mine, conflict.base])
-        elif conflict.field is not None:
+            return
+        self.give_up(conflict.theirs)  # it was shown, though another edit may have replaced it since
+        if conflict.field is not None:
             self.give_up([now.get(conflict.field), conflict.base])
         elif conflict.action is Action.DELETE:
             self.give_up([now, [d for d in device.copy.all("importantDate") if d["personId"] == conflict.id]])
