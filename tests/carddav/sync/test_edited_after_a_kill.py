@@ -19,6 +19,9 @@ from people.vcard import read_card
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
+# Random histories do the like on PostgreSQL (test_stateful.py).
+pytestmark = pytest.mark.one_database
+
 Edit = Callable[[list[str]], list[str]]
 #: Where the run is killed: the reply of the write is lost, or it is not read back.
 CUTS = {"reply": "kill_after", "read back": "kill_before"}
