@@ -14,6 +14,7 @@ from people.names import CJK_RANGES, fold
 LONGEST = 40
 #: Distinct words of a text: each is a row of an index, written in the transaction of the text.
 MOST_WORDS = 1_000
+_SIGN = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
 _APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
 _UMLAUT = re.compile("(?<=[aou])e|(?<=a)a")
@@ -48,6 +49,11 @@ def _words(text: str) -> Iterator[str]:
         if len(seen) > MOST_WORDS:
             return
         yield word
+
+
+def is_letter(word: str) -> bool:
+    """Whether it is one letter, which says next to nothing; a sign of a script without spaces is a word."""
+    return len(word) == 1 and not _SIGN.match(word)
 
 
 def words_of_email(address: str) -> list[str]:

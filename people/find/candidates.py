@@ -22,7 +22,7 @@ from people.find.statements import (
 from people.find.terms import Term
 from people.find.typing_errors import meant_words
 from people.models import LookupKey
-from people.words import reversed_word
+from people.words import is_letter, reversed_word
 
 NAME, EMAIL_WORD, WORK = LookupKey.NAME_WORD, LookupKey.EMAIL_WORD, LookupKey.WORK_WORD
 CUSTOM, NOTE = LookupKey.CUSTOM_WORD, LookupKey.NOTE_WORD
@@ -33,8 +33,6 @@ VALUE_WORTH, INTERACTION_WORTH = (45, 40), (35, 25)
 MISTYPED: Final = {1: 60, 2: 50}
 EMAIL_WORTH, PHONE_WORTH = (100, 80), (95, 75)
 
-# What so short a word begins are names alone.
-_SHORT = 1
 # Rows that are looked at of one way to match. Of one word any so many will do; of several each has to meet the others,
 # which share the rows.
 _MOST_ROWS_OF_ONE: Final = 2_000
@@ -97,12 +95,13 @@ def _candidate(person_id: UUID | str, terms: int, worth: int, by_value: int, by_
 
 
 def _add_word(statement: Statement, place: int, word: str, meant: dict[int, list[str]]) -> None:
-    kinds = (NAME,) if len(word) <= _SHORT else tuple(WORTH)
+    is_short = is_letter(word)
+    kinds = (NAME,) if is_short else tuple(WORTH)  # what a letter begins are names alone
     for kind in kinds:
         _add_keys(statement, place, kind, word, WORTH[kind])
     for distance, words in meant.items():
         _add_meant(statement, place, words, MISTYPED[distance])
-    if len(word) > _SHORT:
+    if not is_short:
         _add_beside(statement, place, word)
 
 

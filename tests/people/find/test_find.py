@@ -110,6 +110,8 @@ def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
         ({"phoneticSurname": "Luvlace"}, "luvalce", "phoneticSurname"),
         ({"notes": "Likes long walks.\n" + "word " * 1000 + "harp"}, "harp", "notes"),
         ({"customFields": [{"key": "Instrument", "value": "Harp"}]}, "harp", "customFields"),
+        ({"organization": "北京大学"}, "北京", "organization"),
+        ({"notes": "東京で会った"}, "東京", "notes"),
     ],
 )
 def test_by_every_field(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
