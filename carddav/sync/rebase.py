@@ -49,9 +49,12 @@ def rebased_later(before: Fields, sent: Sides, back: Fields) -> Sides:
             local[field], remote[field] = _entries_later(field, before[field], sent, back[field])
         elif back[field] == before[field] or not back[field]:
             local[field] = remote[field] = back[field]
+        elif ours and _is_spelling(field, ours, back[field], may_add=False):
+            remote[field] = back[field]
+        elif _is_nearly(ours, back[field]):
+            local[field] = remote[field] = before[field]  # damaged by the server, or edited: a conflict
         else:
-            is_spelling = ours and _is_spelling(field, ours, back[field], may_add=False)
-            remote[field] = back[field] if is_spelling else ours
+            remote[field] = ours
     return Sides(local, remote)
 
 
@@ -82,7 +85,9 @@ def _rebased_entries(
         if place is None:
             continue
         is_spelling = is_own or all(
-            _is_similar(sent[place].get(part), text, may_add=may_add) for part, text in entry.items() if text
+            _is_similar(sent[place].get(part), text, may_add=may_add) or _is_nearly(sent[place].get(part), text)
+            for part, text in entry.items()
+            if text
         )
         base.append(entry if is_spelling else sent[place])
     return base, [entry for place, entry in enumerate(sent) if place not in found]
@@ -98,14 +103,22 @@ def _is_spelling(field: str, sent: Any, back: Any, *, may_add: bool = True) -> b
 
 
 def _is_similar(sent: Any, back: Any, *, may_add: bool = True) -> bool:
-    """Whether `back` is how a server says `sent`: cut off, or, where nobody else can have (`may_add`), with more."""
-    one, other = (_NO_WORD.sub("", str(value or "")).casefold() for value in (sent, back))
+    """Whether `back` is how a server says `sent`: cut off, or, where nobody else can have written (`may_add`), with
+    more, or damaged."""
+    one, other = _bare(sent), _bare(back)
     if one == other or (bool(other) and other in one):
         return True
-    if one and one in other:
-        return may_add
-    # A long line that a server folded in the middle of a character, say (DAViCal).
-    return min(len(one), len(other)) >= _LONG and fuzz.ratio(one, other) >= _ALIKE
+    return may_add and ((bool(one) and one in other) or _is_nearly(sent, back))
+
+
+def _is_nearly(sent: Any, back: Any) -> bool:
+    """A long line that a server folded in the middle of a character, say (DAViCal)."""
+    one, other = _bare(sent), _bare(back)
+    return one not in other and min(len(one), len(other)) >= _LONG and fuzz.ratio(one, other) >= _ALIKE
+
+
+def _bare(value: Any) -> str:
+    return _NO_WORD.sub("", str(value or "")).casefold()
 
 
 def is_applied(before: Fields, sent: Fields, now: Fields) -> bool:

@@ -182,6 +182,19 @@ def test_what_was_changed_and_is_not_there_is_sent_again(synced: SyncedAccount, 
     assert (said["notes"], said["jobTitle"]) == ("mine", "Countess")
 
 
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_long_text_that_is_nearly_what_was_sent_is_asked_about(synced: SyncedAccount, cut: str) -> None:
+    """The server may have damaged it, or somebody edited it."""
+    synced.sync()
+    long = "The analytical engine has no pretensions whatever to originate anything, call 1843"
+    synced.api.ok("POST", "/api/people", {"name": "Ada", "notes": long}, status=201)
+    href = kill(synced, cut)
+    edit_card(synced, href, lambda lines: [line.replace("1843", "1844") for line in lines])
+    synced.sync()
+    [conflict] = Conflict.objects.owned_by(synced.owner).filter(resolved_at=None)
+    assert [(field["local"], field["remote"]) for field in conflict.fields] == [(long, long.replace("1843", "1844"))]
+
+
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_new_card_that_the_server_has_renamed(synced: SyncedAccount, edit: str) -> None:
     change, expected = EDITS[edit]
