@@ -85,7 +85,10 @@ def execute_run(run_id: UUID) -> Run:
         rows = Run.objects.owned_by(run.owner_id).filter(pk=run.pk).exclude(state=RunState.ENDED)
         if not rows.update(state=RunState.RUNNING, phase="connecting"):
             return run
-        context = Context(run.owner, connection_of(run.owner), lock, run=run, dry_run=run.dry_run)
+        connection = connection_of(run.owner)
+        # Another run may have been undone while this one was asked for: nobody has seen yet what it would send.
+        run.dry_run = run.dry_run or (connection.needs_confirmation and not run.confirmed)
+        context = Context(run.owner, connection, lock, run=run, dry_run=run.dry_run)
         code, error = _carry_out(context)
         end_run(run, context.tally, code=code, error=error)
     return run
@@ -146,6 +149,6 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
         run.pending_imports += tally.discovered
     run.code, run.error = code, error[:1000]
     run.state, run.ended_at = RunState.ENDED, timezone.now()
-    columns = (*_RESULT, "code", "error", "state", "ended_at")
+    columns = (*_RESULT, "code", "error", "state", "ended_at", "dry_run")
     if Run.objects.owned_by(run.owner_id).filter(pk=run.pk).update(**{name: getattr(run, name) for name in columns}):
         RUNS.count(code or "ok")

@@ -63,6 +63,18 @@ def test_a_run_that_waits_is_not_left_behind_an_undo(synced: SyncedAccount) -> N
     assert undo(synced, run) == {"restored": 1, "kept": []}
 
 
+def test_a_run_that_was_asked_for_during_an_undo_is_dry(synced: SyncedAccount) -> None:
+    synced.edit(synced.person(), organization="New")
+    asked_for = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
+    # Set between what start_run reads and what it writes.
+    Connection.objects.owned_by(synced.owner).update(needs_confirmation=True)
+    with synced.served():
+        execute_run(asked_for.pk)
+    asked_for.refresh_from_db()
+    assert (asked_for.dry_run, counts(asked_for)) == (True, {"updated_remotely": 1})
+    assert "ORG:Old" in synced.card_of(synced.person())
+
+
 def test_runs_are_dry_until_one_is_confirmed(synced: SyncedAccount) -> None:
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
     synced.server.edit("Zoe.vcf", vcard("Zoe", uid="Zoe"))
