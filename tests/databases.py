@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 
 
 @contextmanager
@@ -72,10 +72,10 @@ def _flush_postgresql(cursor: Any, tables: list[str]) -> None:
     if big:
         cursor.execute("TRUNCATE " + ", ".join(f'"{name}"' for name in tables))
         return
-    cursor.execute("SET session_replication_role = replica")  # neither foreign keys nor triggers
-    for name in filled:
-        cursor.execute(f'DELETE FROM "{name}"')
-    cursor.execute("SET session_replication_role = origin")
+    with transaction.atomic():
+        cursor.execute("SET LOCAL session_replication_role = replica")  # neither foreign keys nor triggers
+        for name in filled:
+            cursor.execute(f'DELETE FROM "{name}"')
 
 
 def _filled(cursor: Any, tables: list[str]) -> list[str]:
