@@ -21,4 +21,7 @@ def day_in_words(day: dt.date, owner: User) -> str:
     """`Wednesday, 9 December`. The pattern is each language's own; English has two orders."""
     # Translators: format characters of Django's date filter. Weekdays and months are Django's translations.
     pattern = _("l, F j") if owner.date_format == "MDY" else _("l, j F")
+    if day.day == 1:
+        # Translators: what stands in these patterns for `j` on the first of a month: `1er` in French.
+        pattern = pattern.replace("j", _("j"))
     return dateformat.format(day, pattern)

@@ -140,3 +140,21 @@ def test_every_language(alice: User, language: str, title: str, line: str, day: 
 def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
     alice.date_format = form
     assert wording_of(make_notice(alice)).lines[0] == f"It is today, {day}."
+
+
+@pytest.mark.parametrize(
+    ("language", "day"),
+    [
+        ("en", "Tuesday, 1 December"),
+        ("es-ES", "Martes, 1 de diciembre"),
+        ("ja-JP", "12月1日(火)"),
+        ("nb-NO", "Tirsdag 1. desember"),
+        ("de-DE", "Dienstag, 1. Dezember"),
+        ("fr-FR", "Mardi 1er décembre"),
+    ],
+)
+@pytest.mark.parametrize("form", ["DMY", "YMD"])
+def test_first_of_a_month(alice: User, language: str, day: str, form: str) -> None:
+    alice.language, alice.date_format = language, form
+    event = {**EVENT, "date": "2026-12-01"}
+    assert wording_of(make_notice(alice, NoticeKind.DIGEST, events=[event])).days[0].words == day
