@@ -130,7 +130,7 @@ def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> Di
 def _word_contacts_found(notice: Notice) -> Wording:
     count = notice.content["count"]
     title = ngettext("%(count)d new contact on your server", "%(count)d new contacts on your server", count)
-    line = _("Look at them, and import those that you want.")
+    line = ngettext("Look at it, and import it if you want.", "Look at them, and import those that you want.", count)
     return Wording(title % {"count": count}, (line,), settings.BASE_URL)
 
 
@@ -156,7 +156,9 @@ def _age(content: Mapping[str, Any]) -> list[str]:
     if not years or years < 0 or content.get("type") == "NAMEDAY":
         return []
     if content.get("type") == "BIRTHDAY":
-        return [_("%(name)s turns %(years)d.") % {"name": content["personName"], "years": years}]
+        # English says the same of one year and of many; French and Spanish do not.
+        text = ngettext("%(name)s turns %(years)d.", "%(name)s turns %(years)d.", years)
+        return [text % {"name": content["personName"], "years": years}]
     return [ngettext("%(years)d year.", "%(years)d years.", years) % {"years": years}]
 
 

@@ -32,7 +32,7 @@ def age_in_words(type_: str | None, years: int | None) -> str:
     if not years or years < 0 or type_ == "NAMEDAY":
         return ""
     if type_ == "BIRTHDAY":
-        return _("turns %(years)d") % {"years": years}
+        return ngettext("turns %(years)d", "turns %(years)d", years) % {"years": years}
     return ngettext("%(years)d year", "%(years)d years", years) % {"years": years}
 
 

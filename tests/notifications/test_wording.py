@@ -143,6 +143,24 @@ def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "line", "occasion"),
+    [
+        ("en", "Ada Lovelace turns 1.", "Birthday · turns 1"),
+        ("es-ES", "Ada Lovelace cumple 1 año.", "Cumpleaños · cumple 1 año"),
+        ("ja-JP", "Ada Lovelace さんは 1 歳になります。", "誕生日 · 1歳"),
+        ("nb-NO", "Ada Lovelace fyller 1 år.", "Bursdag · fyller 1"),
+        ("de-DE", "Ada Lovelace wird 1.", "Geburtstag · wird 1"),
+        ("fr-FR", "Ada Lovelace fête son 1er anniversaire.", "Anniversaire · fête son 1er anniversaire"),
+    ],
+)
+def test_first_birthday(alice: User, language: str, line: str, occasion: str) -> None:
+    alice.language = language
+    assert wording_of(make_notice(alice, turns=1)).lines[1] == line
+    digest = wording_of(make_notice(alice, NoticeKind.DIGEST, events=[{**EVENT, "turns": 1}]))
+    assert digest.days[0].people[0].occasions == (occasion,)
+
+
+@pytest.mark.parametrize(
     ("language", "day"),
     [
         ("en", "Tuesday, 1 December"),
@@ -158,3 +176,18 @@ def test_first_of_a_month(alice: User, language: str, day: str, form: str) -> No
     alice.language, alice.date_format = language, form
     event = {**EVENT, "date": "2026-12-01"}
     assert wording_of(make_notice(alice, NoticeKind.DIGEST, events=[event])).days[0].words == day
+
+
+@pytest.mark.parametrize(
+    ("language", "count", "title", "line"),
+    [
+        ("en", 1, "1 new contact on your server", "Look at it, and import it if you want."),
+        ("en", 2, "2 new contacts on your server", "Look at them, and import those that you want."),
+        ("es-ES", 1, "1 contacto nuevo en tu servidor", "Míralo e impórtalo si quieres."),
+        ("es-ES", 2, "2 contactos nuevos en tu servidor", "Míralos e importa los que quieras."),
+    ],
+)
+def test_contacts_found(alice: User, language: str, count: int, title: str, line: str) -> None:
+    alice.language = language
+    wording = wording_of(make_notice(alice, NoticeKind.CONTACTS_FOUND, count=count))
+    assert (wording.title, wording.lines) == (title, (line,))
