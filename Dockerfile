@@ -12,14 +12,18 @@ RUN python -m venv --without-pip /packages && \
     python -m pip --python /packages/bin/python install --only-binary :all: --no-binary http-ece --require-hashes -r /requirements.txt
 WORKDIR /app
 COPY . .
-# Starting anything compiles the translations; the service itself may not write here.
-RUN DATA_DIR=/tmp/data /packages/bin/python manage.py check && rm -r /tmp/data
+# The service itself may not write here. Its umask would have it write what it cannot read, so Python's files are compiled
+# before `check`, which compiles the translations. The folder's own modes do not count: it may be its owner's alone.
+RUN chmod -R u=rwX,go=rX . && python -m compileall -q . && \
+    DATA_DIR=/tmp/data /packages/bin/python manage.py check && rm -r /tmp/data requirements
 
 FROM ${PYTHON}
 # glibc gives each of many threads memory of its own, and hardly any back.
 ENV PATH=/packages/bin:$PATH PYTHONUNBUFFERED=1 MALLOC_ARENA_MAX=2 PYTHONMALLOC=malloc DATA_DIR=/data HOST=0.0.0.0 PORT=8000
-RUN python -m pip uninstall --yes --quiet --root-user-action ignore pip && \
-    useradd --system --uid 10001 --no-create-home contacts && mkdir /data && chown contacts:contacts /data
+# The official image has its library without Python's compiled files; each process would compile what it imports.
+RUN python -m pip uninstall --yes --quiet --root-user-action ignore pip && python -m compileall -q /usr/local/lib && \
+    groupadd --gid 10001 contacts && useradd --uid 10001 --gid 10001 --no-create-home --no-log-init contacts && \
+    mkdir /data && chown contacts:contacts /data
 COPY --from=build /packages /packages
 COPY --from=build /app /app
 WORKDIR /app

@@ -1,11 +1,14 @@
 """Bodies and answers on their way between a client and a thread: the small ones in memory, the others on disk."""
 
+import logging
 import threading
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import ClassVar
 
 from contacts_project.server.refusals import RefusedError
+
+log = logging.getLogger(__name__)
 
 PIECE = 64 * 1024
 # A page of a hundred people is twice as long as a piece, and a file takes ten times the CPU that memory does.
@@ -37,7 +40,8 @@ class Spool:
             if self.size > PIECE and Spool.taken > Spool.MANY:
                 self.file.rollover()
             self.file.write(data)
-        except OSError as error:  # the disk is full
+        except OSError as error:  # the disk is full, or no folder for temporary files may be written to
+            log.warning("Cannot keep a body or an answer of %d bytes in a temporary file: %s", self.size, error)
             raise RefusedError(503) from error
 
     def pieces(self) -> Iterator[bytes]:

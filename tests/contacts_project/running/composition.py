@@ -34,15 +34,17 @@ def image_instruction(name: str) -> str:
     return str(re.findall(rf"^{name} (.*)$", lines, re.MULTILINE)[-1])
 
 
-def copy_of_the_image(folder: Path) -> Path:
+def copy_of_the_image(folder: Path, source: Path = ROOT) -> Path:
     """What .dockerignore lets into the image, in a folder of its own."""
-    for line in (ROOT / ".dockerignore").read_text().splitlines():
-        source = ROOT / line.removeprefix("!")
-        if line.startswith("!") and source.is_dir():
-            shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
-        elif line.startswith("!"):
-            folder.mkdir(exist_ok=True)
-            shutil.copy2(source, folder)
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    left_out = shutil.ignore_patterns(*(line.removeprefix("**/") for line in lines if line.startswith("**/")))
+    folder.mkdir(exist_ok=True)
+    for line in lines:
+        entry = source / line.removeprefix("!")
+        if line.startswith("!") and entry.is_dir():
+            shutil.copytree(entry, folder / entry.name, ignore=left_out)
+        elif line.startswith("!") and entry.exists():
+            shutil.copy2(entry, folder)
     return folder
 
 

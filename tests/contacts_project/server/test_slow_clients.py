@@ -1,8 +1,10 @@
 """Clients that send or read slowly, or never, hold no thread, and are cut off after a while."""
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import orjson
 import pytest
@@ -127,6 +129,15 @@ def test_an_answer_for_which_there_is_no_room_is_503(server: Running, monkeypatc
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert requests.get(f"{server.base}/quick", timeout=60).status_code == 200
+
+
+def test_who_runs_the_service_is_told_why_an_answer_could_not_be_kept(
+    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As in a container without a folder for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    assert requests.get(f"{server.base}/big", timeout=60).status_code == 503
+    assert str(tmp_path / "absent") in caplog.text
 
 
 def test_who_waits_too_long_for_a_thread_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
