@@ -4,9 +4,6 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-import dns.exception
-import dns.resolver
-
 from contacts_project.kernel.external_waits import external_wait
 
 log = logging.getLogger(__name__)
@@ -39,6 +36,9 @@ def _texts(name: str) -> list[str]:
 
 
 def _ask(name: str, kind: str) -> list[Any]:
+    import dns.exception  # noqa: PLC0415 - a resolver of its own, which few processes ever ask
+    import dns.resolver  # noqa: PLC0415 - as above
+
     try:
         with external_wait():
             return list(dns.resolver.resolve(name, kind, lifetime=SECONDS))

@@ -33,7 +33,6 @@ from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
 from notifications.models import CalendarFeed
 from notifications.models.calendar_feed import FEED_KINDS
-from notifications.services.calendar_document import feed_document, feed_etag
 from notifications.services.calendar_feeds import (
     TooManyFeedsError,
     create_feed,
@@ -155,6 +154,9 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
 @require_safe
 def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """GET /calendar/{secret}.ics: open to whoever has the address."""
+    # icalendar is a hundred modules, for those processes alone that are asked for a feed.
+    from notifications.services.calendar_document import feed_document, feed_etag  # noqa: PLC0415
+
     now = timezone.now()
     try:
         feed = feed_at(secret=secret, now=now)

@@ -1,7 +1,5 @@
 """Traces of web and worker reach a collector, hang together and tell nothing that is somebody's."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tests.contacts_project.test_serve import serving
 from tests.loopback import Recorder, recording_server
-from tests.workers import ROOT
 
 PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
 
@@ -63,13 +60,3 @@ def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_s
     everything = "".join(request.body.decode("utf-8", "replace") for request in collector.received)
     assert "of-the-registration" in everything
     assert not [planted for planted in PLANTED if planted in everything]
-
-
-def test_without_a_collector_nothing_of_it_is_imported() -> None:
-    script = "import sys, contacts_project.wsgi, contacts_project.celery; print(*sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = answer.stdout.split()
-    assert "contacts_project.tracing" in names
-    # redis imports the SDK's metrics by itself where they are installed.
-    not_wanted = ("contacts_project.tracing.spans", "opentelemetry.instrumentation", "opentelemetry.sdk.trace")
-    assert not [name for name in names if name.startswith(not_wanted)]

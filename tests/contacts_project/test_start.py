@@ -1,0 +1,27 @@
+"""What a process loads when it starts: each package takes every start time, and every process memory."""
+
+import os
+import subprocess
+import sys
+
+from tests.contacts_project.test_serve import ROOT
+
+#: Of these a process loads what it uses, when it first uses it.
+LATER = (
+    *("aiohttp", "authlib", "boto3", "dns.resolver", "icalendar", "jsonschema", "mcp", "opentelemetry", "pillow_heif"),
+    *("prometheus_client", "pydantic", "pywebpush", "redis", "starlette", "storages", "contacts_project.tracing.spans"),
+)
+PROGRAM = (
+    "import sys, contacts_project.wsgi, contacts_project.celery; from django.urls import get_resolver;"
+    "get_resolver().url_patterns; print(*sys.modules)"
+)
+
+
+def test_what_few_use_is_loaded_when_it_is_used() -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert {"contacts_project.tracing", "people.api.urls"} <= set(loaded)
+    assert [name for name in loaded if f"{name}.".startswith(tuple(f"{package}." for package in LATER))] == []
