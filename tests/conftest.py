@@ -61,13 +61,12 @@ LONGEST = {
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest first. Leave out on PostgreSQL what does not hang on the database: it is run with SQLite."""
+    """The longest first. On PostgreSQL what does not hang on the database is left out: it is run with SQLite."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    if "TEST_DATABASE_URL" not in os.environ:
-        return
-    left_out = [item for item in items if not hangs_on_the_database(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if hangs_on_the_database(item)]
+    on_postgresql = "TEST_DATABASE_URL" in os.environ
+    wanted = [item for item in items if makes_its_pairs(item) and (hangs_on_the_database(item) or not on_postgresql)]
+    config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
+    items[:] = wanted
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -83,6 +82,14 @@ def hangs_on_the_database(item: pytest.Item) -> bool:
         return False
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
+
+
+def makes_its_pairs(item: pytest.Item) -> bool:
+    """Whether the test is one of the half of its combinations in which every two values meet, or all are to be run."""
+    indices = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    if not item.get_closest_marker("pairs") or len(indices) < 3:
+        return True
+    return sum(indices.values()) % 2 < rounds(1)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

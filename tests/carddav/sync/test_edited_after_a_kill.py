@@ -20,7 +20,7 @@ from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 # Random histories do the like on PostgreSQL (test_stateful.py).
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.one_database, pytest.mark.pairs]
 
 Edit = Callable[[list[str]], list[str]]
 #: Where the run is killed: the reply of the write is lost, or it is not read back.

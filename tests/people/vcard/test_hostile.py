@@ -15,6 +15,7 @@ from people.vcard import Card, CardResult, read_cards, write_card
 from tests.rounds import rounds
 
 MIB = 1024 * 1024
+SIZE = rounds(MIB)
 HEAD, TAIL = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n", b"END:VCARD\r\n"
 GOOD = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Good\r\nEND:VCARD\r\n"
 
@@ -38,34 +39,34 @@ def filled(unit: bytes, size: int, *, before: bytes = b"", after: bytes = b"\r\n
 @pytest.mark.parametrize(
     "data",
     [
-        pytest.param(filled(b";a", 3 * MIB, before=b"FN", after=b"!\r\n"), id="bare parameters without end"),
-        pytest.param(filled(b'a="b', 3 * MIB, before=b"X;"), id="quotes without partner"),
-        pytest.param(filled(b';TYPE="a', 3 * MIB, before=b"TEL", after=b":1\r\n"), id="quotes and parameters"),
-        pytest.param(filled(b"a,", 3 * MIB, before=b"TEL;TYPE=", after=b":1\r\n"), id="parameter values"),
-        pytest.param(filled(b"a,", 3 * MIB, before=b"CATEGORIES:"), id="categories"),
-        pytest.param(filled(b";", 3 * MIB, before=b"N:"), id="components"),
-        pytest.param(filled(b"\\", 3 * MIB, before=b"N:"), id="backslashes"),
-        pytest.param(filled(b"\\;", 3 * MIB, before=b"ADR:"), id="escaped separators"),
-        pytest.param(filled(b"\\n", 3 * MIB, before=b"ADR:;;"), id="street of newlines"),
-        pytest.param(filled(b" ", 3 * MIB, before=b"NOTE:a", after=b"b\r\n"), id="blanks"),
-        pytest.param(filled(b"=\r\n", 3 * MIB, before=b"NOTE;QUOTED-PRINTABLE:"), id="soft breaks"),
-        pytest.param(filled(b"\r\n ", 3 * MIB, before=b"NOTE:a"), id="folds"),
-        pytest.param(filled(b"\r", 3 * MIB), id="returns"),
-        pytest.param(filled(b"\n\r", 3 * MIB), id="returns and newlines"),
-        pytest.param(filled(b"1", 3 * MIB, before=b"BDAY:"), id="digits in a date"),
-        pytest.param(filled(b"1", 3 * MIB, before=b"GEO:"), id="digits in a place"),
-        pytest.param(filled(b"a", 3 * MIB, before=b"IMPP:"), id="scheme"),
-        pytest.param(filled(b"a.", 3 * MIB, before=b"EMAIL:a@"), id="domain labels"),
-        pytest.param(filled(b"_$!<", 3 * MIB, before=b"item1.TEL:1\r\nitem1.X-ABLabel:"), id="label"),
-        pytest.param(filled(b"\xff", 3 * MIB, before=b"NOTE:"), id="no UTF-8"),
-        pytest.param(filled(b"\0", 3 * MIB, before=b"NOTE:"), id="NUL"),
-        pytest.param(filled(b"A", 3 * MIB, before=b"PHOTO;ENCODING=b:"), id="photo"),
-        pytest.param(filled(b"%41", 3 * MIB, before=b"PHOTO:data:image/jpeg,"), id="percent"),
-        pytest.param(filled(b"a." * 50, 3 * MIB), id="groups"),
+        pytest.param(filled(b";a", SIZE, before=b"FN", after=b"!\r\n"), id="bare parameters without end"),
+        pytest.param(filled(b'a="b', SIZE, before=b"X;"), id="quotes without partner"),
+        pytest.param(filled(b';TYPE="a', SIZE, before=b"TEL", after=b":1\r\n"), id="quotes and parameters"),
+        pytest.param(filled(b"a,", SIZE, before=b"TEL;TYPE=", after=b":1\r\n"), id="parameter values"),
+        pytest.param(filled(b"a,", SIZE, before=b"CATEGORIES:"), id="categories"),
+        pytest.param(filled(b";", SIZE, before=b"N:"), id="components"),
+        pytest.param(filled(b"\\", SIZE, before=b"N:"), id="backslashes"),
+        pytest.param(filled(b"\\;", SIZE, before=b"ADR:"), id="escaped separators"),
+        pytest.param(filled(b"\\n", SIZE, before=b"ADR:;;"), id="street of newlines"),
+        pytest.param(filled(b" ", SIZE, before=b"NOTE:a", after=b"b\r\n"), id="blanks"),
+        pytest.param(filled(b"=\r\n", SIZE, before=b"NOTE;QUOTED-PRINTABLE:"), id="soft breaks"),
+        pytest.param(filled(b"\r\n ", SIZE, before=b"NOTE:a"), id="folds"),
+        pytest.param(filled(b"\r", SIZE), id="returns"),
+        pytest.param(filled(b"\n\r", SIZE), id="returns and newlines"),
+        pytest.param(filled(b"1", SIZE, before=b"BDAY:"), id="digits in a date"),
+        pytest.param(filled(b"1", SIZE, before=b"GEO:"), id="digits in a place"),
+        pytest.param(filled(b"a", SIZE, before=b"IMPP:"), id="scheme"),
+        pytest.param(filled(b"a.", SIZE, before=b"EMAIL:a@"), id="domain labels"),
+        pytest.param(filled(b"_$!<", SIZE, before=b"item1.TEL:1\r\nitem1.X-ABLabel:"), id="label"),
+        pytest.param(filled(b"\xff", SIZE, before=b"NOTE:"), id="no UTF-8"),
+        pytest.param(filled(b"\0", SIZE, before=b"NOTE:"), id="NUL"),
+        pytest.param(filled(b"A", SIZE, before=b"PHOTO;ENCODING=b:"), id="photo"),
+        pytest.param(filled(b"%41", SIZE, before=b"PHOTO:data:image/jpeg,"), id="percent"),
+        pytest.param(filled(b"a." * 50, SIZE), id="groups"),
     ],
 )
 def test_megabytes_of_anything_are_read_in_linear_time(data: bytes) -> None:
-    with within(20):
+    with within(rounds(10)):
         results = read(data + GOOD)
     assert [result.name for result in results][-1] == "Good"
     assert len(results) == 2
@@ -77,23 +78,24 @@ def test_the_line_that_is_exponential_elsewhere() -> None:
     assert result.name == "Ada"
 
 
-def test_a_card_of_a_million_lines_is_an_error_and_the_next_is_read() -> None:
-    with within(20):
-        bad, good = read(HEAD + b"X-A:1\r\n" * 1_000_000 + TAIL + GOOD)
+def test_a_card_of_many_lines_is_an_error_and_the_next_is_read() -> None:
+    with within(rounds(10)):
+        bad, good = read(HEAD + b"X-A:1\r\n" * rounds(300_000) + TAIL + GOOD)
     assert "more than 20,000 lines" in (bad.error or "")
     assert good.name == "Good"
 
 
-def test_a_million_begins_are_not_a_million_cards() -> None:
-    with within(20):
-        results = read(b"BEGIN:VCARD\r\n" * 800_000 + b"FN:Deep\r\n" + b"END:VCARD\r\n" * 800_000)
+def test_many_begins_are_not_many_cards() -> None:
+    many = rounds(300_000)
+    with within(rounds(10)):
+        results = read(b"BEGIN:VCARD\r\n" * many + b"FN:Deep\r\n" + b"END:VCARD\r\n" * many)
     assert [result.name for result in results] == ["Deep"]
 
 
 def test_agents_in_agents_end() -> None:
-    with within(20):
-        results = read(b"BEGIN:VCARD\r\nFN:A\r\nAGENT:\r\n" * 50_000)
-    assert len(results) <= 50_000
+    with within(rounds(10)):
+        results = read(b"BEGIN:VCARD\r\nFN:A\r\nAGENT:\r\n" * rounds(20_000))
+    assert len(results) <= rounds(20_000)
     assert all(result.name == "A" for result in results)
 
 
