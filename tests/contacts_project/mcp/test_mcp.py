@@ -42,7 +42,7 @@ def talk(server: Running, token: str, say: Callable[[Client], Awaitable[Result]]
 
     async def run() -> Result:
         headers = {"Authorization": f"Bearer {token}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, verify=False) as http:
             transport = streamable_http_client(f"{server.base}/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 return await say(client)
