@@ -3,8 +3,12 @@
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
+
+from django.db.models import Q
 
 from accounts.models import User
 from contacts_project.kernel.api.json import timestamp
@@ -16,7 +20,15 @@ from notifications.services.planner import with_source
 from notifications.services.relevance import DECEASED, read_facts, why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import Reminder, ReminderRule, turns
-from people.dates.upcoming import event_rule, name_of
+from people.dates.upcoming import (
+    AT_INTERVALS,
+    READ_OF_CONTACTS,
+    READ_OF_DATES,
+    active_dates,
+    days_between,
+    event_rule,
+    name_of,
+)
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -129,9 +141,19 @@ def _waiting(forecast: Forecast) -> Iterator[dict[str, Any]]:
             yield forecast.entry(NoticeKind(row.kind), row.occurrence_on, row.next_try_at, None, **facts)
 
 
+def _may_be_told(forecast: Forecast) -> list[ImportantDate]:
+    """All dates that have a line of their own, and few others, in the order of their ids."""
+    dates = active_dates(forecast.owner).select_related("person").only(*READ_OF_DATES)
+    on_a_day = Q(month_day__in=days_between(forecast.today, forecast.until))
+    # Notices of a day after that, and what is overdue. No zone's day ends later than 24 hours after UTC's.
+    end = dt.datetime.combine(forecast.until + dt.timedelta(2), dt.time(), dt.UTC)
+    is_waiting = Q(reminder_enabled=True, next_due_at__lt=end)
+    found = chain(dates.filter(on_a_day), dates.filter(is_waiting | AT_INTERVALS).exclude(on_a_day))
+    return sorted(found, key=attrgetter("pk"))
+
+
 def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
-    rows = ImportantDate.objects.owned_by(forecast.owner).active().filter(person__deleted_at=None)
-    for row in rows.select_related("person").defer("person__notes", *_OF_DOCUMENTS):
+    for row in _may_be_told(forecast):
         rule, facts = schedule.date_rule(row, forecast.clock), _facts(row, forecast)
         why_not = DECEASED if schedule.is_over(row.type, row.person.deathday) else REMINDER_OFF
         if rule is None or why_not == DECEASED:
@@ -183,9 +205,16 @@ def _facts(row: ImportantDate, forecast: Forecast) -> dict[str, Any]:
     }
 
 
-def _contacts(forecast: Forecast) -> Iterator[dict[str, Any]]:
+def _contacts_until(forecast: Forecast) -> list[Person]:
+    """Everybody whose reminder is due by then, and few others, in the order of their ids."""
     people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
-    for person in people.defer("notes", *Person.DOCUMENTS):
+    # What was due when the account moved to another zone may lie two days before its day there.
+    due = people.filter(contact_due_on__lte=forecast.until + dt.timedelta(2))
+    return sorted(due.only(*READ_OF_CONTACTS), key=attrgetter("pk"))
+
+
+def _contacts(forecast: Forecast) -> Iterator[dict[str, Any]]:
+    for person in _contacts_until(forecast):
         rule, day, send_at = schedule.contact_rule(person, forecast.clock), person.contact_due_on, person.contact_due_at
         facts = _whom(person, forecast)
         while rule and day and send_at and forecast.clock.today(send_at) <= forecast.until:

@@ -14,6 +14,7 @@ from people.dates import schedule
 from people.dates.recurrence import Recurrence, turns
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts, display_name
+from people.vocabularies import Unit
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
 
@@ -52,27 +53,31 @@ def name_of(person: Person, owner: User) -> str:
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     """How many events upcoming_events would list, without reading those that come round every year."""
     clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
-    yearly = _days_between(start, end)
+    yearly = days_between(start, end)
     kept = counts_by_key(owner.pk, DAYS, map(str, yearly))
     number = sum(kept.get(str(key), 0) * _times(key, clock, start, end) for key in yearly)
-    ahead = _of_active_people(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
+    ahead = active_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
     for row in ahead:  # a day that has yet to come for the first time
         number += len(list(event_rule(row, clock).between(start, end))) - _times(row.month_day, clock, start, end)
-    number += sum(len(list(event_rule(row, clock).between(start, end))) for row in _own_rules(owner))
+    own_rules = _may_come(active_dates(owner).filter(type=None, reminder_enabled=True), start, end)
+    number += sum(len(list(event_rule(row, clock).between(start, end))) for row in own_rules)
     return number + sum(1 for _ in _contact_events(owner, clock, start, end))
 
 
 # What comes round every year; the others follow the rule of their reminder (see event_rule).
 _YEARLY = Q(type__isnull=False) | Q(reminder_enabled=False)
 _LEAP_YEAR = 1604
+# Whose reminder may come on any day of the year; with all others it is that of the date, leap days apart.
+AT_INTERVALS: Final = Q(reminder_enabled=True, reminder_interval_unit__in=[Unit.DAYS, Unit.WEEKS, Unit.MONTHS])
 # Of a person the name, and whether it lives: the whole row is two thirds of the time.
-_READ: Final = (
+READ_OF_DATES: Final = (
     *(field.name for field in ImportantDate._meta.concrete_fields),
     *(f"person__{column}" for column in ("deathday", *COLUMNS)),
 )
+READ_OF_CONTACTS: Final = (*schedule.CONTACT_FIELDS, *COLUMNS)
 
 
-def _days_between(start: dt.date, end: dt.date) -> list[int]:
+def days_between(start: dt.date, end: dt.date) -> list[int]:
     """Month and day of each day between, as ImportantDate.month_day has them, and 29 February, which may be moved."""
     days = (start + dt.timedelta(n) for n in range(min((end - start).days, 366) + 1))
     return sorted({229, *(day.month * 100 + day.day for day in days)})
@@ -84,20 +89,26 @@ def _times(month_day: int, clock: schedule.Calendar, start: dt.date, end: dt.dat
     return len(list(Recurrence(day, leap_day=clock.leap_day).between(start, end)))
 
 
-def _of_active_people(owner: User) -> Any:
+def active_dates(owner: User) -> Any:
+    """Those of active people."""
     return ImportantDate.objects.owned_by(owner).active().filter(person__deleted_at=None)
 
 
-def _own_rules(owner: User) -> Any:
-    return _of_active_people(owner).filter(type=None, reminder_enabled=True)
+def _may_come(dates: Any, start: dt.date, end: dt.date) -> Iterator[ImportantDate]:
+    """Of some dates all that are events between, and few others.
+
+    The next reminder bounds nothing: that of an event which is still ahead may have been sent.
+    """
+    on_a_day = Q(month_day__in=days_between(start, end))
+    return chain(dates.filter(on_a_day), dates.filter(AT_INTERVALS, type=None).exclude(on_a_day))
 
 
 def important_events(
     owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date, *, with_dead: bool = True
 ) -> Iterator[dict[str, Any]]:
     """The events of important dates alone, in no order."""
-    yearly = _of_active_people(owner).filter(_YEARLY, month_day__in=_days_between(start, end))
-    for row in chain(*(rows.select_related("person").only(*_READ) for rows in (yearly, _own_rules(owner)))):
+    dates = active_dates(owner).select_related("person").only(*READ_OF_DATES)
+    for row in _may_come(dates, start, end):
         is_over = schedule.is_over(row.type, row.person.deathday)
         for day in event_rule(row, clock).between(start, end) if with_dead or not is_over else ():
             yield {
@@ -113,7 +124,7 @@ def _contact_events(owner: User, clock: schedule.Calendar, start: dt.date, end: 
     waiting = (
         Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
     )
-    for person in waiting.defer(*Person.DOCUMENTS, "notes"):
+    for person in waiting.only(*READ_OF_CONTACTS):
         rule = schedule.contact_rule(person, clock)
         day = rule.on_or_after(start) if rule else None
         if day is not None and day <= end:

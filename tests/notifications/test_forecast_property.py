@@ -1,0 +1,278 @@
+"""What is told of the coming days is what would be told if every row of the account were looked at."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import models, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from accounts.vocabularies import LeapDayRule
+from notifications.models import Delivery
+from notifications.notices.actions import ACTIONS
+from notifications.services import forecast
+from notifications.services.answers import answer_reminder
+from notifications.services.digests import schedule_digest
+from notifications.services.forecast import upcoming_reminders
+from notifications.services.planner import plan_due
+from notifications.services.relevance import DECEASED
+from people.dates import schedule, upcoming
+from people.dates.upcoming import count_upcoming, upcoming_events
+from people.models import ImportantDate, Person
+from people.services.reminders import replan_account
+from people.vocabularies import DateType, ReminderType, Unit
+from tests.builders import make_person
+from tests.notifications.recording_channel import RecordingChannel
+from tests.rounds import rounds
+
+many = settings(max_examples=rounds(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+# Zones at both ends of the day, and some that change their clocks at midnight.
+ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin", "America/Santiago", "Asia/Beirut")
+LEADS = (0, 1, 7, 29, 40, 364, 365)
+CLOCKS = st.fixed_dictionaries(
+    {
+        "time_zone": st.sampled_from(ZONES),
+        "reminder_hour": st.integers(0, 23),
+        "leap_day_rule": st.sampled_from(LeapDayRule.values),
+        "default_reminder_lead_days": st.sampled_from(LEADS),
+        "quiet_hours": st.sampled_from([None, {"from": "22:00", "to": "07:00"}, {"from": "01:00", "to": "23:00"}]),
+    }
+)
+NOW = st.sampled_from(
+    [
+        dt.datetime(*day, hour, tzinfo=dt.UTC)
+        for day in ((2026, 3, 1), (2027, 2, 27), (2028, 2, 28), (2028, 12, 31))
+        for hour in (0, 11, 23)
+    ]
+)
+UNITS = st.sampled_from(Unit.values)
+# Days from today on which something was or will be; years lie between.
+OFFSETS = st.integers(-40, 60) | st.integers(-400, 400)
+LEAP_DAYS = st.sampled_from([dt.date(1604, 2, 29), dt.date(2000, 2, 29), dt.date(2024, 2, 29), dt.date(2024, 1, 31)])
+REMINDERS = st.just({"reminder_enabled": False}) | st.fixed_dictionaries(
+    {
+        "reminder_enabled": st.just(True),
+        "reminder_type": st.sampled_from(ReminderType.values),
+        "reminder_interval": st.integers(1, 3) | st.integers(4, 40),
+        "reminder_interval_unit": UNITS | st.just(Unit.YEARS.value),
+        "reminder_lead_days": st.none() | st.sampled_from(LEADS),
+        "extra_lead_days": st.lists(st.sampled_from(LEADS[1:]), unique=True, max_size=3),
+    }
+)
+DATES = st.fixed_dictionaries(
+    {
+        "type": st.none() | st.sampled_from(DateType.values),
+        "on": LEAP_DAYS | st.tuples(OFFSETS, st.sampled_from([0, 0, 1, 4, 30])),
+        "year_unknown": st.booleans(),
+        "reminder": REMINDERS,
+        "is_dead": st.sampled_from([False, False, True]),
+        "is_deleted": st.sampled_from([False, False, False, True]),
+    }
+)
+CONTACTS = st.fixed_dictionaries(
+    {
+        "contact_reminder_interval": st.integers(1, 3) | st.integers(4, 99),
+        "contact_reminder_interval_unit": UNITS,
+        "last": st.none() | st.integers(-500, 5),
+    }
+)
+# What happens to an account: runs of the planner for that many days later, answers, and changes of what stands.
+STEPS = st.lists(
+    st.tuples(st.just("run"), st.sampled_from([0, 0, 1, 3, 30, 100, 400]))
+    | st.tuples(st.just("wait"), st.sampled_from([1, 2, 30]))
+    | st.tuples(st.just("answer"), st.integers(0, 20), st.sampled_from(ACTIONS))
+    | st.tuples(st.just("move"), st.sampled_from(ZONES), st.booleans())
+    | st.tuples(st.just("die"), st.integers(0, 5))
+    | st.tuples(st.just("switch off"), st.integers(0, 5)),
+    max_size=8,
+)
+DAYS = st.sampled_from([0, 1, 2, 7, 30, 365, 366]) | st.integers(0, 366)
+
+
+class Story:
+    """One account and what happens to it."""
+
+    def __init__(self, owner: User, now: dt.datetime, clock: dict[str, Any]) -> None:
+        User.objects.filter(pk=owner.pk).update(**clock, weekly_digest_enabled=True)
+        self.owner, self.now = User.objects.get(pk=owner.pk), now
+        schedule_digest(self.owner, now=now)
+
+    @property
+    def clock(self) -> schedule.Calendar:
+        return schedule.calendar_of(self.owner)
+
+    def add_date(self, wanted: dict[str, Any]) -> None:
+        today = self.clock.today(self.now)
+        deleted_at = self.now if wanted["is_deleted"] else None
+        person = make_person(
+            self.owner, deathday=today if wanted["is_dead"] else None, deleted_at=deleted_at, created_at=self.now
+        )
+        row = ImportantDate(owner=self.owner, person=person, type=wanted["type"], **wanted["reminder"])
+        row.date = _date(wanted["on"], today)
+        row.year_unknown = wanted["year_unknown"]
+        if row.year_unknown:
+            row.date = dt.date(1604, row.date.month, row.date.day)
+        schedule.plan_date(row, self.clock, self.now)
+        row.save()
+
+    def add_contact(self, wanted: dict[str, Any]) -> None:
+        columns = {key: value for key, value in wanted.items() if key != "last"}
+        last = None if wanted["last"] is None else self.clock.today(self.now) + dt.timedelta(wanted["last"])
+        person = make_person(
+            self.owner, contact_reminder_enabled=True, last_contact=last, created_at=self.now, **columns
+        )
+        schedule.plan_contact(person, self.clock, self.now)
+        person.save()
+
+    def go_on(self, step: tuple[Any, ...]) -> None:
+        getattr(self, step[0].replace(" ", "_"))(*step[1:])
+
+    def run(self, days: int) -> None:
+        plan_due(now=self.now + dt.timedelta(days), owner_ids=[self.owner.pk])
+
+    def wait(self, days: int) -> None:
+        self.now += dt.timedelta(days)
+
+    def answer(self, place: int, action: Any) -> None:
+        rows = Delivery.objects.owned_by(self.owner).filter(person__deleted_at=None).exclude(person=None)
+        if deliveries := list(rows.select_related("owner", "person").order_by("planned_at", "id")):
+            answer_reminder(delivery=deliveries[place % len(deliveries)], action=action, now=self.now)
+
+    def move(self, zone: str, is_followed: bool) -> None:
+        User.objects.filter(pk=self.owner.pk).update(time_zone=zone)
+        self.owner.refresh_from_db()
+        if is_followed:
+            replan_account(owner_id=self.owner.pk, now=self.now)
+
+    def die(self, place: int) -> None:
+        people = list(Person.objects.owned_by(self.owner).order_by("id"))
+        if people:
+            Person.objects.owned_by(self.owner).filter(pk=people[place % len(people)].pk).update(
+                deathday=self.clock.today(self.now)
+            )
+
+    def switch_off(self, place: int) -> None:
+        dates = list(ImportantDate.objects.owned_by(self.owner).order_by("id"))
+        if dates:
+            row = dates[place % len(dates)]
+            row.reminder_enabled = False
+            schedule.plan_date(row, self.clock, self.now)
+            row.save()
+
+    def told(self, days: int) -> dict[str, Any]:
+        """Everything that is answered of so many days."""
+        today = self.clock.today(self.now)
+        starts = (today - dt.timedelta(1), today, today + dt.timedelta(3))
+        return {
+            "reminders": upcoming_reminders(self.owner, now=self.now, days=days),
+            **{
+                f"{start} {with_dead}": upcoming_events(self.owner, start=start, days=days, with_dead=with_dead)
+                for start in starts
+                for with_dead in (True, False)
+            },
+            "counts": [count_upcoming(self.owner, start=start, days=days) for start in starts],
+        }
+
+
+def _date(wanted: Any, today: dt.date) -> dt.date:
+    if isinstance(wanted, dt.date):
+        return wanted
+    offset, years = wanted
+    day: dt.date = today + dt.timedelta(offset)
+    return day if (day.month, day.day) == (2, 29) else day.replace(year=day.year - years)
+
+
+@contextmanager
+def every_row_is_read() -> Iterator[None]:
+    """As if nothing were known of a row before it was looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(upcoming, "_may_come", lambda dates, start, end: dates)
+        patch.setattr(forecast, "_may_be_told", lambda it: upcoming.active_dates(it.owner).order_by("id"))
+        patch.setattr(
+            forecast,
+            "_contacts_until",
+            lambda it: Person.objects.owned_by(it.owner).active().filter(contact_reminder_enabled=True).order_by("id"),
+        )
+        yield
+
+
+@contextmanager
+def no_column_is_missed() -> Iterator[None]:
+    """A column that was left out may not be asked for row by row."""
+
+    def refuse(row: Any, using: Any = None, fields: Any = None, **kwargs: Any) -> None:
+        raise AssertionError(f"{fields} of a {type(row).__name__} were not read with it")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models.Model, "refresh_from_db", refuse)
+        yield
+
+
+@many
+@given(
+    now=NOW,
+    clock=CLOCKS,
+    dates=st.lists(DATES, max_size=8),
+    contacts=st.lists(CONTACTS, max_size=3),
+    steps=STEPS,
+    days=DAYS,
+)
+def test_what_is_told_is_what_every_row_says(
+    alice: User,
+    channel: RecordingChannel,
+    now: dt.datetime,
+    clock: Any,
+    dates: Any,
+    contacts: Any,
+    steps: Any,
+    days: int,
+) -> None:
+    with transaction.atomic():
+        story = Story(alice, now, clock)
+        for wanted in dates:
+            story.add_date(wanted)
+        for wanted in contacts:
+            story.add_contact(wanted)
+        for step in steps:
+            story.go_on(step)
+        with time_machine.travel(story.now, tick=False):
+            with every_row_is_read():
+                expected = story.told(days)
+            with no_column_is_missed():
+                assert story.told(days) == expected
+        transaction.set_rollback(True)
+
+
+def test_rows_are_told_whose_next_reminder_is_far_away_or_none(alice: User, channel: RecordingChannel) -> None:
+    """As after what was sent, skipped or answered: the occurrence itself is still ahead."""
+    now = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
+    story, today = Story(alice, now, {"time_zone": "UTC", "reminder_hour": 8}), dt.date(2026, 3, 1)
+    on = {"reminder_enabled": True, "reminder_type": ReminderType.RECURRING, "reminder_interval": 1}
+    for unit, lead, kind in product(Unit.values, (0, 10, 40), (None, DateType.BIRTHDAY)):
+        for due_at, deathday in product((None, now + dt.timedelta(300)), (None, today)):
+            ImportantDate.objects.create(
+                owner=alice,
+                person=make_person(alice, deathday=deathday),
+                type=kind,
+                date=dt.date(2024, 3 if unit == Unit.YEARS or kind else 5, 20),
+                **on,
+                reminder_interval_unit=unit,
+                reminder_lead_days=lead,
+                next_due_at=due_at,
+                next_occurrence_on=due_at and due_at.date(),
+                next_kind="day" if due_at else "",
+            )
+    with time_machine.travel(now, tick=False):
+        with every_row_is_read():
+            expected = story.told(30)
+        assert story.told(30) == expected
+    reasons = {entry["reason"] for entry in expected["reminders"]}
+    assert {forecast.NOTICE_TOO_EARLY, DECEASED} <= reasons
+    assert {event["type"] for event in expected["2026-03-01 True"]} == {None, DateType.BIRTHDAY}
