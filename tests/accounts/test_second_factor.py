@@ -134,6 +134,12 @@ def test_an_old_session_has_to_prove_itself_before_it_starts(browser: Client, cl
     browser.ok("POST", "/api/user/mfa/totp", PROOF)
 
 
+@pytest.mark.parametrize("body", [[], {"code": ""}, {"password": 1}])
+def test_a_fresh_session_sends_no_nonsense_either(browser: Client, body: Any) -> None:
+    browser.ok("POST", "/api/user/mfa/totp", body, status=400)
+    browser.ok("POST", "/api/user/mfa/totp", {"password": None})
+
+
 def test_setting_up_twice(browser: Client) -> None:
     first = browser.ok("POST", "/api/user/mfa/totp")
     second = browser.ok("POST", "/api/user/mfa/totp")

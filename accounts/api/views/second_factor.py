@@ -65,8 +65,9 @@ class SecondFactorViewSet(ApiViewSet[Any]):
 
         A session older than 15 minutes sends `password` as well.
         """
+        data = self.read_body(ProofSerializer)
         if not self._has_just_signed_in():
-            self._check_proof()
+            self._check_proof(data)
         secret, uri = second_factor.start_totp(user=self.owner)
         return SecretResponse({"secret": secret, "otpauthUrl": uri})
 
@@ -75,7 +76,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
     @raises(ProofRequiredError, RateLimitedError)
     def stop_totp(self, request: Request) -> Response:
         """Switch two-factor sign-in off. Needs `password` or `code`."""
-        self._check_proof()
+        self._check_proof(self.read_body(ProofSerializer))
         second_factor.stop_totp(user=self.owner)
         return Response({"success": True})
 
@@ -97,12 +98,11 @@ class SecondFactorViewSet(ApiViewSet[Any]):
     @ignores_idempotency_key
     def recovery_codes(self, request: Request) -> Response:
         """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
-        self._check_proof()
+        self._check_proof(self.read_body(ProofSerializer))
         return SecretResponse({"recoveryCodes": second_factor.renew_recovery_codes(user=self.owner)})
 
-    def _check_proof(self) -> None:
+    def _check_proof(self, data: dict[str, Any]) -> None:
         """Pass who sends the account's password or a code. Raises ProofRequiredError, RateLimitedError."""
-        data = self.read_body(ProofSerializer) if isinstance(self.request.data, dict) else {}
         if not (data.get("password") or data.get("code")):
             raise ProofRequiredError
         with proving(self.owner):
