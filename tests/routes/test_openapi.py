@@ -7,16 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
+import jsonschema_rs
 import pytest
 from django.http import HttpRequest
 from drf_spectacular.drainage import GENERATOR_STATS
 from openapi_spec_validator import validate
 from rest_framework.request import Request
 
+from contacts_project.kernel.api.ids import new_id
 from contacts_project.operation import views
 from notifications.notices.notice import NoticeKind
 from tests.routes.openapi import check_value, document, operations
+from tests.routes.test_client_ids import OF_VERSION_1, OF_VERSION_4, PATHS
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +90,17 @@ def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
     operations_of_a_batch = schemas()["BatchRequest"]["properties"]["operations"]
     assert (operations_of_a_batch["minItems"], operations_of_a_batch["maxItems"]) == (1, 100)
     assert schemas()["CalendarFeedBodyRequest"]["properties"]["kinds"]["minItems"] == 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_id_of_a_new_record_is_described_as_it_is_taken(path: str) -> None:
+    body = operations()["POST", path]["requestBody"]["content"]["application/json"]["schema"]
+    described = schemas()[body["$ref"].rpartition("/")[2]]["properties"]["id"]
+    for key in (OF_VERSION_4, OF_VERSION_4.upper(), str(new_id())):
+        check_value(described, key)
+    for key in (OF_VERSION_1, OF_VERSION_4.replace("-", ""), str(UUID(int=0))):
+        with pytest.raises(jsonschema_rs.ValidationError):
+            check_value(described, key)
 
 
 def test_a_deletion_with_a_body_describes_it() -> None:

@@ -47,6 +47,15 @@ class ColorSchema(_FieldSchema):
     schema = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
 
 
+class ClientIdSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.ClientIdField"
+    schema = {
+        "type": "string",
+        "format": "uuid",
+        "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
+    }
+
+
 class OwnedSchema(_FieldSchema):
     target_class = "contacts_project.kernel.api.fields.OwnedField"
     schema = {"type": "string", "format": "uuid"}
