@@ -26,6 +26,7 @@ API_SETTINGS: dict[str, Any] = {
 DESCRIPTION_SETTINGS: dict[str, Any] = {
     "ENABLE_DJANGO_DEPLOY_CHECK": False,  # the description is loaded when it is asked for, and looked at by the tests
     "TITLE": "Contact network service",
+    "DESCRIPTION": 'Nothing is coerced: an integer is written `7`, neither `7.0` nor `"7"`.',
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},  # else it asks swagger.io about our document

@@ -5,6 +5,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -32,19 +33,19 @@ DATE_TYPES = list(DateType.values)
 MAX_CUSTOM_VALUES = 100
 
 
-class EntryId(serializers.Field[str, Any, str, Any]):
+class EntryId(serializers.Field[Any, Any, Any, Any]):
     """The id of the stored entry that this one is; null, or one that is not known here, says nothing."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         return super().validate_empty_values(serializers.empty if data is None else data)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
             raise serializers.ValidationError("This must be a text.")
         return data
 
-    def to_representation(self, value: str) -> str:
-        return value
+    def to_representation(self, value: Any) -> str:
+        return str(value)
 
 
 class Entry(serializers.Serializer[Mapping[str, Any]]):
@@ -180,18 +181,21 @@ class DeletedDateSerializer(ImportantDateSerializer):
     personName = serializers.CharField()
 
 
+class DateId(EntryId):
+    """The id of the person's date that this entry is, or the one that a date of a new person gets."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        key = parse_id(data)
+        if key is None:
+            raise serializers.ValidationError(UNKNOWN_ID)
+        return key
+
+
 class ImportantDateEntrySerializer(ImportantDateSerializer):
     """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept. A date of
     a new person gets it."""
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        values: dict[str, Any] = super().to_internal_value(data)
-        if data.get("id") is not None:
-            key = parse_id(data["id"])
-            if key is None:
-                raise serializers.ValidationError({"id": ["There is no such record."]})
-            values["id"] = key
-        return values
+    id = DateId(required=False)  # type: ignore[assignment]  # elsewhere a date has its id from the path
 
 
 def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:

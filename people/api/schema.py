@@ -26,6 +26,13 @@ class EntryIdSchema(OpenApiSerializerFieldExtension):
         return {"type": ["string", "null"] if direction == "request" else "string"}
 
 
+class DateIdSchema(EntryIdSchema):
+    target_class = "people.api.person_entries.DateId"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        return {**super().map_serializer_field(auto_schema, direction), "format": "uuid"}
+
+
 class CustomFieldValuesSchema(OpenApiSerializerFieldExtension):
     target_class = "people.api.person_entries.CustomFieldValuesField"
 

@@ -83,6 +83,7 @@ def test_what_a_query_takes_is_bounded_as_it_is_read() -> None:
 
 def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
     assert schemas()["PhoneNumberRequest"]["properties"]["id"]["type"] == ["string", "null"]
+    assert schemas()["ImportantDateEntryRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["LoginRequest"]["properties"]["code"]["minLength"] == 1
     dismissed = operations()["PUT", "/api/custom-field-templates/reorder"]["requestBody"]["content"]["application/json"]
     ids = schemas()[dismissed["schema"]["$ref"].rpartition("/")[2]]["properties"]["ids"]
