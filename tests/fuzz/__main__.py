@@ -13,6 +13,7 @@ import random
 import secrets
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,10 +25,12 @@ from tests.contacts_project.test_serve import ROOT
 from tests.run import postgresql
 
 SCHEMATHESIS = str(Path(sys.executable).parent / "schemathesis")
+CONFIG = Path(__file__).parent / "schemathesis.toml"
 PEOPLE = 40
 # Never the password of the examples, with which the account could be deleted.
 PASSWORD = f"Fuzz-{secrets.token_hex(8)}"
-# Tokens get 403 from what is for sessions alone, so a browser is sent there; nobody to what ends their own credential.
+# Tokens get 403 from what is for sessions alone, so a browser is sent there; nobody to what ends their own credential
+# (a READ token may not).
 NARROWED = {
     "owner": ["--exclude-name", "DELETE /api/auth/token"],
     "browser": ["--include-path-regex", "/api/user/(mfa|api-tokens)"],
@@ -62,10 +65,12 @@ def main() -> int:
 def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]]:
     """Send requests as each caller; yields who it was, and a status that is not 0 where something was found."""
     with instance_on(database) as instance:
-        browser = register(instance, "fuzz@example.org", PASSWORD)
-        instance.bearer = make_token(instance, browser)
+        owner = register(instance, "fuzz@example.org", PASSWORD)
+        instance.bearer = make_token(instance, owner)
         fill(instance, PEOPLE)
-        reader = {"Authorization": f"Bearer {make_token(instance, browser, 'READ')}"}
+        reader = {"Authorization": f"Bearer {make_token(instance, owner, 'READ')}"}
+        # With an account of its own: the owner finds the sessions of theirs, and ends them.
+        browser = register(instance, "browser@example.org", PASSWORD)
         callers = {"owner": {"Authorization": f"Bearer {instance.bearer}"}, "reader": reader, "browser": browser}
         for name, headers in callers.items():
             if options.caller not in {None, name}:
@@ -87,20 +92,35 @@ def instance_on(database: str) -> Iterator[Instance]:
 
 def schemathesis(port: int, caller: str, headers: dict[str, str], options: argparse.Namespace) -> int:
     """Run it over the whole document; its exit status."""
-    given = [argument for name, value in headers.items() for argument in ("--header", f"{name}: {value}")]
+    cookies = dict(cookie.split("=", 1) for cookie in headers.get("Cookie", "").split("; ") if cookie)
+    schemes = {"session": cookies.pop("sessionid", None), "csrf": headers.get("X-CSRFToken")}
+    sent = {name: value for name, value in headers.items() if name not in {"Cookie", "X-CSRFToken"}}
+    given = [argument for name, value in sent.items() for argument in ("--header", f"{name}: {value}")]
     narrowed = NARROWED.get(caller, [])
     if options.only:
         narrowed = ["--include-name", options.only]
-    done = subprocess.run(
-        [
-            *(SCHEMATHESIS, "--config-file", "tests/fuzz/schemathesis.toml", "--no-color"),
-            *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *narrowed),
-            *("--seed", str(options.seed), "--max-examples", str(options.examples)),
-        ],
-        env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks", "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        check=False,
-    )
+    with tempfile.NamedTemporaryFile("w", prefix="fuzz-", suffix=".toml") as config:
+        config.write(CONFIG.read_text())
+        # A header is sent whatever a case is about; what a scheme says is left out where it is to be missing.
+        config.writelines(
+            f'[auth.openapi.{name}]\napi_key = "{value}"\n' for name, value in schemes.items() if value is not None
+        )
+        config.flush()
+        done = subprocess.run(
+            [
+                *(SCHEMATHESIS, "--config-file", config.name, "--no-color"),
+                *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *narrowed),
+                *("--seed", str(options.seed), "--max-examples", str(options.examples)),
+            ],
+            env={
+                **os.environ,
+                "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks",
+                "PYTHONPATH": str(ROOT),
+                "FUZZ_COOKIE": "; ".join(f"{name}={value}" for name, value in cookies.items()),
+            },
+            cwd=ROOT,
+            check=False,
+        )
     return done.returncode
 
 
