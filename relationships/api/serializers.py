@@ -60,7 +60,7 @@ class NewRelationshipTypeSerializer(RelationshipTypeSerializer):
 class AnswerSerializer(serializers.Serializer[Any]):
     """Ids of suggestions."""
 
-    ids = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=500)
+    ids = serializers.ListField(child=serializers.CharField(allow_blank=True), min_length=1, max_length=500)
 
     def validate_ids(self, ids: list[str]) -> list[UUID]:
         """Each once, in the order sent."""

@@ -38,7 +38,11 @@ RULES = (
     # What the record has, or the time that it is.
     "That type already has another inverse",
     "This must be in the future",
+    "This must be in a year from 1000",
+    "The year must be between 1000",
     # One field depends on another.
+    "A type that is not symmetric needs an inverse",
+    "A symmetric type is its own inverse",
     "A SELECT field needs",
     "Only a SELECT field has options",
     "A date without a type needs a title",
@@ -72,6 +76,7 @@ RULES = (
     "This is no JSON document of",
     "This is no SQL export of",
     "The character U+",  # control characters are in no text
+    "Null characters are not allowed",  # Django's word for one of them, of what is compared as it stands
 )
 
 

@@ -226,7 +226,9 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     assert {one["reason"] for one in found} == {"siblings"}
     last = found[-1]
     api.ok("POST", f"{PATH}/dismiss", {"ids": [last["id"]]})
-    api.ok("POST", f"{PATH}/dismiss", {"ids": ["01900000-0000-7000-8000-000000000000"]}, status=400)
+    for nothing in ("01900000-0000-7000-8000-000000000000", "no id", " "):
+        refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [nothing]}, status=400)
+        assert refused["details"] == [{"field": "ids.0", "message": "There is no such record."}]
     for _ in range(2):
         api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in suggestions(api)]})
     assert len(suggestions(api)) == 30 * 29 // 2 - 401
