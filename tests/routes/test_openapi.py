@@ -85,6 +85,7 @@ def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
     assert schemas()["PhoneNumberRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["ImportantDateEntryRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["LoginRequest"]["properties"]["code"]["minLength"] == 1
+    assert schemas()["DeletionRequest"]["properties"]["confirmationText"]["const"] == "DELETE"
     dismissed = operations()["PUT", "/api/custom-field-templates/reorder"]["requestBody"]["content"]["application/json"]
     ids = schemas()[dismissed["schema"]["$ref"].rpartition("/")[2]]["properties"]["ids"]
     assert (ids["minItems"], ids["maxItems"]) == (1, 20_000)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib.auth import logout
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -21,14 +21,19 @@ from contacts_project.kernel.errors import RateLimitedError
 CONFIRMATION = "DELETE"
 
 
+@extend_schema_field({"type": "string", "const": CONFIRMATION})
+class ConfirmationField(serializers.Field[str, Any, str, Any]):
+    """The word that shows that it is meant."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if data != CONFIRMATION:
+            raise serializers.ValidationError(f"Type {CONFIRMATION} to confirm.")
+        return CONFIRMATION
+
+
 class DeletionSerializer(serializers.Serializer[Any]):
     password = Secret(required=False, allow_null=True)
-    confirmationText = serializers.CharField(trim_whitespace=False)
-
-    def validate_confirmationText(self, value: str) -> str:  # noqa: N802 - DRF builds the name from the field's
-        if value != CONFIRMATION:
-            raise serializers.ValidationError(f"Type {CONFIRMATION} to confirm.")
-        return value
+    confirmationText = ConfirmationField()
 
 
 class DeletionViewSet(ApiViewSet[Any]):
