@@ -228,6 +228,7 @@ def calendar(alice: User) -> None:
         add_date(person, date, year_unknown=unknown, next_occurrence_on=ahead, **{"title": "Met", **shape})
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("zone", "now", "leap_day"),
     [

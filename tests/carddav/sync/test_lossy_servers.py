@@ -22,6 +22,9 @@ from tests.carddav.sync.synced_account import counts
 from tests.people.vcard.real_cards import needs_real_cards, real_cards
 from tests.pictures import picture, upload
 
+# Servers do the same beside any database; test_real_servers.py and the random histories are run on both.
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:

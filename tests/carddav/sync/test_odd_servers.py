@@ -24,6 +24,9 @@ from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 
+# Servers do the same beside any database; test_real_servers.py and the random histories are run on both.
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def proxy(radicale_server: DavServer) -> Iterator[Proxy]:

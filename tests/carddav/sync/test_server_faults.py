@@ -28,6 +28,9 @@ from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 
+# Servers do the same beside any database; test_real_servers.py and the random histories are run on both.
+pytestmark = pytest.mark.one_database
+
 CARDDAV = "urn:ietf:params:xml:ns:carddav"
 GROUP_4 = "BEGIN:VCARD\r\nVERSION:4.0\r\nKIND:group\r\nUID:g4\r\nFN:Friends\r\nMEMBER:urn:uuid:ada\r\nEND:VCARD\r\n"
 GROUP_3 = (

@@ -116,6 +116,7 @@ def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
     assert people_of(api)[name]["notes"] == "two\nlines"
 
 
+@pytest.mark.one_database
 def test_the_western_encoding_wins_where_the_first_lines_fit_others_as_well(api: Client) -> None:
     rows = [f"Jörg;Müller {number}" for number in range(3000)]
     data = "\n".join(["Vorname;Nachname", *rows, "Adèle;Besançon"]).encode("cp1252")
