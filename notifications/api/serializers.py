@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
@@ -57,11 +58,17 @@ def whole_destination(row: Destination) -> Shown:
     return Shown(row.revision, dict(DestinationSerializer(row).data))
 
 
-def check_token(value: str | None) -> str | None:
+@extend_schema_field(
+    {"type": "string", "maxLength": MAX_TOKEN_LENGTH, "pattern": r"^(\s+|\s*[!-~]+\s*)$", "examples": ["tk_..."]}
+)
+class TopicToken(StrictCharField):
     """Visible ASCII: an Authorization header carries nothing else (RFC 6750, section 2.1)."""
-    if value and not TOKEN.fullmatch(value):
-        raise serializers.ValidationError("A token is made of visible ASCII characters, without spaces.")
-    return value
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = super().to_internal_value(data)
+        if text and not TOKEN.fullmatch(text):
+            raise serializers.ValidationError("A token is made of visible ASCII characters, without spaces.")
+        return text
 
 
 class UrlText(StrictCharField):
@@ -77,11 +84,7 @@ class CreateDestination(serializers.Serializer[Any]):
     type = StrictChoiceField(list(DestinationType.values))
     label = StrictCharField(max_length=60)  # type: ignore[assignment]  # hides Field.label, which no field needs
     url = UrlText(max_length=MAX_URL_LENGTH)
-    token = StrictCharField(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
-
-    def validate_token(self, value: str | None) -> str | None:
-        """What an Authorization header can carry."""
-        return check_token(value)
+    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
 
     def validate(self, attrs: Any) -> Any:
         """A token is an ntfy topic's; a webhook has a signing secret that we make."""
@@ -96,7 +99,7 @@ class UpdateDestination(serializers.Serializer[Any]):
     label = StrictCharField(max_length=60, required=False)  # type: ignore[assignment]  # as above
     enabled = StrictBooleanField(required=False)
     url = UrlText(max_length=MAX_URL_LENGTH, required=False)
-    token = StrictCharField(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
+    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
     rotateSecret = StrictBooleanField(required=False)
 
     def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name
@@ -104,10 +107,6 @@ class UpdateDestination(serializers.Serializer[Any]):
         if not value:
             raise serializers.ValidationError("This is true or left out.")
         return value
-
-    def validate_token(self, value: str | None) -> str | None:
-        """As at creation."""
-        return check_token(value)
 
     def validate(self, attrs: Any) -> Any:
         """Each type has its own kind of secret."""

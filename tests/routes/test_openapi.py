@@ -105,6 +105,16 @@ def test_the_id_of_a_new_record_is_described_as_it_is_taken(path: str) -> None:
             check_value(described, key)
 
 
+@pytest.mark.parametrize("body", ["CreateDestinationRequest", "UpdateDestinationRequest"])
+def test_the_token_of_a_topic_is_described_as_it_is_taken(body: str) -> None:
+    described = schemas()[body]["properties"]["token"]
+    for taken in ("tk_1", " tk_1\n", "", " ", None):
+        check_value(described, taken)
+    for refused in ("a b", "schlüssel", "x" * 256):
+        with pytest.raises(jsonschema_rs.ValidationError):
+            check_value(described, refused)
+
+
 def test_a_deletion_with_a_body_describes_it() -> None:
     for path in ("/api/people/{}", "/api/user/delete"):
         assert "requestBody" in operations()["DELETE", path]
