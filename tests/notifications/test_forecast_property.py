@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import models, transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -215,6 +215,27 @@ def no_column_is_missed() -> Iterator[None]:
         yield
 
 
+NOON = dt.datetime(2026, 3, 1, 11, tzinfo=dt.UTC)
+CLOCK = {
+    "time_zone": "UTC",
+    "reminder_hour": 9,
+    "leap_day_rule": "FEB28",
+    "default_reminder_lead_days": 0,
+    "quiet_hours": None,
+}
+EVERY_40_DAYS = {"contact_reminder_interval": 40, "contact_reminder_interval_unit": "DAYS", "last": -20}
+TODAY = {"contact_reminder_interval": 1, "contact_reminder_interval_unit": "DAYS", "last": -1}
+
+
+def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
+    """A date of the account's own, so many days ahead, that comes round at an interval."""
+    reminder = {"reminder_enabled": True, "reminder_type": "RECURRING", "reminder_lead_days": lead}
+    reminder |= {"reminder_interval": interval, "reminder_interval_unit": unit, "extra_lead_days": []}
+    years = 4 if unit == "YEARS" else 0
+    shape = {"type": None, "year_unknown": False, "is_dead": False, "is_deleted": False}
+    return {**shape, "on": (days, years), "reminder": reminder}
+
+
 @many
 @given(
     now=NOW,
@@ -223,6 +244,28 @@ def no_column_is_missed() -> Iterator[None]:
     contacts=st.lists(CONTACTS, max_size=3),
     steps=STEPS,
     days=DAYS,
+)
+# What is 20 days ahead was sent by a run ahead, but is still to come.
+@example(now=NOON, clock=CLOCK, dates=[date_in(-20, 40, "DAYS", 40)], contacts=[], steps=[("run", 30)], days=30)
+@example(now=NOON, clock=CLOCK, dates=[date_in(20, 1, "YEARS", 365)], contacts=[], steps=[("run", 30)], days=30)
+@example(now=NOON, clock=CLOCK, dates=[], contacts=[EVERY_40_DAYS], steps=[("run", 30)], days=30)
+# The notice of a later day is sent in the last hour of the last day, where days end last.
+@example(
+    now=NOON,
+    clock=CLOCK | {"time_zone": "Pacific/Niue", "reminder_hour": 23},
+    dates=[date_in(37, 1, "YEARS", 7)],
+    contacts=[],
+    steps=[],
+    days=30,
+)
+# What is due today where days begin first waits to be sent where it is still yesterday.
+@example(
+    now=NOON,
+    clock=CLOCK | {"time_zone": "Pacific/Kiritimati", "reminder_hour": 0},
+    dates=[],
+    contacts=[TODAY],
+    steps=[("move", "Pacific/Niue", True)],
+    days=0,
 )
 def test_what_is_told_is_what_every_row_says(
     alice: User,
