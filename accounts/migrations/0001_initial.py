@@ -55,6 +55,14 @@ class Migration(migrations.Migration):
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('reminders_stale', True)), fields=['id'], name='user_reminders_stale'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_without_case'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ApiToken',
@@ -70,20 +78,13 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'created_at'], name='api_token_owner'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='user',
-            index=models.Index(condition=models.Q(('reminders_stale', True)), fields=['id'], name='user_reminders_stale'),
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_without_case'),
-        ),
-        migrations.AddIndex(
-            model_name='apitoken',
-            index=models.Index(fields=['owner', 'created_at'], name='api_token_owner'),
         ),
     ]

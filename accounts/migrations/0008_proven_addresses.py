@@ -55,7 +55,13 @@ class Migration(migrations.Migration):
                 ('old_email', models.EmailField(max_length=254)),
                 ('new_email', models.EmailField(max_length=254)),
                 ('password_mark', models.CharField(max_length=64)),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'created_at'], name='email_change_owner'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -89,18 +95,9 @@ class Migration(migrations.Migration):
             index=models.Index(django.db.models.functions.text.Lower('email'), name='user_email_without_case'),
         ),
         migrations.AddField(
-            model_name='emailchange',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
             model_name='accountmail',
             name='change',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.emailchange'),
-        ),
-        migrations.AddIndex(
-            model_name='emailchange',
-            index=models.Index(fields=['owner', 'created_at'], name='email_change_owner'),
         ),
         migrations.RunPython(prove_verified_addresses, migrations.RunPython.noop),
     ]

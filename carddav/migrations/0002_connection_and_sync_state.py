@@ -19,132 +19,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='JournalEntry',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('op', models.CharField(choices=[('create', 'Create'), ('update', 'Update'), ('delete', 'Delete')], max_length=10)),
-                ('href', models.CharField(max_length=2000)),
-                ('href_key', models.CharField(max_length=200)),
-                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
-                ('if_match', models.CharField(blank=True, max_length=500, null=True)),
-                ('body', models.TextField(blank=True)),
-                ('body_hash', models.CharField(blank=True, max_length=64)),
-                ('fields', models.JSONField(blank=True, default=dict)),
-                ('local_rev', models.BigIntegerField(default=0)),
-                ('state', models.CharField(choices=[('prepared', 'Prepared'), ('done', 'Done')], default='prepared', max_length=10)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Mapping',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('href', models.CharField(max_length=2000)),
-                ('href_key', models.CharField(max_length=200)),
-                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
-                ('etag', models.CharField(blank=True, max_length=500, null=True)),
-                ('remote_raw', models.TextField(blank=True)),
-                ('base_remote', models.JSONField(blank=True, default=dict)),
-                ('base_local', models.JSONField(blank=True, default=dict)),
-                ('local_rev', models.BigIntegerField(default=0)),
-                ('status', models.CharField(choices=[('clean', 'Clean'), ('dirty', 'Dirty'), ('conflict', 'Conflict'), ('held', 'Held'), ('quarantined', 'Quarantined')], default='clean', max_length=15)),
-                ('error', models.TextField(blank=True)),
-                ('body_hash', models.CharField(blank=True, max_length=64)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Run',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('trigger', models.CharField(choices=[('manual', 'Manual'), ('automatic', 'Automatic'), ('cron', 'Cron'), ('command', 'Command')], max_length=10)),
-                ('dry_run', models.BooleanField(default=False)),
-                ('confirmed', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('ended', 'Ended')], default='queued', max_length=10)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('imported', models.PositiveIntegerField(default=0)),
-                ('exported', models.PositiveIntegerField(default=0)),
-                ('updated_locally', models.PositiveIntegerField(default=0)),
-                ('updated_remotely', models.PositiveIntegerField(default=0)),
-                ('conflicts', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('error_messages', models.JSONField(blank=True, default=list)),
-                ('pending_imports', models.PositiveIntegerField(default=0)),
-                ('code', models.CharField(blank=True, max_length=30)),
-                ('error', models.TextField(blank=True)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('phase', models.CharField(blank=True, max_length=20)),
-                ('message', models.TextField(blank=True)),
-                ('current', models.PositiveIntegerField(default=0)),
-                ('total', models.PositiveIntegerField(default=0)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='RunChange',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('action', models.CharField(choices=[('created', 'Created'), ('updated', 'Updated'), ('trashed', 'Trashed')], max_length=10)),
-                ('image', models.JSONField(blank=True, default=dict)),
-                ('revision', models.BigIntegerField(default=0)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Todo',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('href', models.CharField(max_length=2000)),
-                ('href_key', models.CharField(max_length=200)),
-                ('etag', models.CharField(blank=True, max_length=500, null=True)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Tombstone',
-            fields=[
-                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('href', models.CharField(max_length=2000)),
-                ('href_key', models.CharField(max_length=200)),
-                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
-                ('etag', models.CharField(blank=True, max_length=500, null=True)),
-                ('remote_raw', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('kept', 'Kept'), ('to_delete', 'To Delete'), ('gone', 'Gone')], default='kept', max_length=10)),
-                ('reason', models.CharField(choices=[('deleted', 'Deleted'), ('dismissed', 'Dismissed'), ('undone', 'Undone')], default='deleted', max_length=10)),
-            ],
-            managers=[
-                ('unscoped', django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.AddField(
-            model_name='pendingimport',
-            name='href_key',
-            field=models.CharField(blank=True, max_length=200),
-        ),
-        migrations.CreateModel(
             name='Connection',
             fields=[
                 ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
@@ -180,6 +54,198 @@ class Migration(migrations.Migration):
                 ('needs_confirmation', models.BooleanField(default=False)),
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('sync_enabled', True)), fields=['next_sync_at'], name='carddav_connection_due'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner',), name='carddav_connection_once'),
+                    models.CheckConstraint(condition=models.Q(('auto_sync_interval__range', (60, 86400))), name='carddav_connection_interval'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Mapping',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('href', models.CharField(max_length=2000)),
+                ('href_key', models.CharField(max_length=200)),
+                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
+                ('etag', models.CharField(blank=True, max_length=500, null=True)),
+                ('remote_raw', models.TextField(blank=True)),
+                ('base_remote', models.JSONField(blank=True, default=dict)),
+                ('base_local', models.JSONField(blank=True, default=dict)),
+                ('local_rev', models.BigIntegerField(default=0)),
+                ('status', models.CharField(choices=[('clean', 'Clean'), ('dirty', 'Dirty'), ('conflict', 'Conflict'), ('held', 'Held'), ('quarantined', 'Quarantined')], default='clean', max_length=15)),
+                ('error', models.TextField(blank=True)),
+                ('body_hash', models.CharField(blank=True, max_length=64)),
+                ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
+            ],
+            options={
+                'indexes': [
+                    models.Index(fields=['connection', 'status'], name='carddav_mapping_status'),
+                    models.Index(fields=['connection', 'uid'], name='carddav_mapping_uid'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('person',), name='carddav_mapping_of_person'),
+                    models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_mapping_of_card'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='JournalEntry',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('op', models.CharField(choices=[('create', 'Create'), ('update', 'Update'), ('delete', 'Delete')], max_length=10)),
+                ('href', models.CharField(max_length=2000)),
+                ('href_key', models.CharField(max_length=200)),
+                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
+                ('if_match', models.CharField(blank=True, max_length=500, null=True)),
+                ('body', models.TextField(blank=True)),
+                ('body_hash', models.CharField(blank=True, max_length=64)),
+                ('fields', models.JSONField(blank=True, default=dict)),
+                ('local_rev', models.BigIntegerField(default=0)),
+                ('state', models.CharField(choices=[('prepared', 'Prepared'), ('done', 'Done')], default='prepared', max_length=10)),
+                ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.person')),
+                ('mapping', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.mapping')),
+            ],
+            options={
+                'indexes': [
+                    models.Index(fields=['connection', 'state'], name='carddav_journal_state'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('state', 'prepared')), fields=('connection', 'href_key'), name='carddav_journal_of_card'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Run',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('trigger', models.CharField(choices=[('manual', 'Manual'), ('automatic', 'Automatic'), ('cron', 'Cron'), ('command', 'Command')], max_length=10)),
+                ('dry_run', models.BooleanField(default=False)),
+                ('confirmed', models.BooleanField(default=False)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('ended', 'Ended')], default='queued', max_length=10)),
+                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('imported', models.PositiveIntegerField(default=0)),
+                ('exported', models.PositiveIntegerField(default=0)),
+                ('updated_locally', models.PositiveIntegerField(default=0)),
+                ('updated_remotely', models.PositiveIntegerField(default=0)),
+                ('conflicts', models.PositiveIntegerField(default=0)),
+                ('errors', models.PositiveIntegerField(default=0)),
+                ('error_messages', models.JSONField(blank=True, default=list)),
+                ('pending_imports', models.PositiveIntegerField(default=0)),
+                ('code', models.CharField(blank=True, max_length=30)),
+                ('error', models.TextField(blank=True)),
+                ('undone_at', models.DateTimeField(blank=True, null=True)),
+                ('phase', models.CharField(blank=True, max_length=20)),
+                ('message', models.TextField(blank=True)),
+                ('current', models.PositiveIntegerField(default=0)),
+                ('total', models.PositiveIntegerField(default=0)),
+                ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [
+                    models.Index(fields=['connection', 'started_at'], name='carddav_run_history'),
+                    models.Index(fields=['started_at'], name='carddav_run_age'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('state', 'ended'), _negated=True), fields=('connection',), name='carddav_run_at_a_time'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='RunChange',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('action', models.CharField(choices=[('created', 'Created'), ('updated', 'Updated'), ('trashed', 'Trashed')], max_length=10)),
+                ('image', models.JSONField(blank=True, default=dict)),
+                ('revision', models.BigIntegerField(default=0)),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='carddav.run')),
+            ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'person'), name='carddav_change_of_person'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Todo',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('href', models.CharField(max_length=2000)),
+                ('href_key', models.CharField(max_length=200)),
+                ('etag', models.CharField(blank=True, max_length=500, null=True)),
+                ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_todo_of_card'),
+                ],
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Tombstone',
+            fields=[
+                ('id', models.UUIDField(default=contacts_project.kernel.api.ids.new_id, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('href', models.CharField(max_length=2000)),
+                ('href_key', models.CharField(max_length=200)),
+                ('uid', models.CharField(blank=True, max_length=1000, null=True)),
+                ('etag', models.CharField(blank=True, max_length=500, null=True)),
+                ('remote_raw', models.TextField(blank=True)),
+                ('state', models.CharField(choices=[('kept', 'Kept'), ('to_delete', 'To Delete'), ('gone', 'Gone')], default='kept', max_length=10)),
+                ('reason', models.CharField(choices=[('deleted', 'Deleted'), ('dismissed', 'Dismissed'), ('undone', 'Undone')], default='deleted', max_length=10)),
+                ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.person')),
+            ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('state', 'to_delete')), fields=['connection'], name='carddav_tombstone_to_delete'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_tombstone_of_card'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -200,10 +266,25 @@ class Migration(migrations.Migration):
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
                 ('connection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection')),
+                ('mapping', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='carddav.mapping')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['connection', 'resolved_at'], name='carddav_conflict_open'),
+                    models.Index(condition=models.Q(('resolved_at__isnull', False)), fields=['resolved_at'], name='carddav_conflict_resolved'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('resolved_at', None)), fields=('person',), name='carddav_conflict_of_person'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
+        ),
+        migrations.AddField(
+            model_name='pendingimport',
+            name='href_key',
+            field=models.CharField(blank=True, max_length=200),
         ),
         migrations.AddField(
             model_name='pendingimport',
@@ -213,171 +294,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='pendingimport',
             constraint=models.UniqueConstraint(condition=models.Q(('connection__isnull', False)), fields=('connection', 'href_key'), name='pending_import_of_card'),
-        ),
-        migrations.AddField(
-            model_name='journalentry',
-            name='connection',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection'),
-        ),
-        migrations.AddField(
-            model_name='journalentry',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='journalentry',
-            name='person',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.person'),
-        ),
-        migrations.AddField(
-            model_name='mapping',
-            name='connection',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection'),
-        ),
-        migrations.AddField(
-            model_name='mapping',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='mapping',
-            name='person',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person'),
-        ),
-        migrations.AddField(
-            model_name='journalentry',
-            name='mapping',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.mapping'),
-        ),
-        migrations.AddField(
-            model_name='conflict',
-            name='mapping',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='carddav.mapping'),
-        ),
-        migrations.AddField(
-            model_name='run',
-            name='connection',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection'),
-        ),
-        migrations.AddField(
-            model_name='run',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='runchange',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='runchange',
-            name='person',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person'),
-        ),
-        migrations.AddField(
-            model_name='runchange',
-            name='run',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='carddav.run'),
-        ),
-        migrations.AddField(
-            model_name='todo',
-            name='connection',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection'),
-        ),
-        migrations.AddField(
-            model_name='todo',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='tombstone',
-            name='connection',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='carddav.connection'),
-        ),
-        migrations.AddField(
-            model_name='tombstone',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='tombstone',
-            name='person',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.person'),
-        ),
-        migrations.AddIndex(
-            model_name='connection',
-            index=models.Index(condition=models.Q(('sync_enabled', True)), fields=['next_sync_at'], name='carddav_connection_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='connection',
-            constraint=models.UniqueConstraint(fields=('owner',), name='carddav_connection_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='connection',
-            constraint=models.CheckConstraint(condition=models.Q(('auto_sync_interval__range', (60, 86400))), name='carddav_connection_interval'),
-        ),
-        migrations.AddIndex(
-            model_name='mapping',
-            index=models.Index(fields=['connection', 'status'], name='carddav_mapping_status'),
-        ),
-        migrations.AddIndex(
-            model_name='mapping',
-            index=models.Index(fields=['connection', 'uid'], name='carddav_mapping_uid'),
-        ),
-        migrations.AddConstraint(
-            model_name='mapping',
-            constraint=models.UniqueConstraint(fields=('person',), name='carddav_mapping_of_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='mapping',
-            constraint=models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_mapping_of_card'),
-        ),
-        migrations.AddIndex(
-            model_name='journalentry',
-            index=models.Index(fields=['connection', 'state'], name='carddav_journal_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='journalentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'prepared')), fields=('connection', 'href_key'), name='carddav_journal_of_card'),
-        ),
-        migrations.AddIndex(
-            model_name='conflict',
-            index=models.Index(fields=['connection', 'resolved_at'], name='carddav_conflict_open'),
-        ),
-        migrations.AddIndex(
-            model_name='conflict',
-            index=models.Index(condition=models.Q(('resolved_at__isnull', False)), fields=['resolved_at'], name='carddav_conflict_resolved'),
-        ),
-        migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.UniqueConstraint(condition=models.Q(('resolved_at', None)), fields=('person',), name='carddav_conflict_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['connection', 'started_at'], name='carddav_run_history'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['started_at'], name='carddav_run_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'ended'), _negated=True), fields=('connection',), name='carddav_run_at_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='runchange',
-            constraint=models.UniqueConstraint(fields=('run', 'person'), name='carddav_change_of_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='todo',
-            constraint=models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_todo_of_card'),
-        ),
-        migrations.AddIndex(
-            model_name='tombstone',
-            index=models.Index(condition=models.Q(('state', 'to_delete')), fields=['connection'], name='carddav_tombstone_to_delete'),
-        ),
-        migrations.AddConstraint(
-            model_name='tombstone',
-            constraint=models.UniqueConstraint(fields=('connection', 'href_key'), name='carddav_tombstone_of_card'),
         ),
     ]

@@ -30,7 +30,23 @@ class Migration(migrations.Migration):
                 ('round', models.PositiveSmallIntegerField(default=0)),
                 ('again_on', models.DateField(null=True)),
                 ('due_at', models.DateTimeField(null=True)),
+                ('important_date', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.importantdate')),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='reminder_answer_due'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', ['snoozed', 'skipped'])), name='reminder_answer_state_known'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['reminder.important_date', 'reminder.important_date_lead', 'reminder.contact', 'digest.weekly', 'carddav.contacts_found', 'test'])), name='reminder_answer_kind_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('important_date', None), ('person__isnull', False)), models.Q(('important_date__isnull', False), ('person', None)), _connector='OR'), name='reminder_answer_of_one_source'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('again_on__isnull', False), ('due_at__isnull', False), ('state', 'snoozed')), models.Q(('again_on', None), ('due_at', None), ('state', 'skipped')), _connector='OR'), name='reminder_answer_due_when_snoozed'),
+                    models.UniqueConstraint(fields=('important_date', 'occurrence_on'), name='reminder_answer_once_a_date'),
+                    models.UniqueConstraint(fields=('person', 'occurrence_on'), name='reminder_answer_once_a_person'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -52,48 +68,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='delivery',
             constraint=models.UniqueConstraint(fields=('source_id', 'occurrence_on', 'kind', 'lead_days', 'round', 'channel', 'target_key'), name='delivery_once'),
-        ),
-        migrations.AddField(
-            model_name='reminderanswer',
-            name='important_date',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.importantdate'),
-        ),
-        migrations.AddField(
-            model_name='reminderanswer',
-            name='owner',
-            field=models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='reminderanswer',
-            name='person',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person'),
-        ),
-        migrations.AddIndex(
-            model_name='reminderanswer',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='reminder_answer_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['snoozed', 'skipped'])), name='reminder_answer_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['reminder.important_date', 'reminder.important_date_lead', 'reminder.contact', 'digest.weekly', 'carddav.contacts_found', 'test'])), name='reminder_answer_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('important_date', None), ('person__isnull', False)), models.Q(('important_date__isnull', False), ('person', None)), _connector='OR'), name='reminder_answer_of_one_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('again_on__isnull', False), ('due_at__isnull', False), ('state', 'snoozed')), models.Q(('again_on', None), ('due_at', None), ('state', 'skipped')), _connector='OR'), name='reminder_answer_due_when_snoozed'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.UniqueConstraint(fields=('important_date', 'occurrence_on'), name='reminder_answer_once_a_date'),
-        ),
-        migrations.AddConstraint(
-            model_name='reminderanswer',
-            constraint=models.UniqueConstraint(fields=('person', 'occurrence_on'), name='reminder_answer_once_a_person'),
         ),
     ]

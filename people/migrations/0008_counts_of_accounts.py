@@ -26,7 +26,13 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(max_length=20)),
                 ('key', models.CharField(max_length=36)),
                 ('number', models.IntegerField()),
+                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner', 'kind', 'key'), name='account_count_once'),
+                ],
+            },
         ),
         migrations.AddField(
             model_name='importantdate',
@@ -48,15 +54,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='person',
             index=models.Index(condition=models.Q(('contact_due_on__isnull', False), ('deleted_at', None)), fields=['owner', 'contact_due_on'], name='person_contact_reminder'),
-        ),
-        migrations.AddField(
-            model_name='accountcount',
-            name='owner',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddConstraint(
-            model_name='accountcount',
-            constraint=models.UniqueConstraint(fields=('owner', 'kind', 'key'), name='account_count_once'),
         ),
         migrations.RunPython(count, migrations.RunPython.noop),
     ]

@@ -18,6 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('name', models.CharField(max_length=200, primary_key=True, serialize=False)),
                 ('size', models.PositiveIntegerField()),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.AlterField(
@@ -28,10 +29,5 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='accountcount',
             index=models.Index(condition=models.Q(('key', '')), fields=['kind', 'number'], name='account_count_whole'),
-        ),
-        migrations.AddField(
-            model_name='storedphoto',
-            name='owner',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
     ]

@@ -41,6 +41,17 @@ class Migration(migrations.Migration):
                 ('counts_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'revision', 'id'], name='interaction_feed'),
+                    models.Index(fields=['owner', 'at', 'id'], name='interaction_list'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['owner', 'deleted_at'], name='interaction_trash'),
+                    models.Index(condition=models.Q(('counts_at__isnull', False)), fields=['counts_at'], name='interaction_ahead'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['CALL', 'MESSAGE', 'EMAIL', 'MEETING', 'GIFT', 'NOTE', 'OTHER'])), name='interaction_kind_known'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -57,37 +68,17 @@ class Migration(migrations.Migration):
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participations', to='people.person')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'person', 'at', 'interaction'], name='participation_of_person'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('interaction', 'person'), name='participation_once'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='interaction',
-            index=models.Index(fields=['owner', 'revision', 'id'], name='interaction_feed'),
-        ),
-        migrations.AddIndex(
-            model_name='interaction',
-            index=models.Index(fields=['owner', 'at', 'id'], name='interaction_list'),
-        ),
-        migrations.AddIndex(
-            model_name='interaction',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['owner', 'deleted_at'], name='interaction_trash'),
-        ),
-        migrations.AddIndex(
-            model_name='interaction',
-            index=models.Index(condition=models.Q(('counts_at__isnull', False)), fields=['counts_at'], name='interaction_ahead'),
-        ),
-        migrations.AddConstraint(
-            model_name='interaction',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['CALL', 'MESSAGE', 'EMAIL', 'MEETING', 'GIFT', 'NOTE', 'OTHER'])), name='interaction_kind_known'),
-        ),
-        migrations.AddIndex(
-            model_name='participation',
-            index=models.Index(fields=['owner', 'person', 'at', 'interaction'], name='participation_of_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='participation',
-            constraint=models.UniqueConstraint(fields=('interaction', 'person'), name='participation_once'),
         ),
         migrations.RunSQL(
             "UPDATE people_person SET contact_before = last_contact WHERE last_contact IS NOT NULL",

@@ -32,6 +32,14 @@ class Migration(migrations.Migration):
                 ('undone_at', models.DateTimeField(blank=True, null=True)),
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'created_at', 'id'], name='contact_import_list'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('source__in', ['csv', 'google', 'outlook', 'linkedin', 'monica', 'nametag'])), name='contact_import_source_known'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -50,28 +58,17 @@ class Migration(migrations.Migration):
                 ('contact_import', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='records', to='people.contactimport')),
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'created_at'], name='imported_record_age'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['person', 'group', 'interaction', 'relationship'])), name='imported_record_kind_known'),
+                    models.UniqueConstraint(fields=('contact_import', 'kind', 'record_id'), name='imported_record_once'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='contactimport',
-            index=models.Index(fields=['owner', 'created_at', 'id'], name='contact_import_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='contactimport',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['csv', 'google', 'outlook', 'linkedin', 'monica', 'nametag'])), name='contact_import_source_known'),
-        ),
-        migrations.AddIndex(
-            model_name='importedrecord',
-            index=models.Index(fields=['owner', 'created_at'], name='imported_record_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedrecord',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['person', 'group', 'interaction', 'relationship'])), name='imported_record_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedrecord',
-            constraint=models.UniqueConstraint(fields=('contact_import', 'kind', 'record_id'), name='imported_record_once'),
         ),
     ]

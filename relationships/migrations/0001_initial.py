@@ -31,6 +31,14 @@ class Migration(migrations.Migration):
                 ('inverse', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='relationships.relationshiptype')),
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'deleted_at'], name='relationship_type_trash'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('owner', 'name'), name='relationship_type_name_unique'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
@@ -49,36 +57,19 @@ class Migration(migrations.Migration):
                 ('related_person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
                 ('relationship_type', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='relationships.relationshiptype')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['owner', 'deleted_at', 'created_at'], name='relationship_list'),
+                    models.Index(fields=['owner', 'person'], name='relationship_owner'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('person', 'related_person', 'relationship_type'), name='relationship_once'),
+                    models.UniqueConstraint(condition=models.Q(('deleted_at', None), ('relationship_type', None)), fields=('person', 'related_person'), name='relationship_untyped_once'),
+                    models.CheckConstraint(condition=models.Q(('person', models.F('related_person')), _negated=True), name='relationship_not_with_oneself'),
+                ],
+            },
             managers=[
                 ('unscoped', django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='relationshiptype',
-            index=models.Index(fields=['owner', 'deleted_at'], name='relationship_type_trash'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationshiptype',
-            constraint=models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('owner', 'name'), name='relationship_type_name_unique'),
-        ),
-        migrations.AddIndex(
-            model_name='relationship',
-            index=models.Index(fields=['owner', 'deleted_at', 'created_at'], name='relationship_list'),
-        ),
-        migrations.AddIndex(
-            model_name='relationship',
-            index=models.Index(fields=['owner', 'person'], name='relationship_owner'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationship',
-            constraint=models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('person', 'related_person', 'relationship_type'), name='relationship_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationship',
-            constraint=models.UniqueConstraint(condition=models.Q(('deleted_at', None), ('relationship_type', None)), fields=('person', 'related_person'), name='relationship_untyped_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='relationship',
-            constraint=models.CheckConstraint(condition=models.Q(('person', models.F('related_person')), _negated=True), name='relationship_not_with_oneself'),
         ),
     ]
