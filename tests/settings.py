@@ -18,6 +18,9 @@ from contacts_project.settings import DATABASES, LOGGING  # noqa: E402 - as abov
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads and worker processes of the tests open it too.
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
+else:
+    # tests.run starts two processes on one server.
+    DATABASES["default"]["TEST"] = {"NAME": f"test_contacts_{os.environ.get('TEST_PROCESS', '1')}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them for each test's client
 _handlers: Any = LOGGING["handlers"]

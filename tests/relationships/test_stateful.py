@@ -1,6 +1,6 @@
 """Random operations on people, relationships and types through the API; everything holds after each of them.
 
-They are done in histories of 100, and in parts that xdist runs side by side; TEST_ROUNDS=30 does 12,000.
+They are done in histories of 100, in four parts; TEST_ROUNDS=30 does 12,000.
 """
 
 import itertools
