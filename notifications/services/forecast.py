@@ -15,7 +15,7 @@ from contacts_project.kernel.api.json import timestamp
 from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
 from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
-from notifications.services.digests import events_of
+from notifications.services.digests import DAYS
 from notifications.services.planner import with_source
 from notifications.services.relevance import DECEASED, read_facts, why_irrelevant
 from people.dates import schedule
@@ -27,7 +27,9 @@ from people.dates.upcoming import (
     active_dates,
     days_between,
     event_rule,
+    important_events,
     name_of,
+    waiting_contacts,
 )
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
@@ -247,9 +249,28 @@ def _answered(forecast: Forecast, entries: list[dict[str, Any]]) -> Iterator[dic
 def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
     row = DigestSchedule.objects.filter(owner=forecast.owner).first()
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
+    starts: dict[dt.date, tuple[dt.date, dt.datetime]] = {}
     while day and send_at and day <= forecast.until:
-        start = forecast.clock.today(forecast.clock.sends_at(send_at))
-        why_not = None if events_of(forecast.owner, start) else NO_EVENTS
-        yield forecast.entry(NoticeKind.DIGEST, day, send_at, why_not)
+        starts[forecast.clock.today(forecast.clock.sends_at(send_at))] = day, send_at
         day += dt.timedelta(7)
         send_at = forecast.clock.instant(day)
+    full = _with_events(forecast, list(starts))
+    for start, (day, send_at) in starts.items():
+        yield forecast.entry(NoticeKind.DIGEST, day, send_at, None if start in full else NO_EVENTS)
+
+
+def _with_events(forecast: Forecast, starts: list[dt.date]) -> set[dt.date]:
+    """Of the days of digests those whose digest tells of something, as `events_of` says; read once for a whole year."""
+    if not starts:
+        return set()
+    owner, clock, week = forecast.owner, forecast.clock, dt.timedelta(DAYS)
+    events = important_events(owner, clock, starts[0], starts[-1] + week, with_dead=False)
+    told = {(UUID(event["id"]), dt.date.fromisoformat(event["date"])) for event in events}
+    days = {day for key, day in told if not forecast.why_skipped(key, day)}
+    found = {start for start in starts if any(start + dt.timedelta(n) in days for n in range(DAYS + 1))}
+    for person, rule in waiting_contacts(owner, clock):
+        for start in set(starts) - found:
+            day = rule.on_or_after(start)
+            if day and day <= start + week and not forecast.why_skipped(person.pk, day):
+                found.add(start)
+    return found

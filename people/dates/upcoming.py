@@ -120,13 +120,19 @@ def important_events(
             }
 
 
-def _contact_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+def waiting_contacts(owner: User, clock: schedule.Calendar) -> Iterator[tuple[Person, Recurrence]]:
+    """Everybody whom a reminder to get in touch waits for, with the days on which it comes."""
     waiting = (
         Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
     )
     for person in waiting.only(*READ_OF_CONTACTS):
-        rule = schedule.contact_rule(person, clock)
-        day = rule.on_or_after(start) if rule else None
+        if rule := schedule.contact_rule(person, clock):
+            yield person, rule
+
+
+def _contact_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+    for person, rule in waiting_contacts(owner, clock):
+        day = rule.on_or_after(start)
         if day is not None and day <= end:
             yield {**_event(person.pk, CONTACT, person, owner, day, start), "type": None}
 

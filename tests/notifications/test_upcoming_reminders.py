@@ -1,5 +1,6 @@
 """GET /api/reminders/upcoming agrees with what is sent, and says why what is not sent is not."""
 
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -7,8 +8,11 @@ from django.conf import settings
 from django.core.management import call_command
 
 from accounts.models import User
+from notifications.models import ReminderAnswer
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
-from people.models import Person
+from notifications.services.digests import events_of
+from people.models import ImportantDate, Person
+from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording_channel import RecordingChannel
 
@@ -82,6 +86,27 @@ def test_digest_and_contact_are_among_them(api: Client, channel: RecordingChanne
         ("digest.weekly", "2026-03-09", "2026-03-09T09:00:00.000Z", None),
         ("reminder.contact", "2026-03-13", "2026-03-13T09:00:00.000Z", None),
     ]
+
+
+def test_which_digests_will_have_something_to_tell(
+    api: Client, alice: User, ada: Person, channel: RecordingChannel
+) -> None:
+    """What lies on a Monday stands in two of them; what is skipped, and the birthday of the dead, in none."""
+    api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
+    call_command("deliver_reminders")
+    add(api, ada, "1990-03-30")
+    skipped = ImportantDate.objects.owned_by(alice).get(pk=add(api, ada, "1990-04-15")["id"])
+    body = {"name": "Bob", "lastContact": "2026-03-20", "contactReminderEnabled": True}
+    body |= {"contactReminderInterval": 2, "contactReminderIntervalUnit": "MONTHS"}
+    bob = Person.objects.owned_by(alice).get(pk=api.ok("post", "/api/people", body, status=201)["person"]["id"])
+    add(api, make_person(alice, name="Eve", deathday=dt.date(2026, 1, 1)), "1990-06-12", type="BIRTHDAY")
+    answer = {"owner": alice, "state": "skipped", "kind": DAY}
+    ReminderAnswer.objects.create(important_date=skipped, occurrence_on=dt.date(2026, 4, 15), **answer)
+    ReminderAnswer.objects.create(person=bob, occurrence_on=dt.date(2026, 5, 20), **answer)
+    digests = [entry for entry in upcoming(api, 150) if entry["kind"] == "digest.weekly"]
+    told = [entry["date"] for entry in digests if entry["reason"] is None]
+    assert told == ["2026-03-23", "2026-03-30", "2026-07-13", "2026-07-20"]
+    assert told == [entry["date"] for entry in digests if events_of(alice, dt.date.fromisoformat(entry["date"]))]
 
 
 def test_a_digest_that_was_unsubscribed_from_is_promised_no_more(api: Client, alice: User, ada: Person) -> None:
