@@ -1,25 +1,33 @@
-"""Celery workers as processes of their own, on the test's database and on the embedded broker or Redis."""
+"""Celery workers as processes of their own, on the test's database and on the embedded broker or Redis.
 
+They are copies of one process that has loaded the service (tests.loaded): to start takes most of a second of a
+processor, a copy next to nothing. How processes start is seen where their commands are run: `make run`, compose.yaml.
+"""
+
+import multiprocessing
 import os
-import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from django.db import connection
 
+from tests import loaded
 from tests.loopback import closed_port
 
 ROOT = Path(__file__).resolve().parent.parent
-CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "contacts_project"]
+_COPIES = multiprocessing.get_context("forkserver")
+_COPIES.set_forkserver_preload(["tests.loaded"])
 
 
 def database_url() -> str:
@@ -30,51 +38,49 @@ def database_url() -> str:
     return urlsplit(os.environ["TEST_DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
+def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str], *options: str) -> ForkServerProcess:
+    """Start a process on this test's data that does what a function of tests.loaded says."""
+    ours = {
+        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
+        "DATABASE_URL": database_url(),
+        "DATA_DIR": str(settings.DATA_DIR),
+        "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "OUTBOUND_ALLOWED_PORTS": "*",
+        "LOG_LEVEL": "WARNING",
+    }
+    with patch.dict(os.environ, ours):
+        forkserver.ensure_running()
+    copy = _COPIES.Process(target=of, args=(log, environment, *options), daemon=True)
+    copy.start()
+    return copy
+
+
 @dataclass
 class Workers:
     """Workers that are started, killed and stopped; `environment` comes on top of what every one gets."""
 
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    running: list[ForkServerProcess] = field(default_factory=list)
 
-    def start(self, *options: str) -> "subprocess.Popen[bytes]":
+    def start(self, *options: str) -> ForkServerProcess:
         """Start a worker of four threads."""
         pool = ["--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        with (self.folder / f"worker-{len(self.running)}.log").open("ab") as log:
-            worker = subprocess.Popen(
-                [*CELERY, "worker", *pool, *quiet, *options],
-                cwd=ROOT,
-                env=self.whole_environment(),
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.running.append(worker)
-        return worker
+        log = self.folder / f"worker-{len(self.running)}.log"
+        self.running.append(start_copy(loaded.work, log, self.environment, *pool, *quiet, *options))
+        return self.running[-1]
 
     def call(self, task: str) -> None:
         """Enqueue a task on the workers' broker."""
-        subprocess.run([*CELERY, "call", task], cwd=ROOT, env=self.whole_environment(), check=True, capture_output=True)
+        caller = start_copy(loaded.enqueue, self.folder / "caller.log", self.environment, task)
+        caller.join()
+        assert caller.exitcode == 0, (self.folder / "caller.log").read_text()
 
-    def whole_environment(self) -> dict[str, str]:
-        """What makes another process work on this test's data."""
-        return {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
-            "DATABASE_URL": database_url(),
-            "DATA_DIR": str(settings.DATA_DIR),
-            "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8",
-            "OUTBOUND_ALLOWED_PORTS": "*",
-            "LOG_LEVEL": "WARNING",
-            **self.environment,
-        }
-
-    def kill(self, worker: "subprocess.Popen[bytes]") -> None:
-        """kill -9, the worker and whatever it started."""
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
+    def kill(self, worker: ForkServerProcess) -> None:
+        """kill -9."""
+        worker.kill()
+        worker.join()
         self.running.remove(worker)
 
     def wait_until(self, is_true: Callable[[], bool], *, seconds: float = 180) -> None:

@@ -118,7 +118,7 @@ def run(shared: SharedData, processes: int) -> Figure:
         with workers_in(Path(folder), REDIS_URL=redis, EMAIL_URL=mail) as workers:
             for _ in range(processes):
                 workers.start()
-            pids = [worker.pid for worker in workers.running]
+            pids = [worker.pid for worker in workers.running if worker.pid]
             _wait_until_idle(pids)
             make_due()
             before, commits, load = _cpu(pids), _commits(), os.getloadavg()[0]

@@ -1,7 +1,5 @@
 """Runs at the same time, in processes of their own, and each task twice."""
 
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,10 @@ from accounts.models import User
 from notifications import tasks
 from notifications.models import Delivery, Destination
 from notifications.models.heartbeat import last_beat
+from tests.loaded import run_command
 from tests.loopback import Recorder
 from tests.notifications.test_workers import ids, make_due, webhook
-from tests.workers import ROOT, Workers
+from tests.workers import start_copy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 __all__ = ["webhook"]  # the fixture
@@ -25,10 +24,10 @@ def test_four_runs_at_once_send_each_thing_once(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     make_due(alice, 40)
-    environment = Workers(tmp_path).whole_environment()
-    command = [sys.executable, "manage.py", "deliver_reminders"]
-    runs = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(4)]
-    assert [run.wait(120) for run in runs] == [0] * 4
+    runs = [start_copy(run_command, tmp_path / "log", {}, "deliver_reminders") for _ in range(4)]
+    for run in runs:
+        run.join(120)
+    assert [run.exitcode for run in runs] == [0] * 4, (tmp_path / "log").read_text()
     assert ids(receiver) == Counter({str(row.pk): 1 for row in Delivery.unscoped.all()})
     assert len(receiver.received) == 40
     assert last_beat("due_scan") is not None, "cron in the scheduler's place keeps health fit"

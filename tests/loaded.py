@@ -1,0 +1,49 @@
+"""The service, loaded: of what tests start often each process is a copy of one that has this module (tests.workers)."""
+
+import gc
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import django
+from celery.bin import celery  # noqa: F401 - with what a worker loads
+from django.apps import apps
+
+if not apps.ready:  # as in a test that names one of these functions
+    django.setup()
+
+from django.conf import settings
+from django.core.management import call_command
+
+from contacts_project.celery import app
+
+
+def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
+    """Be a Celery worker."""
+    _begin(log, environment)
+    app.worker_main(["--quiet", "worker", *options])
+
+
+def run_command(log: Path, environment: Mapping[str, str], name: str) -> None:
+    """Be `manage.py NAME`."""
+    _begin(log, environment)
+    call_command(name)
+
+
+def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:
+    """Be `celery call TASK`."""
+    _begin(log, environment)
+    app.send_task(task)
+
+
+def _begin(log: Path, environment: Mapping[str, str]) -> None:
+    """What differs from copy to copy: where it writes, and its settings."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.environ.update(environment)
+    fresh = importlib.reload(importlib.import_module("contacts_project.settings"))
+    for name in filter(str.isupper, vars(fresh)):
+        setattr(settings, name, getattr(fresh, name))
+    gc.enable()  # as after a start
