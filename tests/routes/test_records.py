@@ -335,16 +335,16 @@ def written(transactional_db: None, settings: Any) -> RouteData:
     return make_route_data(make_user("alice@example.org", name="Alice"))
 
 
-@every_record
-def test_of_twins_with_one_tag_one_is_written(kind: Kind, written: RouteData) -> None:
-    path = kind.path.format_map(written.ids)
-    etag = read(written, kind)["ETag"]
-    bodies = [{**kind.body, key: f"Twin {number}"} for number in range(4) for key in [next(iter(kind.other))]]
-    send = partial(_put, path, bodies, etag)
-    assert requests_at_once(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}
-    # On a sole thread the revision is read once, and nobody has written since.
-    etag = client_of(written.owner).call("GET", path)["ETag"]
-    assert client_of(written.owner).call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200
+def test_of_twins_with_one_tag_one_is_written(written: RouteData) -> None:
+    for kind in (*KINDS, *BESIDE):
+        path = kind.path.format_map(written.ids)
+        etag = read(written, kind)["ETag"]
+        bodies = [{**kind.body, key: f"Twin {number}"} for number in range(4) for key in [next(iter(kind.other))]]
+        send = partial(_put, path, bodies, etag)
+        assert requests_at_once(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}, kind
+        # On a sole thread the revision is read once, and nobody has written since.
+        etag = client_of(written.owner).call("GET", path)["ETag"]
+        assert client_of(written.owner).call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200, kind
 
 
 def _put(path: str, bodies: list[Any], etag: str, client: Client, number: int) -> Any:
