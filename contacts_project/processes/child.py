@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import threading
 import time
 
@@ -26,12 +25,7 @@ def _wait(pipe: int) -> None:
 
 
 def set_up_django() -> None:
-    """Load the service, and no driver that it has no use for."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
     import django  # noqa: PLC0415 - after the thread of end_with_parent began
-    from django.conf import settings  # noqa: PLC0415
 
-    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        # rest_framework.compat tries PostgreSQL's fields, which load its driver: 9 MB in each process.
-        sys.modules["psycopg"] = None  # type: ignore[assignment]  # how Python writes "not to be found"
     django.setup()

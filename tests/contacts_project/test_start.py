@@ -9,7 +9,8 @@ from tests.contacts_project.test_serve import ROOT
 #: Of these a process loads what it uses, when it first uses it.
 LATER = (
     *("aiohttp", "authlib", "boto3", "dns.resolver", "icalendar", "jsonschema", "mcp", "opentelemetry", "pillow_heif"),
-    *("prometheus_client", "pydantic", "pywebpush", "redis", "starlette", "storages", "contacts_project.tracing.spans"),
+    *("prometheus_client", "psycopg", "pydantic", "pywebpush", "redis", "starlette", "storages"),
+    "contacts_project.tracing.spans",
 )
 PROGRAM = (
     "import sys, contacts_project.wsgi, contacts_project.celery; from django.urls import get_resolver;"
