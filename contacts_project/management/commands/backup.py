@@ -4,16 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error
 from django.template.defaultfilters import filesizeformat
 
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.writer import write_backup
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Write database and photos, as they are at one moment, to a new FILE; encrypted where BACKUP_KEY is set."
 
     def add_arguments(self, parser: CommandParser) -> None:

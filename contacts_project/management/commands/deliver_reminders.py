@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from contacts_project.management.now_option import add_now, time_of
+from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services.dispatch import plan_reminders, replan_stale, send_due
 from notifications.services.sender import Attempt
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Plans and sends every reminder that is due, and tries again what is waiting. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:

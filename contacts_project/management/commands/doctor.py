@@ -5,17 +5,17 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import ERROR, WARNING, run_checks
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from contacts_project.kernel.invariants import breaches
+from contacts_project.management.service_command import ServiceCommand
 from contacts_project.operation import checks
 from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
 from contacts_project.operation.health import check_database, check_migrations
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Looks at the whole instance. Exits 1 when something is wrong; warnings alone exit 0."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--deep", action="store_true", help="look at all data, too, which takes minutes")

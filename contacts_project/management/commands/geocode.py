@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
+from contacts_project.management.service_command import ServiceCommand
 from people.geocoding.geocoder import Run, geocode_due
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Look up every address that waits, at the provider's pace. May be run at any time, beside the worker too."
 
     def handle(self, *args: Any, **options: Any) -> None:

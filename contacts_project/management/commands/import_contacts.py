@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
@@ -12,12 +12,13 @@ from tqdm import tqdm
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.management.service_command import ServiceCommand
 from people.importing.files import FileImport, Upload
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vocabularies import ImportSource
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Imports contacts from a file of another product into an account. What is equal already is skipped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,19 +5,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import User
 from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.management.service_command import ServiceCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.vcards import import_cards
 from people.vcard import read_cards
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Imports a file of vCards (2.1, 3.0, 4.0) into an account. Running it again changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

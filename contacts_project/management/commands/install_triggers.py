@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from contacts_project.kernel.database.triggers import install_triggers
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "(Re)creates the triggers that compare the owners of linked rows and keep the counts of accounts."
 
     def handle(self, *args: Any, **options: Any) -> None:

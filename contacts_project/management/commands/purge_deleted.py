@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from contacts_project.management.now_option import add_now, time_of
+from contacts_project.management.service_command import ServiceCommand
 from notifications.services.history import purge_history
 from people.trash.purge import purge_deleted
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Remove for good what was deleted longer ago than the retention period."
 
     def add_arguments(self, parser: Any) -> None:

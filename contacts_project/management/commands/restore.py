@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.restoring import restore, verify
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Fill this instance, which must be migrated and have no accounts, from a backup of either database."
 
     def add_arguments(self, parser: CommandParser) -> None:

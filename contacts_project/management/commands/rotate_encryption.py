@@ -3,15 +3,16 @@
 from typing import Any
 
 from django.apps import apps
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Re-encrypts stored secrets under the newest key; afterwards older keys can be dropped."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -3,14 +3,15 @@
 import secrets
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from accounts.services.registration import DEMO_EMAIL
 from contacts_project.management.demo.seeder import Seeding, make_account
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = f"Make the account {DEMO_EMAIL} with people who know each other. Run again, it adds what is missing."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from contacts_project.management.now_option import add_now, time_of
+from contacts_project.management.service_command import ServiceCommand
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
 from notifications.services.sender import Attempt
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Sends every weekly digest that is due, once an ISO week and account. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,14 +7,15 @@ from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections
 
 from contacts_project.data_folder import everything_in, make_private
+from contacts_project.management.service_command import ServiceCommand
 from contacts_project.server.listener import CannotListenError, bind
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Prepares the database, then runs the web process and a worker with the scheduler until it is stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.models import User
@@ -10,9 +10,10 @@ from carddav.models import Trigger
 from carddav.services.schedule import sync_account, sync_due
 from carddav.sync.lock import LockedError
 from contacts_project.kernel.errors import MissingError
+from contacts_project.management.service_command import ServiceCommand
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "Syncs everybody whose address book is due; with --user that account now. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:
