@@ -8,11 +8,13 @@ from accounts.models import User
 from carddav.models import Connection
 from carddav.sync.context import Context
 from carddav.sync.lock import LockedError, LockLostError, locked
-from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.external_waits import external_wait
 
 _PATIENCE_SECONDS = 10.0
 _STEP_SECONDS = 0.25
+_CONNECTION = CompiledQuery(Connection.objects.owned_by)
 
 
 class ConnectionBusyError(DomainError):
@@ -25,9 +27,7 @@ class ConnectionBusyError(DomainError):
 
 def connection_of(owner: User) -> Connection:
     """The account's connection. Raises MissingError."""
-    connection = Connection.objects.owned_by(owner).first()
-    if connection is None:
-        raise MissingError
+    connection: Connection = _CONNECTION.find(owner=owner.pk)
     return connection
 
 

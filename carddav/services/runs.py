@@ -5,6 +5,7 @@ import logging
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from accounts.models import User
@@ -16,7 +17,7 @@ from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
@@ -24,6 +25,18 @@ log = logging.getLogger(__name__)
 
 _RESULT = (*RUN_COUNTS, "error_messages")
 RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
+_OPEN_RUNS = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Run.objects.owned_by(owner_id)
+        .filter(connection=connection_id)
+        .exclude(state=RunState.ENDED)
+        .order_by("-dry_run")
+    )
+)
+_RUN = CompiledQuery(lambda run_id: Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id))
+_PENDING = CompiledQuery(
+    lambda owner_id: PendingImport.objects.owned_by(owner_id).order_by().values("owner").values_list(Count("pk"))
+)
 INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
 
 
@@ -54,10 +67,9 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
 def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:
     """The run that is not ended and serves who asks: a real one, or, for a dry one, either. Those whose process was
     killed are ended here."""
-    rows = Run.objects.owned_by(connection.owner_id).filter(connection=connection).exclude(state=RunState.ENDED)
-    if not is_dry:
-        rows = rows.filter(dry_run=False)
-    return next((run for run in rows.order_by("-dry_run") if not end_interrupted(run, now)), None)
+    rows: list[Run] = _OPEN_RUNS.instances(owner_id=connection.owner_id, connection_id=connection.pk)
+    serving = (run for run in rows if is_dry or not run.dry_run)
+    return next((run for run in serving if not end_interrupted(run, now)), None)
 
 
 def end_interrupted(run: Run, now: dt.datetime) -> bool:
@@ -76,9 +88,7 @@ def execute_run(run_id: UUID) -> Run:
 
     Raises LockedError while something else has the server, MissingError where the connection was removed.
     """
-    run: Run | None = Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id).first()
-    if run is None:
-        raise MissingError
+    run: Run = _RUN.find(run_id=run_id)
     if run.state == RunState.ENDED:
         return run
     with locked(run.connection) as lock:
@@ -144,7 +154,7 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
     run.imported, run.exported = tally.imported, tally.exported
     run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
     run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.shown_messages
-    run.pending_imports = PendingImport.objects.owned_by(run.owner_id).count()
+    run.pending_imports = sum(number for (number,) in _PENDING.rows(owner_id=run.owner_id))
     if run.dry_run:
         run.pending_imports += tally.discovered
     run.code, run.error = code, error[:1000]

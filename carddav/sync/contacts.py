@@ -14,15 +14,25 @@ from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.merge import FieldConflict, Merged, Sides, merge
 from carddav.sync.people import LocalSide, load_sides, take_unheld_lines, write_fields
 from carddav.sync.pictures import Picture, picture_of, stored_picture_of
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.vcard import Card, read_card
+
+_MAPPING = CompiledQuery(lambda owner_id, mapping_id: Mapping.objects.owned_by(owner_id).filter(pk=mapping_id))
+_OPEN_CONFLICT = CompiledQuery(
+    lambda owner_id, person_id: Conflict.objects.owned_by(owner_id).filter(person=person_id, resolved_at=None)
+)
 
 
 def mapping_of(context: Context, mapping_id: UUID | None) -> Mapping | None:
     """The row as it is now; None where it is gone."""
-    found: Mapping | None = (
-        Mapping.objects.owned_by(context.owner).filter(pk=mapping_id).first() if mapping_id else None
-    )
+    found: Mapping | None = _MAPPING.instance(owner_id=context.owner.pk, mapping_id=mapping_id) if mapping_id else None
+    return found
+
+
+def open_conflict_of(context: Context, mapping: Mapping) -> Conflict | None:
+    """What is to be decided about the contact."""
+    found: Conflict | None = _OPEN_CONFLICT.instance(owner_id=context.owner.pk, person_id=mapping.person_id)
     return found
 
 
@@ -55,8 +65,7 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
 
     The person is read inside the transaction, so that nothing that was edited meanwhile is overwritten.
     """
-    rows = Mapping.objects.owned_by(context.owner)
-    known = rows.filter(pk=mapping_id).first()
+    known = mapping_of(context, mapping_id)
     if known is None:
         return
     card, _ = read_card(fetched.text if fetched else known.remote_raw)
@@ -66,7 +75,7 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | Non
         return
     with context.write() as write:
         # The picture was fetched without the lock: a card that was replaced meanwhile is not merged from its old text.
-        mapping = rows.filter(pk=mapping_id).first()
+        mapping = mapping_of(context, mapping_id)
         if mapping is None or (fetched is None and mapping.remote_raw != known.remote_raw):
             return
         if fetched is not None:
@@ -158,8 +167,7 @@ def _agreed_bases(
 
 def set_conflict(context: Context, mapping: Mapping, found: tuple[FieldConflict, ...]) -> None:
     """One open record a contact, with the fields that differ now; closed where none does any more."""
-    rows = Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None)
-    record = rows.first()
+    record = open_conflict_of(context, mapping)
     if not found:
         # An imported conflict may say that the card is gone: it was found, so nothing is left to decide.
         if record is not None and (record.kind == ConflictKind.FIELDS or record.mapping_id is None):

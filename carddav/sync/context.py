@@ -15,6 +15,7 @@ from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
 from carddav.sync.cards import first_messages
 from carddav.sync.lock import Lock
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
 from people.photos.images import PixelBudget
@@ -25,6 +26,10 @@ _PROGRESS = dt.timedelta(seconds=0.5)
 
 #: Whether what is written now comes from the server: no news for the server.
 IS_OWN_WRITE: ContextVar[bool] = ContextVar("is_own_write", default=False)
+
+_CHANGE = CompiledQuery(
+    lambda owner_id, run_id, person_id: RunChange.objects.owned_by(owner_id).filter(run=run_id, person=person_id)
+)
 
 
 @dataclass(slots=True)
@@ -123,18 +128,13 @@ class Context:
         """Keep what a person was before this run, for its undo. Inside the write."""
         if self.run is None:
             return
-        change, is_new = RunChange.objects.owned_by(self.owner).get_or_create(
-            owner=self.owner,
-            run=self.run,
-            person=person,
-            defaults={"action": action, "image": image, "revision": person.revision, "photo": former_photo},
-        )
-        if not is_new:
-            if "photo" not in change.image:
-                change.photo = former_photo
-            change.image = {**image, **change.image}
-            change.revision = person.revision
-            change.save(update_fields=["image", "revision", "photo", "updated_at"])
+        change = _CHANGE.instance(owner_id=self.owner.pk, run_id=self.run.pk, person_id=person.pk)
+        if change is None:
+            change = RunChange(owner=self.owner, run=self.run, person=person, action=action, photo=former_photo)
+        elif "photo" not in change.image:
+            change.photo = former_photo
+        change.image, change.revision = {**image, **change.image}, person.revision
+        change.save()
 
     def note_created(self, people: Sequence[Person]) -> None:
         """Keep whom this run made. Inside the write."""

@@ -26,8 +26,17 @@ from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.pictures import Picture
 from carddav.sync.plan import Action, BookState, Side, is_guarded, plan_contact
 from carddav.sync.tombstones import put_tombstone
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.services.people import delete_people
 from people.vcard import VCardError, read_card
+
+_TO_DELETE = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Tombstone.objects.owned_by(owner_id)
+        .filter(connection=connection_id, state=TombstoneState.TO_DELETE)
+        .order_by("id")
+    )
+)
 
 
 def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Known]) -> list[FetchedCard]:
@@ -153,10 +162,8 @@ def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> No
 
 def delete_cards(context: Context) -> None:
     """Delete the cards of people who were deleted here with deleteFromCardDav, unless they were edited there."""
-    rows = Tombstone.objects.owned_by(context.owner).filter(
-        connection=context.connection, state=TombstoneState.TO_DELETE
-    )
-    waiting = {row.href: row for row in rows.order_by("id")}
+    rows = _TO_DELETE.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    waiting: dict[str, Tombstone] = {row.href: row for row in rows}
     if not waiting:
         return
     context.report_progress("pushing", f"Deleting {len(waiting)} contacts", 0, len(waiting))

@@ -4,15 +4,21 @@ from uuid import UUID
 
 from carddav.models import UNSENT, Mapping, OtherCard, OtherKind
 from carddav.sync.context import Context
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.importing.card_groups import GroupPlan
 from people.importing.known import uid_spellings
 from people.services.groups import put_members
 
+_GROUP_CARDS = CompiledQuery(
+    lambda owner_id, connection_id: (
+        OtherCard.objects.owned_by(owner_id).filter(connection=connection_id, kind=OtherKind.GROUP).order_by("id")
+    )
+)
+
 
 def apply_group_cards(context: Context) -> None:
     """Put people into the groups of group cards: each once, so that who leaves a group here is not put back."""
-    rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection, kind=OtherKind.GROUP)
-    for card in rows.order_by("id"):
+    for card in _GROUP_CARDS.instances(owner_id=context.owner.pk, connection_id=context.connection.pk):
         waiting = [uid for uid in card.members if uid not in card.joined]
         if waiting and not context.dry_run:
             _apply_group_card(context, card, waiting)

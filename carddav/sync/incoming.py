@@ -22,9 +22,15 @@ from carddav.sync.context import Context
 from carddav.sync.index import Index, Known
 from carddav.sync.new_cards import Linker, NewCard, delete_todos, import_cards, link_card
 from carddav.sync.write_results import finish_read_back
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.vcard import Card, VCardError, read_card
 
 _BATCH = 50
+_WAITING = CompiledQuery(
+    lambda owner_id, mapping_id: (
+        JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id, state=JournalState.DONE).values_list("pk")
+    )
+)
 
 
 @dataclass(slots=True)
@@ -80,11 +86,9 @@ class IncomingCards:
 
     def _merge_mapped(self, known: Known, found: FetchedCard) -> None:
         # Our own write may be listed before it is read back: that is no edit of somebody else.
-        waiting = JournalEntry.objects.owned_by(self.context.owner).filter(
-            mapping=known.row_id, state=JournalState.DONE
-        )
-        if not self.context.dry_run and (intent_id := waiting.values_list("pk", flat=True).first()):
-            finish_read_back(self.context, intent_id, found)
+        waiting = _WAITING.values(owner_id=self.context.owner.pk, mapping_id=known.row_id)
+        if waiting and not self.context.dry_run:
+            finish_read_back(self.context, waiting[0][0], found)
         else:
             merge_contact(self.context, known.row_id, found)
 

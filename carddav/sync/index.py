@@ -6,6 +6,7 @@ from uuid import UUID
 
 from carddav.client import Changes, Entry, same_etag
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +35,56 @@ class Index:
         return [known for known in self.cards.values() if known.kind == "mapping"]
 
 
+_COLUMNS = ("href_key", "pk", "href", "etag")
+_TOMBSTONES = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Tombstone.objects.owned_by(owner_id)
+        .filter(connection=connection_id)
+        .exclude(state=TombstoneState.GONE)
+        .values_list(*_COLUMNS, "state", "person_id")
+    )
+)
+_OTHERS = CompiledQuery(
+    lambda owner_id, connection_id: (
+        OtherCard.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS, "kind")
+    )
+)
+_PENDING = CompiledQuery(
+    lambda owner_id, connection_id: (
+        PendingImport.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS)
+    )
+)
+# Later ones count more: a card that is mapped may be known otherwise, too.
+_MAPPED = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Mapping.objects.owned_by(owner_id)
+        .filter(connection=connection_id)
+        .exclude(remote_raw="")
+        .values_list(*_COLUMNS, "status", "person_id", "updated_at")
+    )
+)
+_TODO = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Todo.objects.owned_by(owner_id).filter(connection=connection_id).values_list("href_key", "href", "etag")
+    )
+)
+
+
 def load_index(connection: Connection) -> Index:
     """In five statements, without the cards' text."""
-    index, owner = Index(), connection.owner_id
-    tombstones = Tombstone.objects.owned_by(owner).filter(connection=connection).exclude(state=TombstoneState.GONE)
-    others = OtherCard.objects.owned_by(owner).filter(connection=connection)
-    pending = PendingImport.objects.owned_by(owner).filter(connection=connection)
-    for kind, rows, columns in (
-        ("tombstone", tombstones, ("state", "person_id")),
-        ("other", others, ("kind",)),
-        ("pending", pending, ()),
-    ):
-        for key, row_id, href, etag, *rest in rows.values_list("href_key", "pk", "href", "etag", *columns):
+    index, asked = Index(), {"owner_id": connection.owner_id, "connection_id": connection.pk}
+    for kind, query in (("tombstone", _TOMBSTONES), ("other", _OTHERS), ("pending", _PENDING), ("mapping", _MAPPED)):
+        for key, row_id, href, etag, *rest in query.values(**asked):
             index.cards[key] = Known(kind, row_id, href or "", etag, *rest)
             if kind == "other":
                 index.others.add(key)
-    mapped = Mapping.objects.owned_by(owner).filter(connection=connection).exclude(remote_raw="")
-    of_mapping = ("href_key", "pk", "href", "etag", "status", "person_id", "updated_at")
-    for key, *rest in mapped.values_list(*of_mapping):
-        index.cards[key] = Known("mapping", *rest)
-    for key, href, etag in (
-        Todo.objects.owned_by(owner).filter(connection=connection).values_list("href_key", "href", "etag")
-    ):
-        index.todo[key] = Entry(href, key, etag)
+    index.todo = {key: Entry(href, key, etag) for key, href, etag in _TODO.values(**asked)}
     return index
+
+
+def has_todo(connection: Connection) -> bool:
+    """Whether a card that an earlier listing named is still to be fetched."""
+    return bool(_TODO.rows(owner_id=connection.owner_id, connection_id=connection.pk))
 
 
 @dataclass(slots=True)

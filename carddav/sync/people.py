@@ -10,6 +10,7 @@ from uuid import UUID
 from accounts.models import User
 from carddav.sync.entries import KINDS
 from carddav.sync.fields import LISTS, SCALARS, Fields, card_date, local_fields
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.entries import match_entries
 from people.fields.cards import SCALARS as COLUMNS
@@ -23,8 +24,25 @@ from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 
+# What is read of each contact that a run looks at.
+_PEOPLE = CompiledQuery(lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids))
+_DATES = CompiledQuery(
+    lambda owner_id, person_ids: (
+        ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).order_by("id")
+    )
+)
+_GROUPS = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Membership.objects.owned_by(owner_id)
+        .filter(person__in=person_ids, group__deleted_at=None)
+        .order_by("id")
+        .values_list("person_id", "group__name")
+    )
+)
 _COLUMN_OF: Mapping[str, str] = {attribute: column for column, attribute in COLUMNS.items()}
 _MAX_ENTRIES = 100
+# So many people are read together: each number of ids is a statement of its own.
+_BATCH = 50
 
 
 @dataclass(slots=True)
@@ -47,16 +65,23 @@ def full_name_of(card: Card, form: str) -> str:
 
 
 def load_sides(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalSide]:
-    """People, in the trash or not, in three queries."""
-    people: dict[UUID, Person] = Person.objects.owned_by(owner).in_bulk(list(person_ids))
+    """People, in the trash or not, in three queries for fifty."""
+    keys = list(person_ids)
+    sides: dict[UUID, LocalSide] = {}
+    for start in range(0, len(keys), _BATCH):
+        sides |= _load_batch(owner, keys[start : start + _BATCH])
+    return sides
+
+
+def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalSide]:
+    people: list[Person] = _PEOPLE.instances(owner_id=owner.pk, person_ids=keys)
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-    for row in ImportantDate.objects.owned_by(owner).active().filter(person__in=people).order_by("id"):
+    for row in _DATES.instances(owner_id=owner.pk, person_ids=keys):
         dates[row.person_id].append(row)
     groups: dict[UUID, list[str]] = defaultdict(list)
-    memberships = Membership.objects.owned_by(owner).filter(person__in=people, group__deleted_at=None)
-    for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
+    for person_id, name in _GROUPS.values(owner_id=owner.pk, person_ids=keys):
         groups[person_id].append(name)
-    return {key: _side(person, dates[key], groups[key]) for key, person in people.items()}
+    return {person.pk: _side(person, dates[person.pk], groups[person.pk]) for person in people}
 
 
 def _side(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalSide:

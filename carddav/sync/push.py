@@ -27,8 +27,9 @@ from carddav.sync.failures import is_resting, note_failure
 from carddav.sync.people import LocalSide, load_sides
 from carddav.sync.recovery import matches_intent, read_back, resolve_unknown_write
 from carddav.sync.tombstones import requeue
-from carddav.sync.unsent import unsent_mappings
+from carddav.sync.unsent import unsent_mapping_ids
 from carddav.sync.write_results import finish_found_write, finish_write
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.photos.files import photo_hash, read_photo
@@ -36,6 +37,13 @@ from people.vcard import VCardError
 
 #: If-Match for a card of which the server gives no ETag: it must only be there.
 ANY_VERSION = "*"
+
+_PHOTO = CompiledQuery(
+    lambda owner_id, mapping_id: Mapping.objects.owned_by(owner_id).filter(pk=mapping_id).values_list("person__photo")
+)
+_INTENTS = CompiledQuery(
+    lambda owner_id, mapping_id: JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id).order_by("id")
+)
 
 
 @dataclass(slots=True)
@@ -54,11 +62,7 @@ class PushState:
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     """Send what differs here, a few at a time, and read back what the server made of it. `only` these mappings."""
-    mapping_ids = (
-        list(unsent_mappings(context.connection).order_by("id").values_list("pk", flat=True))
-        if only is None
-        else list(only)
-    )
+    mapping_ids = unsent_mapping_ids(context.connection) if only is None else list(only)
     state = PushState(
         is_locking=locks_whole_book(context.listed.token if context.listed else context.connection.sync_token)
     )
@@ -125,16 +129,16 @@ def prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntr
 
 
 def _prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
-    rows = Mapping.objects.owned_by(context.owner).filter(pk=mapping_id)
-    name = rows.values_list("person__photo", flat=True).first()
+    asked = {"owner_id": context.owner.pk, "mapping_id": mapping_id}
+    name = next((photo for (photo,) in _PHOTO.rows(**asked)), None)
     photo = read_photo(name) if name else None  # outside the transaction
     with context.write() as write:
-        if (mapping := rows.first()) is None:
+        if (mapping := mapping_of(context, mapping_id)) is None:
             return None
         side = load_sides(context.owner, [mapping.person_id])[mapping.person_id]
         # One write of a card at a time: what became of the one before decides what the next may replace.
-        if intent := JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).first():
-            return _again(context, intent, side, state)
+        if intents := _INTENTS.instances(**asked):
+            return _again(context, intents[0], side, state)
         # A photo that was replaced since it was read raised the revision: the next run sees it as unsent.
         if is_sync_suspended(side) or side.fields["photo"] != (photo_hash(name) if name else None):
             return None

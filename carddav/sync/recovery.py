@@ -12,7 +12,25 @@ from carddav.sync.fields import remote_fields
 from carddav.sync.rebase import is_applied
 from carddav.sync.tombstones import requeue
 from carddav.sync.write_results import finish_found_write, finish_read_back, read_fields
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.vcard import VCardError, read_card
+
+_PREPARED = CompiledQuery(
+    lambda owner_id, connection_id: (
+        JournalEntry.objects.owned_by(owner_id)
+        .filter(connection=connection_id, state=JournalState.PREPARED)
+        .select_related("mapping")
+        .order_by("id")
+    )
+)
+_DONE = CompiledQuery(
+    lambda owner_id, connection_id: (
+        JournalEntry.objects.owned_by(owner_id)
+        .filter(connection=connection_id, state=JournalState.DONE)
+        .order_by("id")
+        .values_list("href", "pk")
+    )
+)
 
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
@@ -59,8 +77,7 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
 
 def recover(context: Context) -> None:
     """Find out about the writes that a run left behind when it was killed or cut off."""
-    left = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection).select_related("mapping")
-    prepared = list(left.filter(state=JournalState.PREPARED).order_by("id"))
+    prepared = _PREPARED.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
     for number, intent in enumerate(prepared):
         context.report_progress("recovering", "Looking what became of the last changes", number, len(prepared))
         resolve_unknown_write(context, intent)
@@ -72,8 +89,7 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
 
     `is_late`: an earlier run has written it.
     """
-    rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection, state=JournalState.DONE)
-    left = dict(rows.order_by("id").values_list("href", "pk"))
+    left: dict[str, UUID] = dict(_DONE.values(owner_id=context.owner.pk, connection_id=context.connection.pk))
     if not left:
         return
     context.report_progress("verifying", f"Reading back {len(left)} contacts", 0, len(left))
@@ -82,7 +98,7 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
             finish_read_back(context, left[found.href], found, is_late=is_late)
         elif isinstance(found, Unreadable):
             context.tally.fail(f"{found.href}: {found.message}")
-            rows.filter(pk=left[found.href]).delete()
+            JournalEntry.objects.owned_by(context.owner).filter(pk=left[found.href], state=JournalState.DONE).delete()
         else:
             _discard_missing_write(context, left[found.href])
 

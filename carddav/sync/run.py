@@ -7,16 +7,17 @@ from uuid import UUID
 from django.utils import timezone
 
 from carddav.client import Changes
-from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, PendingImport, Run, RunState, Todo
+from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, PendingImport, Run, RunState
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.groups import apply_group_cards
 from carddav.sync.incoming import IncomingCards
-from carddav.sync.index import Listing, compare, load_index
+from carddav.sync.index import Listing, compare, has_todo, load_index
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
-from carddav.sync.unsent import new_people, unmapped_people, unsent_mappings
+from carddav.sync.unsent import new_people, new_people_ids, unmapped_people, unsent_mappings
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.statistics import analyze_tables
 
 _RECONCILE = dt.timedelta(hours=24)
@@ -24,6 +25,15 @@ _RECONCILE = dt.timedelta(hours=24)
 _MANY_CARDS = 500
 # Up to so many are listed at once where a server has no tokens: 100 KB before gzip, and one request less.
 _FEW_CARDS = 500
+
+_LAST_RUN = CompiledQuery(
+    lambda owner_id, connection_id: (
+        Run.objects.owned_by(owner_id)
+        .filter(connection=connection_id, state=RunState.ENDED, dry_run=False, code="")
+        .only("started_at", "ended_at", "exported", "updated_remotely")
+        .order_by("-started_at")[:1]
+    )
+)
 
 
 def sync_book(context: Context) -> None:
@@ -36,7 +46,7 @@ def sync_book(context: Context) -> None:
         _count_push(context)
         delete_cards(context)
         return
-    queue_people(context, list(new_people(context.connection).values_list("pk", flat=True)))
+    queue_people(context, new_people_ids(context.connection))
     push_all(context)
     push_unfound(context)
     delete_cards(context)
@@ -71,8 +81,7 @@ def pull(context: Context) -> None:
     context.report_progress("listing", "Asking the server what has changed")
     changes = _changes(context)
     context.listed = changes
-    has_todo = Todo.objects.owned_by(context.owner).filter(connection=context.connection).exists()
-    if not (changes.changed or changes.removed or changes.is_full or has_todo):
+    if not (changes.changed or changes.removed or changes.is_full or has_todo(context.connection)):
         return
     index = load_index(context.connection)
     listing = compare(index, changes)
@@ -114,11 +123,14 @@ def _changes(context: Context) -> Changes:
     if last is None or timezone.now() - last >= _RECONCILE:
         context.book.ask_again()
         return context.book.changes("", "")  # some servers never say that a token has expired
-    cards = sum(
-        model.objects.owned_by(context.owner).filter(connection=connection).count()
-        for model in (Mapping, PendingImport)
-    )
-    return context.book.changes(connection.sync_token, connection.ctag, is_small=cards <= _FEW_CARDS)
+    # With tokens the server is not asked for a ctag, and the size does not matter.
+    is_small = bool(connection.ctag) and _is_small(context)
+    return context.book.changes(connection.sync_token, connection.ctag, is_small=is_small)
+
+
+def _is_small(context: Context) -> bool:
+    rows = (model.objects.owned_by(context.owner) for model in (Mapping, PendingImport))
+    return sum(known.filter(connection=context.connection).count() for known in rows) <= _FEW_CARDS
 
 
 def _relisted(context: Context, changes: Changes) -> Changes:
@@ -136,10 +148,7 @@ def _relisted(context: Context, changes: Changes) -> Changes:
 
 def _last_run_at(context: Context) -> dt.datetime | None:
     """What was written before this is listed as changed by no server that knows the token."""
-    runs = Run.objects.owned_by(context.owner).filter(
-        connection=context.connection, state=RunState.ENDED, dry_run=False, code=""
-    )
-    last = runs.order_by("-started_at").only("started_at", "ended_at", "exported", "updated_remotely").first()
+    last: Run | None = _LAST_RUN.instance(owner_id=context.owner.pk, connection_id=context.connection.pk)
     if last is None:
         return None
     # What it sent is listed once more, as changed since its token; what it only took is not.
@@ -164,7 +173,7 @@ def queue_people(context: Context, person_ids: Sequence[UUID]) -> None:
     if not person_ids:
         return
     with context.write():
-        free = unmapped_people(context.connection).filter(pk__in=person_ids).order_by("id").values_list("pk", flat=True)
+        free = unmapped_people(context.owner.pk).filter(pk__in=person_ids).order_by("id").values_list("pk", flat=True)
         Mapping.objects.bulk_create(
             Mapping(
                 owner=context.owner,

@@ -1,10 +1,12 @@
 """What waits here to be sent."""
 
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from carddav.models import UNSENT, Connection, Mapping, MappingStatus, Tombstone, TombstoneState
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import ImportantDate, Membership
 from people.models.person import Person, PersonQuerySet
 
@@ -12,11 +14,21 @@ from people.models.person import Person, PersonQuerySet
 def unsent_mappings(connection: Connection) -> Any:
     """The mappings whose person differs from what was agreed on, or may do so: the person, a date or the name of a
     group was written after the account's revision at which both sides agreed."""
-    rows = Mapping.objects.owned_by(connection.owner_id).filter(connection=connection)
+    return _unsent_mappings(connection.owner_id, connection.pk)
+
+
+def unsent_mapping_ids(connection: Connection) -> list[UUID]:
+    """Theirs, the oldest first."""
+    return [key for (key,) in _UNSENT_IDS.values(owner_id=connection.owner_id, connection_id=connection.pk)]
+
+
+def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Any:
+    rows = Mapping.objects.owned_by(owner_id).filter(connection=connection_id)
     rows = rows.filter(person__deleted_at=None, person__card_dav_sync_enabled=True).exclude(status=MappingStatus.HELD)
-    owner = connection.owner_id
-    dates = ImportantDate.objects.owned_by(owner).filter(person=OuterRef("person"), revision__gt=OuterRef("local_rev"))
-    groups = Membership.objects.owned_by(owner).filter(
+    dates = ImportantDate.objects.owned_by(owner_id).filter(
+        person=OuterRef("person"), revision__gt=OuterRef("local_rev")
+    )
+    groups = Membership.objects.owned_by(owner_id).filter(
         person=OuterRef("person"), group__revision__gt=OuterRef("local_rev")
     )
     is_edited = Q(person__revision__gt=F("local_rev")) | Exists(dates) | Exists(groups)
@@ -25,15 +37,32 @@ def unsent_mappings(connection: Connection) -> Any:
 
 def new_people(connection: Connection) -> PersonQuerySet:
     """With autoExportNew, the people who were made since there is a connection, and have no card yet."""
-    rows = unmapped_people(connection)
-    return rows.filter(created_at__gte=connection.created_at) if connection.auto_export_new else rows.none()
+    rows = _new_people(connection.owner_id, connection.pk)
+    return rows if connection.auto_export_new else rows.none()
 
 
-def unmapped_people(connection: Connection) -> PersonQuerySet:
+def new_people_ids(connection: Connection) -> list[UUID]:
+    """Theirs."""
+    asked = {"owner_id": connection.owner_id, "connection_id": connection.pk}
+    return [key for (key,) in _NEW_PEOPLE_IDS.values(**asked)] if connection.auto_export_new else []
+
+
+def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
+    since = Connection.objects.owned_by(owner_id).filter(pk=connection_id).values("created_at")
+    return unmapped_people(owner_id).filter(created_at__gte=Subquery(since))
+
+
+def unmapped_people(owner_id: UUID) -> PersonQuerySet:
     """The people who may have a card, and have none."""
-    mapped = Mapping.objects.owned_by(connection.owner_id).values("person_id")
-    active = Person.objects.owned_by(connection.owner_id).active()
-    return active.filter(card_dav_sync_enabled=True).exclude(pk__in=mapped)
+    mapped = Mapping.objects.owned_by(owner_id).values("person_id")
+    return Person.objects.owned_by(owner_id).active().filter(card_dav_sync_enabled=True).exclude(pk__in=mapped)
+
+
+# Each run asks for these, and most find nothing.
+_UNSENT_IDS = CompiledQuery(
+    lambda owner_id, connection_id: _unsent_mappings(owner_id, connection_id).order_by("id").values_list("pk")
+)
+_NEW_PEOPLE_IDS = CompiledQuery(lambda owner_id, connection_id: _new_people(owner_id, connection_id).values_list("pk"))
 
 
 def has_unsent(connection: Connection) -> bool:

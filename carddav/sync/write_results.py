@@ -5,7 +5,6 @@ from uuid import UUID
 from carddav.client import Card as FetchedCard
 from carddav.client import href_key, same_etag
 from carddav.models import (
-    Conflict,
     ConflictKind,
     JournalEntry,
     JournalOp,
@@ -16,12 +15,15 @@ from carddav.models import (
     Todo,
     Tombstone,
 )
-from carddav.sync.contacts import mapping_of, merge_contact
+from carddav.sync.contacts import mapping_of, merge_contact, open_conflict_of
 from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, Fields, remote_fields
 from carddav.sync.merge import Sides
 from carddav.sync.rebase import rebased, rebased_later
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.vcard import VCardError, read_card
+
+_INTENT = CompiledQuery(lambda owner_id, intent_id: JournalEntry.objects.owned_by(owner_id).filter(pk=intent_id))
 
 
 def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | None) -> None:
@@ -69,7 +71,7 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
     `is_late`: it is not read right after the write.
     """
     with context.write():
-        intent = JournalEntry.objects.owned_by(context.owner).filter(pk=intent_id).first()
+        intent: JournalEntry | None = _INTENT.instance(owner_id=context.owner.pk, intent_id=intent_id)
         mapping = mapping_of(context, intent.mapping_id) if intent else None
         if intent is None or mapping is None:
             return
@@ -115,7 +117,5 @@ def _follow(mapping: Mapping, href_key: str) -> None:
 
 def held_fields(context: Context, mapping: Mapping) -> set[str]:
     """The fields that an open conflict is about."""
-    rows = Conflict.objects.owned_by(context.owner).filter(
-        person=mapping.person_id, resolved_at=None, kind=ConflictKind.FIELDS
-    )
-    return {conflict["field"] for fields in rows.values_list("fields", flat=True) for conflict in fields}
+    found = open_conflict_of(context, mapping)
+    return {field["field"] for field in found.fields} if found and found.kind == ConflictKind.FIELDS else set()

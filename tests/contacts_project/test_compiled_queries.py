@@ -65,6 +65,18 @@ def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
     assert (written, len(statements)) == ([1, 2], 5)
 
 
+def test_values_are_those_of_the_orm(alice: User) -> None:
+    make_person(alice, name="Ada", phone_numbers=[{"type": "home", "number": "1"}])
+
+    def build(owner_id: UUID) -> Any:
+        rows = Person.objects.owned_by(owner_id)
+        return rows.values_list("pk", "created_at", "phone_numbers", "photo", "owner__email")
+
+    query = CompiledQuery(build)
+    for user_id in (alice.pk, uuid4()):
+        assert query.values(owner_id=user_id) == list(build(user_id))
+
+
 def test_models_are_those_of_the_orm(alice: User) -> None:
     make_token(alice)
     token = ApiToken.unscoped.select_related("owner").get()

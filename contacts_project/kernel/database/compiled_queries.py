@@ -50,6 +50,11 @@ class CompiledQuery:
         statement, rows = self._fetched(parameters)
         return [statement.instance(row) for row in rows] if statement else []
 
+    def values(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+        """The rows of a values_list() as the ORM gives them: ids as UUIDs, say."""
+        statement, rows = self._fetched(parameters)
+        return [statement.converted(row) for row in rows] if statement else []
+
     def instance(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
         """The only row as a model; None where there is none."""
         found = self.instances(**parameters)
@@ -121,13 +126,28 @@ class CompiledQuery:
                 sql = sql.replace(str(made), f"%({name})s")
         if missing := [name for name in names.values() if f"%({name})s" not in sql]:
             raise TypeError(f"Of the parameters {self._names} {len(missing)} are not compared as they are.")
-        return _Statement(sql, fixed, _builder_of_models(compiler))
+        return _Statement(sql, fixed, _converter_of_values(compiler), _builder_of_models(compiler))
 
 
 class _Statement(NamedTuple):
     sql: str
     fixed: dict[str, Any]
+    converted: Callable[[Sequence[Any]], tuple[Any, ...]]
     instance: Callable[[Sequence[Any]], Any]
+
+
+def _converter_of_values(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function that makes Python's values of what the driver gives."""
+    converters = list(compiler.get_converters([column[0] for column in compiler.select]).items())
+
+    def convert(row: Sequence[Any]) -> tuple[Any, ...]:
+        values = list(row)
+        for position, (functions, expression) in converters:
+            for function in functions:
+                values[position] = function(values[position], expression, connection)
+        return tuple(values)
+
+    return convert
 
 
 def _builder_of_models(compiler: Any) -> Callable[[Sequence[Any]], Any]:
@@ -138,14 +158,11 @@ def _builder_of_models(compiler: Any) -> Callable[[Sequence[Any]], Any]:
     first, last = fields[0], fields[-1] + 1
     names = [column[0].target.attname for column in compiler.select[first:last]]
     related = get_related_populators(compiler.klass_info, compiler.select, connection.alias)
-    converters = list(compiler.get_converters([column[0] for column in compiler.select]).items())
+    convert = _converter_of_values(compiler)
     make = partial(compiler.klass_info["model"].from_db, connection.alias, names)
 
     def build(row: Sequence[Any]) -> Any:
-        values = list(row)
-        for position, (functions, expression) in converters:
-            for convert in functions:
-                values[position] = convert(values[position], expression, connection)
+        values = convert(row)
         made = make(values[first:last])
         for populator in related:
             populator.populate(values, made)
