@@ -58,12 +58,10 @@ def environment_of(url: str) -> dict[str, str]:
     return {**kept, "TEST_DATABASE_URL": url} if url else kept
 
 
-def processes(
-    databases: dict[str, str], arguments: list[str], stack: ExitStack
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """Title and environment of each process of pytest; `databases` are URLs by their names."""
-    for name, url in databases.items():
-        environment = environment_of(url)
+def processes(databases: list[str], arguments: list[str], stack: ExitStack) -> Iterator[tuple[str, dict[str, str]]]:
+    """Title and environment of each process of pytest. PostgreSQL starts while what came before it runs."""
+    for name in databases:
+        environment = environment_of(stack.enter_context(postgresql()) if name == "postgresql" else "")
         if arguments:
             yield name, environment
             continue
@@ -72,7 +70,7 @@ def processes(
             yield f"{name}, {number} of 2", {**environment, "TEST_CLAIMS": claims, "TEST_PROCESS": number}
 
 
-def run(databases: dict[str, str], arguments: list[str]) -> int:
+def run(databases: list[str], arguments: list[str]) -> int:
     """Run pytest, the first process for all to see; what the others say comes behind. Returns 1 if one failed."""
     with ExitStack() as stack:
         runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
@@ -93,11 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     options, arguments = parser.parse_known_args()
-    with ExitStack() as stack:
-        databases = {} if options.db == "postgresql" else {"sqlite": ""}
-        if options.db != "sqlite":
-            databases["postgresql"] = stack.enter_context(postgresql())
-        return run(databases, arguments)
+    return run([options.db] if options.db else ["sqlite", "postgresql"], arguments)
 
 
 if __name__ == "__main__":
