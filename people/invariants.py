@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.invariants import ids_of, in_chunks, invariant
-from contacts_project.kernel.ownership.second_look import still_broken
+from contacts_project.kernel.ownership.recheck import still_broken
 from people import lookup
 from people.counts import wrong_counts
 from people.dates import schedule

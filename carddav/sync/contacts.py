@@ -12,7 +12,7 @@ from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatu
 from carddav.sync.context import Context
 from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
 from carddav.sync.merge import FieldConflict, Merged, Sides, merge
-from carddav.sync.people import LocalSide, load_sides, take_unheld_lines, write_fields
+from carddav.sync.people import LocalSide, load_sides, take_unmapped_lines, write_fields
 from carddav.sync.pictures import Picture, picture_of, stored_picture_of
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -117,7 +117,7 @@ def _picture(context: Context, card: Card, base_remote: Fields) -> Picture:
 def _merge(
     context: Context, write: AccountWrite, mapping: Mapping, side: LocalSide, card: Card, picture: Picture
 ) -> None:
-    take_unheld_lines(context.owner, write, side, card)
+    take_unmapped_lines(context.owner, write, side, card)
     form, remote = context.connection.name_format, remote_fields(card)
     merge_plan = plan_merge(mapping, side, remote, picture, form)
     before = side

@@ -15,7 +15,7 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.entries import match_entries
 from people.fields.cards import SCALARS as COLUMNS
 from people.fields.cards import card_of, put_card
-from people.fields.unheld_lines import with_unheld_lines
+from people.fields.unmapped_lines import with_unmapped_lines
 from people.importing.card_groups import GroupPlan
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
@@ -113,9 +113,9 @@ def write_fields(
     return load_sides(owner, [person.pk])[person.pk]
 
 
-def take_unheld_lines(owner: User, write: AccountWrite, side: LocalSide, card: Card) -> None:
+def take_unmapped_lines(owner: User, write: AccountWrite, side: LocalSide, card: Card) -> None:
     """Let the lines that no field holds be those of the server's card: whom it relates to whom, and `more`."""
-    lines = with_unheld_lines(side.person, card)
+    lines = with_unmapped_lines(side.person, card)
     if lines is not None:
         writer = PersonWriter(owner, write, write.now)
         writer.edit(side.person)

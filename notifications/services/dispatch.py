@@ -20,7 +20,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.services.answers import replan_snoozed
 from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
-from notifications.services.parked import PARKED
+from notifications.services.host_backlog import BACKLOG
 from notifications.services.planner import plan_due, share_due
 from notifications.services.sender import Attempt, send_batch, send_delivery
 from people.services.last_contact import count_arrived
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 Enqueue = Callable[..., object]
 
 _HANDED_OUT_AT_ONCE = 5000
-_PARKED_SECONDS = 10
+_BACKLOG_SECONDS = 10
 # As many mails as strict mail servers take over one connection.
 BATCH = 20
 
@@ -132,19 +132,19 @@ def _abandoned(clock: dt.datetime) -> list[UUID]:
 
 
 def send_queued(*, delivery_ids: Sequence[UUID], enqueue: Enqueue) -> None:
-    """Try deliveries that came from the queue, and then what was parked and whose host has room again.
+    """Try deliveries that came from the queue, and then what waited for its host and finds room again.
 
     Where one takes long those behind it go on through the queue, each with a thread of its own. So does what is still
-    parked after ten seconds: a worker that stops waits for its tasks.
+    waiting after ten seconds: a worker that stops waits for its tasks.
     """
-    ends_at = time.monotonic() + _PARKED_SECONDS
+    ends_at = time.monotonic() + _BACKLOG_SECONDS
     for left in send_batch(delivery_ids=delivery_ids):
         enqueue(str(left))
-    while (parked := PARKED.take()) is not None:
+    while (waiting := BACKLOG.take()) is not None:
         if time.monotonic() >= ends_at:
-            enqueue(str(parked))
+            enqueue(str(waiting))
             return
-        send_batch(delivery_ids=[parked])
+        send_batch(delivery_ids=[waiting])
 
 
 def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[Attempt]:

@@ -28,7 +28,7 @@ from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
 from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import Notice, NoticeKind
-from notifications.services.parked import PARKED
+from notifications.services.host_backlog import BACKLOG
 from notifications.services.relevance import Facts, read_facts, why_irrelevant
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
@@ -81,7 +81,7 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
             try:
                 _try(delivery, facts, timezone.now())
             except HostBusyError as busy:
-                PARKED.put(busy.host, delivery.pk)
+                BACKLOG.put(busy.host, delivery.pk)
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery.pk)})
             ended = time.monotonic()

@@ -12,10 +12,10 @@ from people.dates import schedule
 from people.fields.cards import put_card
 from people.importing.candidates import Candidates
 from people.importing.card_groups import GroupPlan
+from people.importing.dry_run import DryRun
 from people.importing.known import Item, Known
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
-from people.importing.rehearsal import Rehearsal
 from people.models import ImportantDate, Person
 from people.photos.files import delete_files, name_photo, photo_hash
 from people.services.person_writer import PersonWriter
@@ -29,7 +29,7 @@ PLAN_LIMIT = "plan_limit"
 class Batch:
     """Cards against people. `seen` are the UIDs that cards of earlier batches had.
 
-    `log` notes what is written, for its undoing; with a `rehearsal` nothing is.
+    `log` notes what is written, for its undoing; with a `dry_run` nothing is.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class Batch:
         now: dt.datetime,
         *,
         log: ImportLog | None = None,
-        rehearsal: Rehearsal | None = None,
+        dry_run: DryRun | None = None,
     ) -> None:
         self.owner, self.items, self.now = owner, items, now
-        self.log, self.rehearsal = log, rehearsal
+        self.log, self.dry_run = log, dry_run
         self.outcomes: list[Outcome] = []
-        self.people = Candidates(owner, seen, rehearsal)
-        self.groups = GroupPlan(owner, rehearsal.group_keys if rehearsal else ())
+        self.people = Candidates(owner, seen, dry_run)
+        self.groups = GroupPlan(owner, dry_run.group_keys if dry_run else ())
 
     def plan(self) -> None:
         """Find the person of each card, and what the card adds to it."""
@@ -60,10 +60,10 @@ class Batch:
             if left is not None:
                 left -= outcome.status == IMPORTED
             self.outcomes.append(outcome)
-        if self.rehearsal:
-            self.rehearsal.note(self.changed)
+        if self.dry_run:
+            self.dry_run.note(self.changed)
             new = (key for key, group in self.groups.groups.items() if group._state.adding)
-            self.rehearsal.group_keys.update(new)
+            self.dry_run.group_keys.update(new)
 
     def _room(self) -> int | None:
         """How many people the plan still allows; None without a limit."""
@@ -71,7 +71,7 @@ class Batch:
         if limit is None:
             return None
         there = Person.objects.owned_by(self.owner).active().count()
-        return limit - there - (self.rehearsal.added if self.rehearsal else 0)
+        return limit - there - (self.dry_run.added if self.dry_run else 0)
 
     def _allow_reminders(self) -> None:
         """Switch off the contact reminders for which the plan has no room."""
@@ -79,7 +79,7 @@ class Batch:
         limit = self.owner.plan_limit("reminders") if reminding else None
         if limit is None:
             return
-        there = count_reminders(self.owner) + (self.rehearsal.reminders if self.rehearsal else 0)
+        there = count_reminders(self.owner) + (self.dry_run.reminders if self.dry_run else 0)
         for item in reminding[max(0, limit - there) :]:
             item.columns = {**item.columns, "contact_reminder_enabled": False}
             item.reasons.append(f"your plan allows {limit} reminders: its contact reminder is off")
@@ -115,8 +115,8 @@ class Batch:
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)
             self.people.add(Known(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns))
-            return item.outcome(IMPORTED, None if self.rehearsal else person.pk)
-        person_id = None if self.rehearsal and known.is_new else known.person.pk
+            return item.outcome(IMPORTED, None if self.dry_run else person.pk)
+        person_id = None if self.dry_run and known.is_new else known.person.pk
         before = (known.card, known.picture)
         known.card = known.merged_with(item.card, overwrite=is_same) or known.card
         if known.card != before[0]:

@@ -9,8 +9,8 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.api.json import parse_id
 from people.fields.cards import card_of
+from people.importing.dry_run import DryRun
 from people.importing.known import ContactKey, Item, Known, contact_keys, name_key, place_of, uid_spellings
-from people.importing.rehearsal import Rehearsal
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 
@@ -22,8 +22,8 @@ _MAX_CANDIDATES = 500
 class Candidates:
     """Those of one batch. `seen` are the UIDs that cards of earlier batches had, `met` those of this one."""
 
-    def __init__(self, owner: User, seen: Collection[str], rehearsal: Rehearsal | None) -> None:
-        self.owner, self.seen, self.rehearsal = owner, seen, rehearsal
+    def __init__(self, owner: User, seen: Collection[str], dry_run: DryRun | None) -> None:
+        self.owner, self.seen, self.dry_run = owner, seen, dry_run
         self.met: set[str] = set()
         self.known: list[Known] = []
         self._by_uid: dict[str, list[Known]] = defaultdict(list)
@@ -32,16 +32,16 @@ class Candidates:
     def load(self, items: Collection[Item]) -> None:
         """Read whom these cards may mean; in a dry run also whom earlier batches would have written."""
         people = self._stored(items)
-        rehearsed = self.rehearsal.find(items) if self.rehearsal else {}
-        if self.rehearsal:
-            changed = Person.objects.owned_by(self.owner).active().in_bulk(rehearsed)
-            rehearsed = {key: known for key, known in rehearsed.items() if known.is_new or key in changed}
+        planned = self.dry_run.find(items) if self.dry_run else {}
+        if self.dry_run:
+            changed = Person.objects.owned_by(self.owner).active().in_bulk(planned)
+            planned = {key: known for key, known in planned.items() if known.is_new or key in changed}
             for key, person in changed.items():
-                rehearsed[key].person = person
-            people = {key: person for key, person in people.items() if key not in self.rehearsal.people}
+                planned[key].person = person
+            people = {key: person for key, person in people.items() if key not in self.dry_run.people}
         for known in self._with_cards(people):
             self.add(known)
-        for known in rehearsed.values():
+        for known in planned.values():
             self.add(known)
 
     def add(self, known: Known) -> None:

@@ -7,17 +7,17 @@ from people.models import Group, Membership, Person
 from people.models.group import group_key
 from people.palette import pick_color
 from people.vcard import Card
-from people.vcard.kept_lines import without_categories
+from people.vcard.line_merge import without_categories
 
 
 class GroupPlan:
     """The groups that the cards of one batch name. New ones are made when somebody belongs to them, not before.
 
-    `rehearsed` are the keys of those that earlier batches of a dry run would have made.
+    `planned` are the keys of those that earlier batches of a dry run would have made.
     """
 
-    def __init__(self, owner: User, rehearsed: Collection[str] = ()) -> None:
-        self.owner, self.rehearsed = owner, rehearsed
+    def __init__(self, owner: User, planned: Collection[str] = ()) -> None:
+        self.owner, self.planned = owner, planned
         self.groups: dict[str, Group] = {}
         self.left: int | None = None
 
@@ -26,7 +26,7 @@ class GroupPlan:
         rows = active.filter(name_key__in={group_key(name) for name in names})
         self.groups = {group.name_key: group for group in rows}
         limit = self.owner.plan_limit("groups")
-        self.left = None if limit is None else limit - active.count() - len(self.rehearsed)
+        self.left = None if limit is None else limit - active.count() - len(self.planned)
 
     def allow(self, card: Card, reasons: list[str]) -> Card:
         """The card without the categories for which the plan has no more groups; `reasons` says which."""
@@ -67,7 +67,7 @@ class GroupPlan:
         key = group_key(name)
         if key in self.groups:
             return True
-        left = None if key in self.rehearsed else self.left
+        left = None if key in self.planned else self.left
         if left is not None and left <= 0:
             return False
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))

@@ -13,10 +13,10 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT
+from people.importing.dry_run import DryRun
 from people.importing.log import ImportLog
 from people.importing.receipts import SKIPPED, Outcome, receipt
-from people.importing.rehearsal import Rehearsal
-from people.importing.sequel import Sequel, beyond_bounds
+from people.importing.related_records import RelatedRecords, beyond_bounds
 from people.importing.sources.drafts import RecordResult
 from people.importing.sources.registry import open_source
 from people.importing.sources.sheets import Sheet
@@ -40,7 +40,7 @@ class FileImport:
     def __init__(self, *, owner: User, upload: Upload, now: dt.datetime, is_dry: bool = False) -> None:
         self.owner, self.now = owner, now
         self.source = open_source(owner=owner, upload=upload, now=now)
-        self.rehearsal = Rehearsal() if is_dry else None
+        self.dry_run = DryRun() if is_dry else None
         row = ContactImport(owner=owner, source=upload.source, file_name=_shown(upload.name), created_at=now)
         self.log = None if is_dry else ImportLog(row, owner, now)
         self.counts: Counter[str] = self.log.counts if self.log else Counter()
@@ -57,14 +57,12 @@ class FileImport:
 
         Of files that tell more than people, the outcomes come when all is written, since they tell of that, too.
         """
-        sequel = Sequel(self.owner, self.source, self.log, self.now) if self.log else None
-        types = sequel.make_types() if sequel else {}
+        related = RelatedRecords(self.owner, self.source, self.log, self.now) if self.log else None
+        types = related.make_types() if related else {}
         outcomes = self._counted(
-            import_cards(
-                owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, rehearsal=self.rehearsal
-            )
+            import_cards(owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, dry_run=self.dry_run)
         )
-        yield from self._with_sequel(list(outcomes), sequel, types) if self.keyed else outcomes
+        yield from self._with_related(list(outcomes), related, types) if self.keyed else outcomes
         # Of nothing, and of what the plan refused as a whole, there is no import to be listed.
         if self.refused < self.counts.total():
             self._finish()
@@ -87,16 +85,18 @@ class FileImport:
             kind = types.get(result.to_user) if result.to_user else None
             yield replace(result, columns={**result.columns, "relationship_to_user_id": kind}) if kind else result
 
-    def _with_sequel(self, outcomes: list[Outcome], sequel: Sequel | None, types: Mapping[str, UUID]) -> list[Outcome]:
+    def _with_related(
+        self, outcomes: list[Outcome], related: RelatedRecords | None, types: Mapping[str, UUID]
+    ) -> list[Outcome]:
         told: dict[str, list[str]] = {}
-        if sequel:
+        if related:
             people = {
                 self.keys[outcome.index]: outcome.person_id
                 for outcome in outcomes
                 if outcome.person_id and outcome.index in self.keys
             }
-            sequel.write(people, types)
-            told = sequel.told
+            related.write(people, types)
+            told = related.told
         whole = [_telling(outcome, told.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
         leftovers = [*self.source.leftovers(), *beyond_bounds(self.source)]
         rest = [Outcome(len(whole) + place, name, SKIPPED, reason=said) for place, (name, said) in enumerate(leftovers)]

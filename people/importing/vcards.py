@@ -18,10 +18,10 @@ from contacts_project.kernel.storage import StorageAwayError
 from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT, Batch
 from people.importing.card_groups import GroupPlan
+from people.importing.dry_run import DryRun
 from people.importing.known import Item, Picture, uid_spellings
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
-from people.importing.rehearsal import Rehearsal
 from people.models import Person
 from people.photos.files import content_hash, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
@@ -43,14 +43,14 @@ def import_cards(
     cards: Iterable[CardResult],
     now: dt.datetime,
     log: ImportLog | None = None,
-    rehearsal: Rehearsal | None = None,
+    dry_run: DryRun | None = None,
 ) -> Iterator[Outcome]:
     """Yield what became of each card as the batches finish; the outcomes of group cards come last.
 
     Parsing and photos are done outside of transactions. A batch that the database refuses is tried card by card.
-    `log` notes what is written; with a `rehearsal` nothing is, and the outcomes say what would be.
+    `log` notes what is written; with a `dry_run` nothing is, and the outcomes say what would be.
     """
-    session = _Session(owner, now, log, rehearsal)
+    session = _Session(owner, now, log, dry_run)
     batch: list[Item] = []
     for result in cards:
         item = session.read(result)
@@ -72,9 +72,9 @@ def import_cards(
 class _Session:
     """One file."""
 
-    def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, rehearsal: Rehearsal | None) -> None:
+    def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, dry_run: DryRun | None) -> None:
         self.owner, self.now = owner, now
-        self.log, self.rehearsal = log, rehearsal
+        self.log, self.dry_run = log, dry_run
         self.seen: set[str] = set()
         self.is_undone = False
         self.pictures = _Pictures()
@@ -114,7 +114,7 @@ class _Session:
 
     def _store(self, items: list[Item]) -> list[Outcome]:
         for item in items:
-            if item.picture and self.rehearsal is None:
+            if item.picture and self.dry_run is None:
                 # Before the account is locked: writing may wait for the disk, or for a store elsewhere.
                 try:
                     upload_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
@@ -122,8 +122,8 @@ class _Session:
                     item.picture = None
                     item.reasons.append("its photo was left out: the store of photos is away")
         fresh = [replace(item, reasons=list(item.reasons)) for item in items]
-        batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, rehearsal=self.rehearsal)
-        if self.rehearsal is None:
+        batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run)
+        if self.dry_run is None:
             self._write(batch)
         else:
             batch.plan()

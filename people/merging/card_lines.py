@@ -8,7 +8,7 @@ from people.merging.entries import same_entries
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.vcard import KeptLine
-from people.vcard.kept_lines import missing_lines
+from people.vcard.line_merge import missing_lines
 
 Line = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from contacts_project.kernel.ownership.second_look import still_broken
+from contacts_project.kernel.ownership.recheck import still_broken
 from contacts_project.kernel.storage import ASIDE, StorageAwayError
 from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo

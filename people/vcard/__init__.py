@@ -6,7 +6,7 @@ How and why: docs/vcard.md.
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
 from people.vcard.files import decode_card, read_cards
-from people.vcard.kept_lines import without_photo
+from people.vcard.line_merge import without_photo
 from people.vcard.parser import read_card
 from people.vcard.patcher import patch_card
 from people.vcard.versions import VERSIONS

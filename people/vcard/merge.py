@@ -11,7 +11,7 @@ from typing import Any
 from people import field_table
 from people.vcard.card import Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import parse_line
-from people.vcard.kept_lines import ENTRY_FIELDS, missing_lines
+from people.vcard.line_merge import ENTRY_FIELDS, missing_lines
 from people.vcard.versions import VERSIONS, canonical
 from people.vcard.writer import card_lines
 

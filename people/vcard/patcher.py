@@ -9,7 +9,7 @@ from people.entries import Key, match_entries
 from people.vcard.builder import LineBuilder
 from people.vcard.card import Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, fold, fold_old, parse_lines
-from people.vcard.kept_lines import ENTRY_FIELDS, entry_key
+from people.vcard.line_merge import ENTRY_FIELDS, entry_key
 from people.vcard.merge import same_key
 from people.vcard.parser import GENERATED, is_old, read_lines, with_agents_inline
 from people.vcard.revision import revise

@@ -18,7 +18,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound.hosts import HOST_CALLS, HostBusyError, HostCalls, host_call, limited_hosts
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch
-from notifications.services.parked import PARKED, Parked
+from notifications.services.host_backlog import BACKLOG, HostBacklog
 from notifications.services.sender import send_delivery
 from tests.builders import make_user
 from tests.loopback import Received, Recorder, Reply, recording_server
@@ -32,7 +32,7 @@ def _four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a worker."""
     monkeypatch.setattr(HOST_CALLS, "threads", 4)
     yield
-    while PARKED.take():
+    while BACKLOG.take():
         pass
 
 
@@ -117,15 +117,15 @@ def test_what_waits_too_long_for_its_second_is_given_back(settings: Any, monkeyp
         assert HOST_CALLS.has_room("one.example")
 
 
-def test_parked_deliveries_come_back_in_order_to_hosts_that_have_room(settings: Any) -> None:
+def test_waiting_deliveries_come_back_in_order_to_hosts_that_have_room(settings: Any) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
-    parked, numbers = Parked(), [UUID(int=number) for number in range(4)]
+    backlog, numbers = HostBacklog(), [UUID(int=number) for number in range(4)]
     for number in (2, 0, 1):
-        parked.put("busy.example", numbers[number])
-    parked.put("free.example", numbers[3])
+        backlog.put("busy.example", numbers[number])
+    backlog.put("free.example", numbers[3])
     with HOST_CALLS.call("busy.example"):
-        assert [parked.take(), parked.take()] == [numbers[3], None]
-    assert [parked.take() for _ in range(4)] == [*numbers[:3], None]
+        assert [backlog.take(), backlog.take()] == [numbers[3], None]
+    assert [backlog.take() for _ in range(4)] == [*numbers[:3], None]
 
 
 @pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from contacts_project.backup.container import BackupError
-from contacts_project.backup.restoring import restore, verify
+from contacts_project.backup.restorer import restore, verify
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.management.service_command import ServiceCommand
 

@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from accounts.models import User
-from contacts_project.backup import container, restoring
+from contacts_project.backup import container, restorer
 from contacts_project.backup.container import Frame
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.ownership.tombstones import Tombstone
@@ -124,13 +124,13 @@ def test_one_account_is_enough_to_be_refused(path: Path, elsewhere: Path) -> Non
 
 
 def test_who_registers_meanwhile_is_not_lost(path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = restoring._store_photos
+    real = restorer._store_photos
 
     def store(*args: Any) -> None:
         real(*args)
         make_user("somebody@example.org")
 
-    monkeypatch.setattr(restoring, "_store_photos", store)
+    monkeypatch.setattr(restorer, "_store_photos", store)
     with pytest.raises(CommandError, match="not empty"):
         restore(path)
     assert list(User.objects.values_list("email", flat=True)) == ["somebody@example.org"]

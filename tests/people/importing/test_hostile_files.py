@@ -95,7 +95,7 @@ def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
 
 def test_what_a_file_brings_beside_people_is_bounded(api: Client, monkeypatch: Any) -> None:
     for name in ("MAX_TYPES", "MAX_MEETINGS", "MAX_TIES"):
-        monkeypatch.setattr(f"people.importing.sequel.{name}", 1)
+        monkeypatch.setattr(f"people.importing.related_records.{name}", 1)
     ties = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]
     people = [{"id": "a", "name": "Ada", "relationships": ties}, {"id": "b", "name": "Bob"}]
     entries = [{"date": f"2020-01-0{day}", "title": "A day", "peopleIds": ["a"]} for day in (1, 2, 3)]

@@ -85,8 +85,8 @@ def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
     assert (day["type"], day["date"], day["yearUnknown"]) == ("BIRTHDAY", "1604-12-10T00:00:00.000Z", True)
     assert {group["name"] for group in person["groups"]} == {"Maths", "Friends"}
     assert (person["uid"], person["notes"]) == ("ada", "First")
-    unheld = [line for line in Person.unscoped.get().card_lines if "fields" not in line]
-    assert unheld == [{"line": "X-UNKNOWN;A=b:kept\\, as it is"}]
+    unmapped = [line for line in Person.unscoped.get().card_lines if "fields" not in line]
+    assert unmapped == [{"line": "X-UNKNOWN;A=b:kept\\, as it is"}]
     assert api.get(f"/api/photos/{person['id']}")["Content-Type"] == "image/jpeg"
     assert api.ok("GET", "/api/people/search?q=lovelace")["people"][0]["id"] == person["id"]
     assert LookupKey.objects.filter(kind=LookupKey.EMAIL, key="ada@example.org").exists()

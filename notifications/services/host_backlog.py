@@ -7,7 +7,7 @@ from uuid import UUID
 from contacts_project.kernel.outbound.hosts import HOST_CALLS
 
 
-class Parked:
+class HostBacklog:
     """Ids of deliveries by host, in the order in which they were planned.
 
     Only in memory: their rows are due, and handed out again two leases later, should this process forget them.
@@ -33,4 +33,4 @@ class Parked:
             return delivery_id
 
 
-PARKED = Parked()
+BACKLOG = HostBacklog()

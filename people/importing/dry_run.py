@@ -18,7 +18,7 @@ from people.models.person import uid_of
 _MAX_AT_A_PLACE = 100
 
 
-class Rehearsal:
+class DryRun:
     """`people` are packed, by id; `added` of them are new, and `reminders` of these have a contact reminder.
 
     `group_keys` are those of groups that would be made.

@@ -39,7 +39,7 @@ MAX_TYPES, MAX_MEETINGS, MAX_TIES = 200, 50_000, 50_000
 _NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
 
 
-class Sequel:
+class RelatedRecords:
     """Of one file. `people` are the ids by key; `told` gathers by key what to say of it."""
 
     def __init__(self, owner: User, source: Source, log: ImportLog, now: dt.datetime) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 from people.models import Person
 from people.vcard import Card, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
-from people.vcard.kept_lines import bare_text, missing_lines
+from people.vcard.line_merge import bare_text, missing_lines
 from people.vcard.readers import is_read, labels_of
 from people.vcard.revision.state import COMPANIONS
 
 Line = Mapping[str, Any]
 
 
-def with_unheld_lines(person: Person, card: Card) -> list[Line] | None:
+def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     """The card lines of `person` with those that no field holds as in `card`; None where they say the same.
 
     What stays, stays where it stood; what is new comes at the end, in item groups of its own.
