@@ -11,13 +11,15 @@ import subprocess
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
+
+from dulwich.repo import Repo
 
 from tests.loopback import closed_port
 
@@ -26,15 +28,21 @@ _MAKE_BOOK = (
     '<?xml version="1.0" encoding="utf-8"?><mkcol xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><set><prop>'
     "<resourcetype><collection/><C:addressbook/></resourcetype><displayname>{name}</displayname></prop></set></mkcol>"
 )
+# `python -m` with nothing waiting for the disk: what they write goes with the tests.
+_RUN_MODULE = (
+    "import os, runpy, sys; os.fsync = lambda file: None; runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+)
 
 
 @dataclass(frozen=True)
 class DavServer:
-    """A server that runs. `homes` is where books are made, `{user}` in it the user's name."""
+    """A server that runs. `homes` is where books are made, `{user}` in it the user's name; `files` is the folder on
+    disk of what it serves, where that is known."""
 
     name: str
     port: int
     homes: str
+    files: Path | None = None
 
     @property
     def url(self) -> str:
@@ -51,6 +59,21 @@ class DavServer:
         """Store a card, as another client would."""
         status, body = self.call("PUT", path, user, text, "text/vcard; charset=utf-8")
         assert status in {200, 201, 204}, (status, body)
+
+    def fill(self, user: str, book: str, cards: Mapping[str, str]) -> None:
+        """Store many cards by their names, on disk where that can be: a request each is a commit each in Xandikos."""
+        if self.files is None:
+            for name, text in cards.items():
+                self.put(user, book + name, text)
+            return
+        folder = self.files / book.strip("/")
+        for name, text in cards.items():
+            (folder / name).write_bytes(text.encode())
+        if self.name == "xandikos":
+            with Repo(str(folder)) as repository:
+                tree = repository.get_worktree()
+                tree.stage(list(cards))
+                tree.commit(message=b"Cards", sign=False)
 
     def get(self, user: str, path: str) -> bytes:
         status, body = self.call("GET", path, user)
@@ -101,24 +124,30 @@ def radicale(folder: Path) -> Iterator[DavServer]:
         "logging-level": "error",
     }
     arguments = [f"--{name}={value}" for name, value in options.items()]
-    with _running([sys.executable, "-m", "radicale", "--config", "", *arguments], port, folder):
-        yield DavServer("radicale", port, "/{user}/")
+    with _running(["radicale", "--config", "", *arguments], port, folder):
+        yield DavServer("radicale", port, "/{user}/", folder / "collection-root")
 
 
 @contextmanager
 def xandikos(folder: Path) -> Iterator[DavServer]:
     """One user, who is not asked for a password."""
     port = closed_port()
-    command = [sys.executable, "-m", "xandikos", "serve", "-d", str(folder / "data"), "--defaults"]
+    command = ["xandikos", "serve", "-d", str(folder / "data"), "--defaults"]
     options = ["-l", "127.0.0.1", "-p", str(port), "--state-dir", str(folder / "state"), "--no-detect-systemd"]
     with _running([*command, *options], port, folder):
-        yield DavServer("xandikos", port, "/user/contacts/")
+        yield DavServer("xandikos", port, "/user/contacts/", folder / "data")
 
 
 @contextmanager
 def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
     log = (folder / "server.log").open("wb")
-    process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env={**os.environ, "HOME": str(folder)})
+    process = subprocess.Popen(
+        [sys.executable, "-c", _RUN_MODULE, *command],
+        cwd=folder,
+        stdout=log,
+        stderr=log,
+        env={**os.environ, "HOME": str(folder)},
+    )
     try:
         _wait_for(port, process, folder)
         yield

@@ -20,9 +20,8 @@ GROUP = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
 def book(server: DavServer, proxy: Proxy, alice: User) -> str:
     """A book of 55 people and a group, connected; its path."""
     path = server.make_book(USER)
-    for number in range(55):
-        server.put(USER, f"{path}{number}.vcf", card(f"uid-{number}", f"Ädä {number}", "X-CUSTOM;A=b:c\\,d"))
-    server.put(USER, f"{path}group.vcf", GROUP)
+    people = [card(f"uid-{number}", f"Ädä {number}", "X-CUSTOM;A=b:c\\,d") for number in range(55)]
+    server.fill(USER, path, {f"{number}.vcf": text for number, text in enumerate(people)} | {"group.vcf": GROUP})
     url = proxy.url.rstrip("/")
     make_connection(alice, server_url=f"{url}/", username=USER, password=PASSWORD, book_url=f"{url}{path}")
     return path

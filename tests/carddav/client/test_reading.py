@@ -40,8 +40,8 @@ from tests.carddav.servers import PASSWORD
 
 
 def fill(real: RealBook, number: int) -> None:
-    for index in range(number):
-        real.put(f"{index}.vcf", card(f"uid-{index}", f"Ada {index}"))
+    cards = {f"{index}.vcf": card(f"uid-{index}", f"Ada {index}") for index in range(number)}
+    real.server.fill(USER, real.path, cards)
 
 
 def texts(real: RealBook, hrefs: list[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from carddav.models import Mapping, Run
 from carddav.services import runs
 from people.models import Person
 from tests.carddav.builders import make_connection
-from tests.carddav.conftest import USER
+from tests.carddav.conftest import USER, card
 from tests.carddav.proxy import Proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client, client_of
@@ -37,6 +37,11 @@ class ServerSyncedAccount:
     def put(self, name: str, text: str) -> None:
         """Somebody else writes a card."""
         self.server.put(USER, f"{self.path}{name}", text)
+
+    def fill(self, number: int, *lines: str) -> None:
+        """So many cards of somebody else: P0, P1 and so on."""
+        cards = {f"{index}.vcf": card(f"uid-{index}", f"P{index}", *lines) for index in range(number)}
+        self.server.fill(USER, self.path, cards)
 
     def text(self, name: str) -> str:
         return self.server.get(USER, f"{self.path}{name}").decode()

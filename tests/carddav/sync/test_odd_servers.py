@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from carddav.models import Connection
 from people.models import Person
-from tests.carddav.conftest import card
+from tests.carddav.conftest import USER, card
 from tests.carddav.faults import (
     change_header,
     compress,
@@ -68,8 +68,8 @@ def weaken() -> Fault:
 def test_both_sides_agree_and_it_is_quiet(synced: ServerSyncedAccount, oddities: list[Callable[[], Fault]]) -> None:
     for oddity in oddities:
         synced.proxy.add(oddity())
-    for number in range(8):
-        synced.put(f"card-{number}.vcf", card(str(number), f"P{number}", "X-KEPT:1"))
+    cards = {f"card-{number}.vcf": card(str(number), f"P{number}", "X-KEPT:1") for number in range(8)}
+    synced.server.fill(USER, synced.path, cards)
     assert counts(synced.sync()) == {"imported": 8}
     synced.quiet()
     synced.edit(synced.person("P1"), notes="mine")

@@ -37,10 +37,9 @@ def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:
 
 
 def test_first_import_within_its_bound_then_one_request(synced: ServerSyncedAccount) -> None:
-    for number in range(120):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}", "TEL;TYPE=HOME:1"))
+    synced.fill(101, "TEL;TYPE=HOME:1")
     run = synced.sync()
-    assert (run.code, run.error_messages, counts(run)) == ("", [], {"imported": 120})
+    assert (run.code, run.error_messages, counts(run)) == ("", [], {"imported": 101})
     assert synced.proxy.count() <= 7 + 3, synced.proxy.log()
     assert counts(synced.sync()) == {}
     assert synced.proxy.count() == 1
@@ -143,8 +142,7 @@ def test_keep_local_keep_remote_merged(synced: ServerSyncedAccount, body: dict, 
 
 
 def test_deleted_locally_with_the_flag(synced: ServerSyncedAccount) -> None:
-    for number in range(3):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    synced.fill(3)
     synced.sync()
     synced.api.ok("DELETE", f"/api/people/{synced.person('P1').pk}", {"deleteFromCardDav": True})
     assert counts(synced.sync()) == {"updated_remotely": 1}
@@ -182,8 +180,7 @@ def test_deleted_locally_without_the_flag(synced: ServerSyncedAccount) -> None:
 
 
 def test_one_of_twenty_deleted_remotely_and_restored(synced: ServerSyncedAccount) -> None:
-    for number in range(20):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    synced.fill(20)
     synced.sync()
     synced.remove("7.vcf")
     assert counts(synced.sync()) == {"updated_locally": 1}
@@ -196,8 +193,7 @@ def test_one_of_twenty_deleted_remotely_and_restored(synced: ServerSyncedAccount
 
 
 def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
-    for number in range(3):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}", "TEL:1"))
+    synced.fill(3, "TEL:1")
     synced.sync()
     before = [synced.text(f"{number}.vcf") for number in range(3)]
     settings = {
@@ -286,8 +282,7 @@ def test_a_reply_that_is_lost_doubles_nothing(synced: ServerSyncedAccount, fault
 
 
 def test_half_of_a_listing_is_hidden(synced: ServerSyncedAccount) -> None:
-    for number in range(20):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    synced.fill(20)
     synced.sync()
     type(synced.connection).objects.owned_by(synced.owner).update(last_reconcile_at=None)
     synced.proxy.add(hide_half(when=reports("sync-collection")))
@@ -309,8 +304,7 @@ def test_hrefs_renamed_on_create(synced: ServerSyncedAccount) -> None:
 
 @pytest.mark.parametrize("status", [403, 409, 412])
 def test_a_refused_token(synced: ServerSyncedAccount, status: int) -> None:
-    for number in range(10):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}"))
+    synced.fill(10)
     synced.sync()
     synced.remove("3.vcf")
     synced.proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection"), times=1))
