@@ -34,10 +34,11 @@ def image_instruction(name: str) -> str:
     return str(re.findall(rf"^{name} (.*)$", lines, re.MULTILINE)[-1])
 
 
-def copy_of_the_image(folder: Path, source: Path = ROOT) -> Path:
-    """What .dockerignore lets into the image, in a folder of its own."""
+def copy_of_the_image(folder: Path, source: Path = ROOT, *, is_compiled: bool = False) -> Path:
+    """What .dockerignore lets into the image, in a folder of its own; compiled it has what the image has made of it."""
     lines = (ROOT / ".dockerignore").read_text().splitlines()
-    left_out = shutil.ignore_patterns(*(line.removeprefix("**/") for line in lines if line.startswith("**/")))
+    names = {line.removeprefix("**/") for line in lines if line.startswith("**/")}
+    left_out = shutil.ignore_patterns(*(names - {"__pycache__"} if is_compiled else names))
     folder.mkdir(exist_ok=True)
     for line in lines:
         entry = source / line.removeprefix("!")
@@ -58,7 +59,7 @@ class Composition:
     running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.app = copy_of_the_image(self.folder / "app")
+        self.app = copy_of_the_image(self.folder / "app", is_compiled=True)
         text = re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", self._interpolated, (ROOT / "compose.yaml").read_text())
         self.services: dict[str, Any] = yaml.safe_load(text)["services"]
 
