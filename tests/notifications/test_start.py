@@ -53,7 +53,7 @@ def test_a_reminder_arrives_by_what_run_txt_installs(
     with ExitStack() as servers:
         environment = {"DATABASE_URL": database_url(), "EMAIL_URL": f"smtp://127.0.0.1:{settings.EMAIL_PORT}"}
         if connection.vendor == "postgresql":
-            environment["REDIS_URL"] = servers.enter_context(redis_server())
+            environment |= {"REDIS_URL": servers.enter_context(redis_server()), "WEB_WORKERS": "1"}
         instance = servers.enter_context(serving(tmp_path / "data", str(python), **environment))
         wait_for_mail(mailbox, instance)
         assert [message["Subject"] for message in mailbox.messages] == ["Day 0: Ada"]
