@@ -118,7 +118,7 @@ def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
 
 @pytest.mark.one_database
 def test_the_western_encoding_wins_where_the_first_lines_fit_others_as_well(api: Client) -> None:
-    rows = [f"Jörg;Müller {number}" for number in range(3000)]
+    rows = [f"Jörg;{'Müller ' * 12}{number}" for number in range(300)]  # more than the 16 KiB that are looked at
     data = "\n".join(["Vorname;Nachname", *rows, "Adèle;Besançon"]).encode("cp1252")
     assert send_form(api, "/api/import/csv/inspect", data).json()["encoding"] == "windows-1252"
     send(api, "csv", data)

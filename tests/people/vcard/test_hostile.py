@@ -15,7 +15,7 @@ from people.vcard import Card, CardResult, read_cards, write_card
 from tests.rounds import rounds
 
 MIB = 1024 * 1024
-SIZE = rounds(MIB)
+SIZE = rounds(MIB // 4)
 HEAD, TAIL = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n", b"END:VCARD\r\n"
 GOOD = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Good\r\nEND:VCARD\r\n"
 
@@ -65,8 +65,8 @@ def filled(unit: bytes, size: int, *, before: bytes = b"", after: bytes = b"\r\n
         pytest.param(filled(b"a." * 50, SIZE), id="groups"),
     ],
 )
-def test_megabytes_of_anything_are_read_in_linear_time(data: bytes) -> None:
-    with within(rounds(10)):
+def test_anything_repeated_is_read_in_linear_time(data: bytes) -> None:
+    with within(rounds(3)):
         results = read(data + GOOD)
     assert [result.name for result in results][-1] == "Good"
     assert len(results) == 2
@@ -80,13 +80,13 @@ def test_the_line_that_is_exponential_elsewhere() -> None:
 
 def test_a_card_of_many_lines_is_an_error_and_the_next_is_read() -> None:
     with within(rounds(10)):
-        bad, good = read(HEAD + b"X-A:1\r\n" * rounds(300_000) + TAIL + GOOD)
+        bad, good = read(HEAD + b"X-A:1\r\n" * rounds(100_000) + TAIL + GOOD)
     assert "more than 20,000 lines" in (bad.error or "")
     assert good.name == "Good"
 
 
 def test_many_begins_are_not_many_cards() -> None:
-    many = rounds(300_000)
+    many = rounds(100_000)
     with within(rounds(10)):
         results = read(b"BEGIN:VCARD\r\n" * many + b"FN:Deep\r\n" + b"END:VCARD\r\n" * many)
     assert [result.name for result in results] == ["Deep"]
@@ -94,8 +94,8 @@ def test_many_begins_are_not_many_cards() -> None:
 
 def test_agents_in_agents_end() -> None:
     with within(rounds(10)):
-        results = read(b"BEGIN:VCARD\r\nFN:A\r\nAGENT:\r\n" * rounds(20_000))
-    assert len(results) <= rounds(20_000)
+        results = read(b"BEGIN:VCARD\r\nFN:A\r\nAGENT:\r\n" * rounds(10_000))
+    assert len(results) <= rounds(10_000)
     assert all(result.name == "A" for result in results)
 
 
