@@ -27,7 +27,7 @@ from tests.client import Client, client_of
 from tests.concurrency import at_once, requests_at_once
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import committed_route_data, filled, route_data
+from tests.routes.test_routes import committed_route_data, each, filled, route_data
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
@@ -185,22 +185,36 @@ NOT_ATOMIC = {
 }
 
 
+def is_refused(route: Route) -> bool:
+    return route.is_open or route.session_only or route.own_credential or route.name in LEFT_OUT
+
+
+def sent(route: Route, route_data: RouteData) -> Any:
+    body = None if callable(route.body) else filled(route.body, route_data.ids)
+    return operation(route.method, route.path.format_map(route_data.ids), body)
+
+
 @pytest.mark.one_database
 @pytest.mark.parametrize("atomic", [False, True], ids=["each", "atomic"])
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@each([route for route in ROUTES if not is_refused(route)])
 def test_every_route(route: Route, route_data: RouteData, atomic: bool) -> None:
-    """Answers its status of the table, or is refused by a 400 of its own."""
-    body = None if callable(route.body) else filled(route.body, route_data.ids)
-    sent = operation(route.method, route.path.format_map(route_data.ids), body)
-    [result] = run(route_data.client, sent, atomic=atomic)
-    if route.path == "/api/docs":  # a page
-        assert result["status"] == 404
-        return
-    refused = route.is_open or route.session_only or route.own_credential or route.name in LEFT_OUT
-    if refused or (atomic and route.name in NOT_ATOMIC):
+    """Answers its status of the table."""
+    [result] = run(route_data.client, sent(route, route_data), atomic=atomic)
+    if atomic and route.name in NOT_ATOMIC:
         assert (result["status"], result["body"]["code"]) == (400, "not_in_batch")
     else:
         assert result["status"] == route.owner, result["body"]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("atomic", [False, True], ids=["each", "atomic"])
+def test_all_others_are_refused_each_by_a_400_of_its_own(route_data: RouteData, atomic: bool) -> None:
+    for route in filter(is_refused, ROUTES):
+        [result] = run(route_data.client, sent(route, route_data), atomic=atomic)
+        if route.path == "/api/docs":  # a page
+            assert result["status"] == 404
+        else:
+            assert (result["status"], result["body"]["code"]) == (400, "not_in_batch"), route.name
 
 
 def test_all_that_are_left_out_are_routes() -> None:
