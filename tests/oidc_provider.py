@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
@@ -17,6 +18,12 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 CLIENT_ID, CLIENT_SECRET = "contacts", "s3cret/with:signs"
+
+
+@cache
+def first_key() -> RSAKey:
+    """That of every provider until it takes a new one: making one takes longer than a sign-in."""
+    return RSAKey.generate_key(2048, parameters={"kid": "one"})
 
 
 @dataclass
@@ -30,7 +37,7 @@ class Provider:
     userinfo: dict[str, Any] = field(default_factory=dict)
     lies: dict[str, Any] = field(default_factory=dict)  # claims of the ID token, as they must not be
     auth_methods: list[str] = field(default_factory=lambda: ["client_secret_basic"])
-    key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, parameters={"kid": "one"}))
+    key: RSAKey = field(default_factory=first_key)
     signing_key: RSAKey | None = None
     token_answer: Any = None  # sent instead of tokens
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
