@@ -1,11 +1,14 @@
 """Everything out of one account and into another: complete, without loss, as often as one likes."""
 
 import base64
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from django.core.files.storage import default_storage
+from django.test import override_settings
 
 from accounts.models import User
 from accounts.transfer.ids import derived_id
@@ -45,10 +48,31 @@ def plain(document: dict[str, Any]) -> Any:
     return walk(document)
 
 
+@pytest.fixture(scope="module")
+def media_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("media")
+
+
+@pytest.fixture(scope="module")
+def committed(media_of_all: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[User]:
+    """An account with something of everything, committed once; each test rolls back what it does to it."""
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media_of_all):
+        owner = make_user("full@example.org", name="Alice")
+        fill(client_of(owner), owner)
+    yield owner
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media_of_all):
+        owner.delete()
+
+
 @pytest.fixture
-def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
-    """Alice's account with something of everything, made through the API."""
-    settings.MEDIA_ROOT = tmp_path
+def full(committed: User, media_of_all: Path, db: None, settings: Any) -> Client:
+    """The client of that account."""
+    settings.MEDIA_ROOT = media_of_all
+    return client_of(User.objects.get(pk=committed.pk))
+
+
+def fill(api: Client, owner: User) -> None:
+    """Through the API."""
     family = api.ok("POST", "/api/groups", {"name": "Family", "description": "kin", "color": "#112233"}, status=201)
     old = api.ok("POST", "/api/groups", {"name": "Old"}, status=201)["group"]["id"]
     size = {"name": "Size", "type": "SELECT", "options": ["S", "M"]}
@@ -99,11 +123,10 @@ def full(api: Client, alice: User, settings: Any, tmp_path: Any) -> Client:
     api.ok("PUT", "/api/user/timezone", {"timezone": "Europe/Oslo"})
     api.ok("PUT", "/api/user/quiet-hours", {"from": "22:00", "to": "07:00"})
     api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
-    api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": alice.email})
+    api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": owner.email})
     card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"
     response = api.generic("POST", "/api/vcard/upload", card, "text/vcard")
     assert response.status_code == 200, response.content
-    return api
 
 
 @pytest.fixture
@@ -200,7 +223,8 @@ def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) ->
     assert [person["name"] for person in other.ok("GET", "/api/people")["people"]] == ["Ada"]
 
 
-def test_no_secret_is_in_it(full: Client, alice: User) -> None:
+def test_no_secret_is_in_it(full: Client, committed: User) -> None:
+    alice = User.objects.get(pk=committed.pk)
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": "Correct-Horse-7"})
     text = orjson.dumps(exported(full)).decode()
     alice.refresh_from_db()
@@ -301,7 +325,7 @@ def test_a_type_without_inverse_gets_the_one_that_comes_in(full: Client, other: 
     check_invariants(User.objects.get(email="other@example.org"))
 
 
-def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, alice: User) -> None:
+def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, committed: User) -> None:
     document = exported(full)
     for person in full.ok("GET", "/api/people")["people"]:
         full.ok("DELETE", f"/api/people/{person['id']}")
@@ -311,7 +335,7 @@ def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, alice: Use
     full.ok("POST", "/api/user/import", document)
     names = {row["name"] for row in full.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     assert names == {"PARENT", "CHILD", "FRIEND"}
-    check_invariants(alice)
+    check_invariants(committed)
 
 
 def test_export_reads_in_a_number_of_queries_that_does_not_grow(
@@ -321,7 +345,7 @@ def test_export_reads_in_a_number_of_queries_that_does_not_grow(
     from django.test.utils import CaptureQueriesContext
 
     counts = []
-    for number in (1, 49):
+    for number in (1, 9):
         for index in range(number):
             api.ok("POST", "/api/people", {"name": f"P{index}"}, status=201)
         with CaptureQueriesContext(connection) as queries:
@@ -376,9 +400,9 @@ def test_impossible_times_are_told_or_bounded(other: Client, moment: Any) -> Non
     assert all("1970" <= text < "2100" for text in created)
 
 
-@pytest.mark.parametrize("record", [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}])
 @pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
-def test_nonsense_is_told(other: Client, section: str, record: Any) -> None:
-    document = {"format": "contact-network", "version": 1, section: [record]}
-    receipt = other.ok("POST", "/api/user/import", document)
-    assert (receipt["success"], receipt["errors"], receipt["imported"]) == (False, 1, 0)
+def test_nonsense_is_told(other: Client, section: str) -> None:
+    for record in (None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}):
+        document = {"format": "contact-network", "version": 1, section: [record]}
+        receipt = other.ok("POST", "/api/user/import", document)
+        assert (receipt["success"], receipt["errors"], receipt["imported"]) == (False, 1, 0), record
