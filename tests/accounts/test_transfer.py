@@ -402,7 +402,8 @@ def test_impossible_times_are_told_or_bounded(other: Client, moment: Any) -> Non
 
 @pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
 def test_nonsense_is_told(other: Client, section: str) -> None:
-    for record in (None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}):
+    nonsense: list[Any] = [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}]
+    for record in nonsense:
         document = {"format": "contact-network", "version": 1, section: [record]}
         receipt = other.ok("POST", "/api/user/import", document)
         assert (receipt["success"], receipt["errors"], receipt["imported"]) == (False, 1, 0), record

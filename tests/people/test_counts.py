@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
@@ -37,6 +38,22 @@ def test_deleting_people_takes_what_hangs_on_them_off_the_counts(api: Client, al
     assert wrong_counts(alice.pk) == []
     assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 1
     assert counts_by_key(alice.pk, DAYS) == {"1210": 1}
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has triggers for single rows alone")
+def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
+    group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
+    people = [make_person(alice, name=f"Person {number}") for number in range(20)]
+    Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[:10])
+    raised = "SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'people_accountcount'"
+    with connection.cursor() as cursor:
+        cursor.execute(raised)
+        (before,) = cursor.fetchone()
+        Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[10:])
+        cursor.execute(raised)
+        assert cursor.fetchone() == (before + 1,)
+    assert counts_by_id(alice.pk, "members") == {group.pk: 20}
+    assert wrong_counts(alice.pk) == []
 
 
 def test_a_deleted_account_leaves_no_counts(alice: User) -> None:

@@ -27,9 +27,9 @@ class Installable(Protocol):
 class Trigger:
     """`body`, SQL statements over OLD and NEW, runs for each row of `event`: INSERT, DELETE or UPDATE OF columns.
 
-    After it, or `before` it; only where `when` holds, or one of the columns `changed` gets another
-    value. `writes` is the table
-    that it writes to.
+    After it, or `before` it; only where `when` holds, or one of the columns `changed` gets another value. `writes` is
+    the table that it writes to. `of_all` does for all rows of an INSERT, the table `added`, what `body` does for one:
+    it is what PostgreSQL runs, once a statement.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Trigger:
     when: str = ""
     before: bool = False
     writes: str = ""
+    of_all: str = ""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -57,13 +58,14 @@ class Trigger:
         condition = self.when or " OR ".join(f"OLD.{column} {differ} NEW.{column}" for column in self.changed)
         when = f"WHEN ({condition}) " if condition else ""
         if vendor == "postgresql":
+            runs = "REFERENCING NEW TABLE AS added FOR EACH STATEMENT " if self.of_all else f"FOR EACH ROW {when}"
             yield (
                 f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger AS $$ "
-                f"BEGIN {self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
+                f"BEGIN {self.of_all or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
             )
             yield (
                 f'CREATE TRIGGER "{self.name}" {moment} {self.event} ON "{self.table}" '
-                f"FOR EACH ROW {when}EXECUTE FUNCTION {self.name}()"
+                f"{runs}EXECUTE FUNCTION {self.name}()"
             )
             return
         yield f'CREATE TRIGGER "{self.name}" {moment} {self.event} ON "{self.table}" {when}BEGIN {self.body}; END'
