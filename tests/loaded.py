@@ -15,6 +15,7 @@ if not apps.ready:  # as in a test that names one of these functions
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from contacts_project.celery import app
 
@@ -25,10 +26,10 @@ def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
     app.worker_main(["--quiet", "worker", *options])
 
 
-def run_command(log: Path, environment: Mapping[str, str], name: str) -> None:
+def run_command(log: Path, environment: Mapping[str, str], name: str, *options: str) -> None:
     """Be `manage.py NAME`."""
     _begin(log, environment)
-    call_command(name)
+    call_command(name, *options)
 
 
 def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:
@@ -46,4 +47,6 @@ def _begin(log: Path, environment: Mapping[str, str]) -> None:
     fresh = importlib.reload(importlib.import_module("contacts_project.settings"))
     for name in filter(str.isupper, vars(fresh)):
         setattr(settings, name, getattr(fresh, name))
+    connections.settings = connections.configure_settings(settings.DATABASES)
+    del connections[DEFAULT_DB_ALIAS]  # was never opened; the next one is made by these settings
     gc.enable()  # as after a start

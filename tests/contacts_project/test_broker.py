@@ -130,6 +130,9 @@ class Workers:
     def start(self) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "tests.contacts_project.broker_app", "worker"]
         environment = {**os.environ, "BROKER_FILE": str(self.file), "DONE_FILE": str(self.done)}
+        environment.pop(
+            "DJANGO_SETTINGS_MODULE", None
+        )  # else Celery loads the service, of which these tasks need nothing
         with self.log.open("a") as log:
             worker = subprocess.Popen(
                 [*command, *WORKER_ARGUMENTS, "--concurrency=4"], env=environment, stdout=log, stderr=log
