@@ -5,22 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from carddav.sync.fields import Fields, card_with
-from people.vcard import Card, patch_card, read_card, write_card
-
-
-def patched_text(
-    raw: str,
-    target: Fields,
-    changed: set[str],
-    *,
-    photo: bytes | None,
-    full_name: str | None,
-    revised: str | None = None,
-) -> str:
-    """`raw` saying what `target` does in the `changed` fields; no other line changes. Raises VCardError."""
-    said, _ = read_card(raw)
-    return patch_card(raw, card_with(said, target, changed, photo), full_name=full_name, revised=revised)
+from people.vcard import Card, write_card
 
 
 def new_text(card: Card, *, photo: bytes | None, full_name: str, revised: str | None = None) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from carddav.models import Mapping, MappingStatus
-from carddav.sync.cards import new_text, patched_text, text_hash
+from carddav.sync.cards import new_text, text_hash
 from carddav.sync.contacts import plan_merge
 from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY, Fields, changed_fields, remote_fields
+from carddav.sync.fields import EMPTY, Fields, card_with, changed_fields, remote_fields
 from carddav.sync.people import LocalSide
 from carddav.sync.pictures import Picture
-from people.vcard import read_card
+from people.vcard import patch_card, read_card
 
 
 class NeedsMergeError(Exception):
@@ -43,7 +43,8 @@ def draft_of(
             return new_text(side.card, photo=picture, full_name=full_name, revised=revised)
 
         return Draft(whole, text_hash(whole()), base_local)
-    remote = remote_fields(read_card(mapping.remote_raw)[0])
+    said, _ = read_card(mapping.remote_raw)
+    remote = remote_fields(said)
     merge_plan = plan_merge(mapping, side, remote, Picture(remote["photo"]), form)
     if merge_plan.changed:
         raise NeedsMergeError
@@ -55,7 +56,8 @@ def draft_of(
 
     def patched(revised: str | None = None) -> str:
         new_name = full_name if merge_plan.is_renamed else None
-        return patched_text(mapping.remote_raw, target, changed, photo=photo, full_name=new_name, revised=revised)
+        card = card_with(said, target, changed, photo)
+        return patch_card(mapping.remote_raw, card, full_name=new_name, revised=revised)
 
     plain = patched() if changed or merge_plan.is_renamed else mapping.remote_raw
     if plain != mapping.remote_raw:

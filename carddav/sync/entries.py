@@ -106,6 +106,8 @@ def merge_entries(
     kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> MergedEntries:
     """Each side keeps its own order; what comes from the other side stands at the end."""
+    if local == base_local and remote == base_remote:  # as most lists are, whatever the two say
+        return MergedEntries([*local], [*remote], [*base_local], [*base_remote])
     all_versions = _pair_versions(kind, base_local, local, base_remote, remote)
     outcomes = [(versions, _merge_versions(versions)) for versions in all_versions]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))

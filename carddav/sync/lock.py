@@ -13,6 +13,7 @@ from django.db import connection as database
 from django.utils import timezone
 
 from carddav.models import Connection
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +21,15 @@ LEASE = dt.timedelta(seconds=120)
 HEARTBEAT_SECONDS = 30.0
 #: Nothing of a run takes longer than this: it is ten minutes for a request, four tries, and four more after a 412.
 _LONGEST_STEP_SECONDS = 2 * 3600.0
+# SQLite took the write lock with BEGIN IMMEDIATE and leaves FOR UPDATE out.
+_HELD = CompiledQuery(
+    lambda owner_id, connection_id, claim: (
+        Connection.objects.owned_by(owner_id)
+        .filter(pk=connection_id, claim=claim)
+        .select_for_update(no_key=True)
+        .values_list("pk")
+    )
+)
 
 
 class LockLostError(Exception):
@@ -49,7 +59,7 @@ class Lock:
     def check(self) -> None:
         """Inside a transaction: locks the row until its end. Raises LockLostError."""
         self.note_progress()
-        if not self._renew():
+        if not _HELD.rows(owner_id=self.connection.owner_id, connection_id=self.connection.pk, claim=self.claim):
             raise LockLostError
 
     @contextmanager

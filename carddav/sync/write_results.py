@@ -1,5 +1,6 @@
 """A write that is done, and the card as it was read back: each one transaction."""
 
+from typing import Any
 from uuid import UUID
 
 from carddav.client import Card as FetchedCard
@@ -24,6 +25,23 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.vcard import VCardError, read_card
 
 _INTENT = CompiledQuery(lambda owner_id, intent_id: JournalEntry.objects.owned_by(owner_id).filter(pk=intent_id))
+_TOMBSTONES = CompiledQuery(
+    lambda owner_id, person_id, href_key: Tombstone.objects.owned_by(owner_id).filter(
+        person=person_id, href_key=href_key
+    )
+)
+
+
+def _listed(model: Any) -> CompiledQuery:
+    return CompiledQuery(
+        lambda owner_id, connection_id, href_key: (
+            model.objects.owned_by(owner_id).filter(connection=connection_id, href_key=href_key).values_list("pk")
+        )
+    )
+
+
+# Asked before each write, since there is nearly never anything to delete or change.
+_LISTED: dict[Any, CompiledQuery] = {model: _listed(model) for model in (PendingImport, Todo)}
 
 
 def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | None) -> None:
@@ -34,9 +52,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
             intent.delete()
             return
         key = href_key(href, context.book.url)
-        # A listing may have named the card before we knew it as ours: it is nothing to import any more.
-        for model in (PendingImport, Todo):
-            model.objects.owned_by(context.owner).filter(connection=context.connection, href_key=key).delete()
+        _forget_listed(context, key)
         # A field in conflict keeps its base: else the next merge would take one side without being asked.
         held = held_fields(context, mapping)
         card, _ = read_card(intent.body)
@@ -54,7 +70,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
         context.note_sent()
         _follow(mapping, intent.href_key)
         intent.state, intent.href, intent.href_key = JournalState.DONE, href, key
-        intent.save()
+        intent.save(update_fields=["body", "state", "href", "href_key", "updated_at"])
     context.tally.exported += intent.op == JournalOp.CREATE
     context.tally.updated_remotely += intent.op == JournalOp.UPDATE
 
@@ -93,7 +109,7 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
             bases.local[field], bases.remote[field] = sent.local.get(field), mapping.base_remote.get(field)
         mapping.base_local, mapping.base_remote = bases.local, bases.remote
         mapping.remote_raw, mapping.etag, mapping.uid = found.text, found.etag, card.uid
-        mapping.save()
+        mapping.save(update_fields=["base_local", "base_remote", "remote_raw", "etag", "uid", "updated_at"])
         if not is_edited:
             _follow(mapping, mapping.href_key)
     if is_edited:
@@ -108,11 +124,20 @@ def read_fields(text: str) -> Fields:
         return EMPTY
 
 
+def _forget_listed(context: Context, href_key: str) -> None:
+    """A listing may have named the card before we knew it as ours: it is nothing to import any more."""
+    for model, listed in _LISTED.items():
+        if listed.rows(owner_id=context.owner.pk, connection_id=context.connection.pk, href_key=href_key):
+            rows = model.objects.owned_by(context.owner)
+            rows.filter(connection=context.connection, href_key=href_key).delete()
+
+
 def _follow(mapping: Mapping, href_key: str) -> None:
     """Whose person was deleted meanwhile: the tombstone knows the card as we wrote it, which is no edit of others."""
-    Tombstone.objects.owned_by(mapping.owner_id).filter(person=mapping.person_id, href_key=href_key).update(
-        href=mapping.href, href_key=mapping.href_key, etag=mapping.etag, remote_raw=mapping.remote_raw
-    )
+    for tombstone in _TOMBSTONES.instances(owner_id=mapping.owner_id, person_id=mapping.person_id, href_key=href_key):
+        tombstone.href, tombstone.href_key = mapping.href, mapping.href_key
+        tombstone.etag, tombstone.remote_raw = mapping.etag, mapping.remote_raw
+        tombstone.save(update_fields=["href", "href_key", "etag", "remote_raw"])
 
 
 def held_fields(context: Context, mapping: Mapping) -> set[str]:
