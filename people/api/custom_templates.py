@@ -1,10 +1,10 @@
-"""Custom field templates: fields, answers, routes."""
+"""Custom field templates: answers and routes."""
 
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -24,41 +24,11 @@ from contacts_project.kernel.api.json import Shown, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
 from people.projection.custom_templates import listed_templates, whole_template
 from people.services import custom_templates as service
 from people.vocabularies import TemplateType
-
-MAX_OPTIONS = 50
-
-
-@extend_schema_field({"type": "array", "maxItems": MAX_OPTIONS, "items": {"type": "string", "maxLength": 100}})
-class OptionsField(serializers.Field[Any, Any, Any, Any]):
-    """The options of a SELECT field: 1 to 50 different texts. An empty list is for the other types."""
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        if not isinstance(data, list):
-            raise serializers.ValidationError("This must be a list of texts.")
-        if len(data) > MAX_OPTIONS:
-            raise serializers.ValidationError(f"At most {MAX_OPTIONS} options.")
-        text = StrictCharField(max_length=100)
-        options: list[str] = []
-        problems: dict[str, Any] = {}
-        for index, item in enumerate(data):
-            try:
-                option = str(text.run_validation(item))
-            except serializers.ValidationError as error:
-                problems[str(index)] = error.detail
-                continue
-            if option in options:
-                problems[str(index)] = ["This option is there already."]
-            options.append(option)
-        if problems:
-            raise serializers.ValidationError(problems)
-        return options
-
-    def to_representation(self, value: Any) -> Any:
-        return value
 
 
 class TemplateChangeSerializer(serializers.Serializer[Any]):

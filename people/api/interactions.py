@@ -23,7 +23,6 @@ from contacts_project.kernel.api.fields import (
     StrictCharField,
     StrictChoiceField,
     StrictDateField,
-    StrictDateTimeField,
 )
 from contacts_project.kernel.api.json import Shown, parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
@@ -31,6 +30,7 @@ from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from people.api.transferred_fields import MAX_PEOPLE, MomentField
 from people.interactions.pages import read_page_of
 from people.models import Interaction, Person
 from people.models.interaction import InteractionQuerySet
@@ -38,19 +38,6 @@ from people.models.person import PersonQuerySet
 from people.projection.interactions import listed_interactions, whole_interaction
 from people.services import interactions as service
 from people.vocabularies import InteractionKind
-
-MAX_PEOPLE = 50
-_FIRST, _LAST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
-
-
-class MomentField(StrictDateTimeField):
-    """A timestamp that is a day of the calendar in every zone."""
-
-    def to_internal_value(self, data: Any) -> dt.datetime:
-        moment = super().to_internal_value(data)
-        if not _FIRST <= moment < _LAST:
-            raise serializers.ValidationError("This must be in a year from 1000 to 9999.")
-        return moment
 
 
 class PresentPeopleField(OwnedIdsField):

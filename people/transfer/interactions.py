@@ -11,7 +11,7 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.api.interactions import MAX_PEOPLE, MomentField
+from people.api.transferred_fields import MAX_PEOPLE, MomentField
 from people.dates import schedule
 from people.interactions.days import plan_count
 from people.models import Interaction, Participation

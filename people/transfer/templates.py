@@ -10,7 +10,7 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
-from people.api.custom_templates import OptionsField
+from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
 from people.transfer.plan_allowance import PlanAllowance
 from people.vocabularies import TemplateType

@@ -12,9 +12,12 @@ LATER = (
     *("prometheus_client", "psycopg", "pydantic", "pywebpush", "redis", "starlette", "storages"),
     "contacts_project.tracing.spans",
 )
+#: Of these only a process that answers requests.
+FOR_REQUESTS = ("django.test", "drf_spectacular.openapi", "people.api.urls")
 PROGRAM = (
-    "import sys, contacts_project.wsgi, contacts_project.celery; from django.urls import get_resolver;"
-    "get_resolver().url_patterns; print(*sys.modules)"
+    "import sys, django, contacts_project.celery; django.setup(); print(*sys.modules);"
+    "import contacts_project.wsgi; from django.urls import get_resolver; get_resolver().url_patterns;"
+    "print(*sys.modules)"
 )
 
 
@@ -23,6 +26,8 @@ def test_what_few_use_is_loaded_when_it_is_used() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    loaded = done.stdout.split()
-    assert {"contacts_project.tracing", "people.api.urls"} <= set(loaded)
-    assert [name for name in loaded if f"{name}.".startswith(tuple(f"{package}." for package in LATER))] == []
+    worker, web = (line.split() for line in done.stdout.splitlines())
+    assert {"contacts_project.tracing", "notifications.tasks"} <= set(worker)
+    assert set(FOR_REQUESTS) & set(worker) == set()
+    assert {"people.api.urls"} <= set(web)
+    assert [name for name in web if f"{name}.".startswith(tuple(f"{package}." for package in LATER))] == []
