@@ -33,32 +33,28 @@ def named_people(
     *,
     deleted: bool = False,
     form: str | None = None,
-    ordered: bool = True,
 ) -> dict[str, Named]:
     """People by the 32 digits of their id, in name order: the active (all, with `deleted`) of `keys`, or everyone.
 
-    More than was asked for may come, and in no order where it need not be `ordered`. `form` is the account's display
-    format unless given.
+    More than was asked for may come. `form` is the account's display format unless given.
     """
     rows: Iterable[Any]
     if keys is not None and len(keys) <= FEW and not deleted:
         rows = _FEW_NAMES.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
     else:
-        rows = _names(owner.pk, deleted=deleted, ordered=ordered).iterator()
+        rows = _names(owner.pk, deleted=deleted).in_name_order().iterator()
     order, form = owner.name_order, form or owner.name_display_format
     return {row[0]: {"id": id_text(row[0]), "name": display_name(row[1:], order=order, form=form)} for row in rows}
 
 
-def _names(owner_id: UUID, *, deleted: bool = False, ordered: bool = True) -> Any:
+def _names(owner_id: UUID, *, deleted: bool = False) -> Any:
     people = Person.objects.owned_by(owner_id)
-    if ordered:
-        people = people.in_name_order()
     if not deleted:
         people = people.active()
     return people.values_list(IdKey("pk"), *COLUMNS)
 
 
-_FEW_NAMES = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids))
+_FEW_NAMES = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids).in_name_order())
 
 
 def relationship_answers(owner: User, rows: RelationshipQuerySet) -> list[orjson.Fragment]:
@@ -122,22 +118,24 @@ def _texts(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """
     order, form = owner.name_order, owner.name_display_format
     for row in rows:
-        person = _person_json(row[1], display_name(row[8:16], order=order, form=form))
-        related = _person_json(row[2], display_name(row[16:24], order=order, form=form))
+        person = _person(row[1], display_name(row[8:16], order=order, form=form))
+        related = _person(row[2], display_name(row[16:24], order=order, form=form))
         yield row[1], _relationship_json(row[:8], person, related, _type_json(row[3], row[24]))
 
 
 def _texts_of_all(owner: User) -> Iterator[tuple[str, str]]:
     """The same for everybody's: names and types are read once each, the rows are not held."""
-    names = {key: _person_json(key, named["name"]) for key, named in named_people(owner, ordered=False).items()}
+    order, form = owner.name_order, owner.name_display_format
+    active = _names(owner.pk).iterator()
+    people = {row[0]: _person(row[0], display_name(row[1:], order=order, form=form)) for row in active}
     types = {None: _type_json(None, "")} | {
         key: _type_json(key, label)
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdKey("pk"), "label")
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
     for row in rows.values_list(*_COLUMNS).iterator():
-        if row[1] in names and row[2] in names:
-            yield row[1], _relationship_json(row, names[row[1]], names[row[2]], types[row[3]])
+        if row[1] in people and row[2] in people:
+            yield row[1], _relationship_json(row, people[row[1]], people[row[2]], types[row[3]])
 
 
 def _of_active_people(rows: RelationshipQuerySet) -> RelationshipQuerySet:
@@ -166,8 +164,10 @@ _OF_PEOPLE = CompiledQuery(
 )
 
 
-def _person_json(key: str, name: str) -> str:
-    return f'{{"id":"{id_text(key)}","name":{ascii_json(name)}}}'
+def _person(key: str, name: str) -> tuple[str, str]:
+    """`personId` and `person`."""
+    text = id_text(key)
+    return text, f'{{"id":"{text}","name":{ascii_json(name)}}}'
 
 
 def _type_json(key: str | None, label: str) -> tuple[str, str]:
@@ -175,12 +175,12 @@ def _type_json(key: str | None, label: str) -> tuple[str, str]:
     return (f'"{id_text(key)}"', ascii_json({"id": id_text(key), "label": label})) if key else ("null", "null")
 
 
-def _relationship_json(row: Any, person: str, related: str, kind: tuple[str, str]) -> str:
-    row_key, person_key, related_key, _, notes, deleted_at, created_at, updated_at = row
+def _relationship_json(row: Any, person: tuple[str, str], related: tuple[str, str], kind: tuple[str, str]) -> str:
+    key, *_, notes, deleted_at, created_at, updated_at = row
     return (
-        f'{{"id":"{id_text(row_key)}","personId":"{id_text(person_key)}","relatedPersonId":"{id_text(related_key)}",'
+        f'{{"id":"{id_text(key)}","personId":"{person[0]}","relatedPersonId":"{related[0]}",'
         f'"relationshipTypeId":{kind[0]},"notes":{ascii_json(notes) if notes else "null"},'
-        f'"person":{person},"relatedPerson":{related},"relationshipType":{kind[1]},'
+        f'"person":{person[1]},"relatedPerson":{related[1]},"relationshipType":{kind[1]},'
         f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
     )
 

@@ -87,7 +87,8 @@ def _page(owner_id: UUID, limit: int, offset: int, columns: Mapping[str, Any]) -
 
 def _group_keys(owner_id: UUID) -> Subquery:
     """The KeyList of a person's groups beside the person: for a page cheaper than a statement of its own."""
-    return Subquery(_members(owner_id).filter(person_id=OuterRef("pk")).values("keys"))
+    rows = Membership.objects.owned_by(owner_id).filter(person_id=OuterRef("pk"))
+    return Subquery(rows.values("person_id").annotate(keys=KeyList("group_id")).values("keys"))
 
 
 _PAGE = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, WITH_LISTS))
@@ -130,19 +131,22 @@ def _groups_by_keys(owner: User) -> Callable[[str], Groups]:
 def groups_of(owner: User) -> dict[str, Groups]:
     """The active groups of everybody who has any."""
     answer = _groups_by_keys(owner)
-    return {person: answer(keys) for person, keys in _members(owner.pk).values_list(IdKey("person_id"), "keys")}
-
-
-def _members(owner_id: UUID) -> Any:
-    """The IdKeys of the groups of each person who is in any."""
-    return Membership.objects.owned_by(owner_id).values("person_id").annotate(keys=KeyList("group_id"))
+    rows = Membership.objects.owned_by(owner).values_list(IdKey("person_id"), IdKey("group_id"))
+    return {person: answer(keys) for person, keys in _listed(rows.iterator(chunk_size=FETCH)).items()}
 
 
 def important_dates_of(owner: User) -> dict[str, str]:
     """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
-    rows = ImportantDate.objects.owned_by(owner).active().order_by("created_at", "id")
-    columns = rows.values_list(IdKey("person_id"), IdKey("id"), DATE_COLUMNS).iterator()
-    return _listed((person, date_json(person, key, rest)) for person, key, rest in columns)
+    rows = ImportantDate.objects.owned_by(owner).active().order_by()
+    columns = rows.values_list(IdKey("person_id"), Raw("created_at"), IdKey("id"), DATE_COLUMNS)
+    found: dict[str, list[Any]] = {}
+    for person, *date in columns.iterator(chunk_size=FETCH):
+        found.setdefault(person, []).append(date)
+    # Sorted here: few have more than one, and the database would sort them all.
+    return {
+        person: ",".join([date_json(person, key, rest) for _, key, rest in sorted(dates)])
+        for person, dates in found.items()
+    }
 
 
 def custom_field_values_of(owner: User) -> dict[str, str]:
@@ -162,7 +166,7 @@ def custom_field_values_of(owner: User) -> dict[str, str]:
 
 
 def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The JSON of each person's entries, without the brackets of the list."""
+    """Each person's entries with commas between."""
     found: dict[str, str] = {}
     for person, entry in entries:
         before = found.get(person)

@@ -166,11 +166,12 @@ def assembler(
     """A function that makes an answer of a row, which has `columns` and perhaps more behind them."""
     order, form = owner.name_order, owner.name_display_format
     names = tuple(columns)
+    more = [(f',"{field}":[', texts) for field, texts in lists.items()]
 
     def assemble(row: Any) -> bytes:
         person = _EMPTY.copy()
         person.update(zip(names, row))  # noqa: B905 - a whole person has the columns of its type behind
-        members = f",{person.pop('lists')}" if "lists" in person else ""
+        members = [",", person.pop("lists")]
         key = person["id"]
         person["id"] = id_text(key)
         person["displayName"] = display_name(_NAME(row), order=order, form=form)
@@ -178,9 +179,9 @@ def assembler(
             person["relationshipToUserId"], _NO_TYPE
         )
         person["groupIds"], person["groups"], _ = groups.get(key, _NO_GROUPS)
-        for field, texts in lists.items():
-            members = f'{members},"{field}":[{texts.get(key, "")}]'
-        return b"%b%b}" % (dumps(person)[:-1], members.encode())
+        for opening, texts in more:
+            members += (opening, texts.get(key, ""), "]")
+        return b"%b%b}" % (dumps(person)[:-1], "".join(members).encode())
 
     return assemble
 

@@ -15,7 +15,7 @@ class TimeText(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         """SQLite holds text in UTC, `2026-01-02 03:04:05.678901`, without a fraction where that is zero."""
         sql, params = compiler.compile(self.source_expressions[0])
-        return f"substr({sql},1,10)||'T'||substr(substr({sql},12)||'.000',1,12)||'Z'", params * 2
+        return f"substr(replace({sql},' ','T')||'.000',1,23)||'Z'", params
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         template = """to_char((%(expressions)s) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
