@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-import pytest
 from django.core.handlers.wsgi import WSGIRequest
-from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from django.http.response import HttpResponseBase
 
 from contacts_project.server.application import Application
@@ -87,11 +87,22 @@ def serving_everything(threads: int = 4) -> Iterator[Running]:
     """Serve the whole service, on the test's database. For transactional tests."""
     from contacts_project.wsgi import application
 
-    # A thread that kept its connection would keep the database from being dropped.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
+    opened: list[BaseDatabaseWrapper] = []
+
+    def note(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+        if threading.current_thread() is not here:
+            opened.append(connection)
+
+    here = threading.current_thread()
+    connection_created.connect(note)
+    try:
         with serving(application, threads) as running:
             yield running
+    finally:
+        connection_created.disconnect(note)
+        for connection in opened:  # its thread kept it, and would keep the database from being dropped
+            connection.inc_thread_sharing()
+            connection.close()
 
 
 def read_answer(file: IO[bytes]) -> tuple[int, dict[str, str], bytes]:
