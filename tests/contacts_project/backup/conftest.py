@@ -49,7 +49,6 @@ def source(transactional_db: None, settings: Any, media: Path) -> Source:
     """Alice with one of everything, a second factor and a reminder that was sent, and a demo account."""
     for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     alice = make_user("alice@example.org", name="Alice", is_staff=True)
     made_by_routes = make_route_data(alice)
     made = Source(alice, client_of(alice), make_token(alice), User())

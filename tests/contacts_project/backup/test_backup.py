@@ -30,6 +30,7 @@ from tests.client import Client, client_of
 from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import frames_of, photos_of, rows_of
 from tests.pictures import picture, upload
+from tests.rounds import rounds
 from tests.workers import database_url
 
 
@@ -47,10 +48,10 @@ def test_every_table_is_data_or_rebuilt() -> None:
     assert {table.name for table in data_tables()} == {model._meta.db_table for model in data_models()}
 
 
-def test_the_file_is_private_and_says_what_it_holds(source: Source, tmp_path: Path) -> None:
+def test_the_file_is_private_and_says_what_it_holds(small: Client, tmp_path: Path) -> None:
     path = tmp_path / "one"
     told, complaints = backup(path)
-    assert told.startswith(f"{path}: 2 accounts, ")
+    assert told.startswith(f"{path}: 1 account, 1 person, ")
     assert told.endswith(", not encrypted.\n")
     assert complaints == ""
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -145,7 +146,7 @@ def test_no_key_and_no_session_is_inside(source: Source, tmp_path: Path) -> None
     assert b"alice@example.org" in content
 
 
-def test_with_a_key_nothing_can_be_read(source: Source, tmp_path: Path, settings: Any) -> None:
+def test_with_a_key_nothing_can_be_read(small: Client, tmp_path: Path, settings: Any) -> None:
     settings.BACKUP_KEY = Fernet.generate_key().decode()
     told, _ = backup(tmp_path / "one")
     assert told.endswith(", encrypted.\n")
@@ -156,9 +157,9 @@ def test_with_a_key_nothing_can_be_read(source: Source, tmp_path: Path, settings
     assert photos_of(tmp_path / "one", key) == photos_of(tmp_path / "two")
 
 
-def test_a_photo_that_is_not_there_is_told(source: Source, tmp_path: Path) -> None:
-    rows = [Person.unscoped.rows(), User.objects.all()]
-    named = {str(name) for row in rows for name in row.exclude(photo=None).values_list("photo", flat=True)}
+def test_a_photo_that_is_not_there_is_told(small: Client, tmp_path: Path) -> None:
+    add_photos(small, "blue", "green")
+    named = {str(name) for name in Person.unscoped.rows().values_list("photo", flat=True)}
     gone, changed = sorted(named)[:2]
     default_storage.delete(f"photos/{gone[:2]}/{gone}")
     put_photo(changed, b"another picture")
@@ -168,11 +169,11 @@ def test_a_photo_that_is_not_there_is_told(source: Source, tmp_path: Path) -> No
 
 
 def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
-    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its file goes after the backup has begun to read the photos, before it comes to this one."""
-    person = Person.unscoped.get(pk=source.client.ok("GET", "/api/people?limit=1")["people"][0]["id"])
-    upload(source.client, f"/api/people/{person.pk}/photo", picture(color="blue"))
+    person = Person.unscoped.get()
+    add_photos(small, "blue")
     others = Person.unscoped.exclude(pk=person.pk).exclude(photo=None)
     replaced: list[str] = []
     rounds: list[Any] = []
@@ -180,7 +181,7 @@ def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
     def read(name: str) -> bytes | None:
         if not replaced:
             replaced.append(str(Person.unscoped.get(pk=person.pk).photo))
-            in_thread(lambda: upload(source.client, f"/api/people/{person.pk}/photo", picture(color="green")))
+            in_thread(lambda: upload(small, f"/api/people/{person.pk}/photo", picture(color="green")))
             assert read_photo(replaced[0]) is None
         return read_photo(name)
 
@@ -199,6 +200,13 @@ def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
     assert set(others.values_list("photo", flat=True)) <= photos_of(tmp_path / "one").keys()
 
 
+def add_photos(client: Client, *colors: str) -> None:
+    """Further people, with a photo each."""
+    for color in colors:
+        person = client.ok("POST", "/api/people", {"name": color}, status=201)["person"]["id"]
+        assert upload(client, f"/api/people/{person}/photo", picture(color=color)).status_code == 200
+
+
 def in_thread(call: Any) -> None:
     def run() -> None:
         try:
@@ -211,6 +219,9 @@ def in_thread(call: Any) -> None:
     thread.join()
 
 
+BACKUPS = rounds(3)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_it_is_one_moment_while_others_write(media: Path, tmp_path: Path) -> None:
     """Each account in each backup: pairs of relationships are whole, counts are right, photos are there."""
@@ -220,15 +231,15 @@ def test_it_is_one_moment_while_others_write(media: Path, tmp_path: Path) -> Non
     for thread in threads:
         thread.start()
     try:
-        for number in range(5):
-            time.sleep(0.4)
+        for number in range(BACKUPS):
+            time.sleep(0.2)
             _, complaints = backup(tmp_path / str(number))
             assert complaints == ""
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    people = [_check_consistent(tmp_path / str(number)) for number in range(5)]
+    people = [_check_consistent(tmp_path / str(number)) for number in range(BACKUPS)]
     assert people == sorted(people)
     assert people[0] < people[-1]
 

@@ -68,9 +68,15 @@ def other_databases(tmp_path: Path) -> Iterator[list[str]]:
         yield [f"sqlite:///{tmp_path}/other.sqlite3", again]
 
 
+@pytest.fixture
+def hasher(settings: Any) -> None:
+    """That of an instance: those of the drill check the passwords."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+
+
 @pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="sees both directions from PostgreSQL")
 def test_there_and_back_again(
-    source: Source, other_databases: list[str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+    hasher: None, source: Source, other_databases: list[str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     folder = tmp_path_factory.mktemp("drill")
     first = Instance(database_url(), folder / "first")
