@@ -2,6 +2,7 @@
 
 import base64
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -110,44 +111,52 @@ def test_the_open_conflict_of_a_person_that_is_there_stays(api: Client, alice: U
     assert Conflict.objects.owned_by(alice).still_open().get() == history
 
 
+BAD_RUNS = [
+    {"trigger": "magic"},
+    {"imported": -1},
+    {"imported": 2**31},
+    {"errors": True},
+    {"errorMessages": ["x"] * 51},
+    {"errorMessages": "x"},
+    {"code": "x" * 31},
+    {"endedAt": None},
+    {"connectionId": UNKNOWN},
+]
+BAD_CONFLICTS = [
+    {"connectionId": UNKNOWN},
+    {"personId": UNKNOWN},
+    {"kind": "war"},
+    {"resolution": "keep_local"},
+    {"resolution": ""},
+    {"resolvedAt": "2025-01-01T00:00:00Z"},
+    {"remoteRaw": "nonsense"},
+    {"remoteRaw": None},
+    {"fields": []},
+    {"fields": [{"field": "uid", "base": None, "local": None, "remote": None}]},
+    {"fields": [{"field": "name", "base": None, "local": 5, "remote": None}]},
+    {"fields": [{"field": "name", "base": None, "local": "\0", "remote": None}]},
+    {"fields": [{"field": "urls", "base": None, "local": [{"url": {}}], "remote": []}]},
+    {"fields": [{"field": "name", "base": None, "local": None, "remote": None}] * 2},
+]
+
+
 @pytest.mark.parametrize(
-    ("section", "change"),
-    [
-        ("cardDavRuns", {"trigger": "magic"}),
-        ("cardDavRuns", {"imported": -1}),
-        ("cardDavRuns", {"imported": 2**31}),
-        ("cardDavRuns", {"errors": True}),
-        ("cardDavRuns", {"errorMessages": ["x"] * 51}),
-        ("cardDavRuns", {"errorMessages": "x"}),
-        ("cardDavRuns", {"code": "x" * 31}),
-        ("cardDavRuns", {"endedAt": None}),
-        ("cardDavRuns", {"connectionId": UNKNOWN}),
-        ("cardDavConflicts", {"connectionId": UNKNOWN}),
-        ("cardDavConflicts", {"personId": UNKNOWN}),
-        ("cardDavConflicts", {"kind": "war"}),
-        ("cardDavConflicts", {"resolution": "keep_local"}),
-        ("cardDavConflicts", {"resolution": ""}),
-        ("cardDavConflicts", {"resolvedAt": "2025-01-01T00:00:00Z"}),
-        ("cardDavConflicts", {"remoteRaw": "nonsense"}),
-        ("cardDavConflicts", {"remoteRaw": None}),
-        ("cardDavConflicts", {"fields": []}),
-        ("cardDavConflicts", {"fields": [{"field": "uid", "base": None, "local": None, "remote": None}]}),
-        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": 5, "remote": None}]}),
-        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": "\0", "remote": None}]}),
-        ("cardDavConflicts", {"fields": [{"field": "urls", "base": None, "local": [{"url": {}}], "remote": []}]}),
-        ("cardDavConflicts", {"fields": [{"field": "name", "base": None, "local": None, "remote": None}] * 2}),
-    ],
+    ("section", "changes"), [("cardDavRuns", BAD_RUNS), ("cardDavConflicts", BAD_CONFLICTS)], ids=["runs", "conflicts"]
 )
-def test_a_bad_record_is_told_and_stops_no_other(
-    api: Client, stranger: Client, history: Conflict, section: str, change: dict[str, Any]
+def test_bad_records_are_told_and_stop_no_other(
+    api: Client, stranger: Client, history: Conflict, section: str, changes: list[dict[str, Any]]
 ) -> None:
     document = exported(api)
-    document[section][0] |= change
+    good = document[section]
+    # Before the good ones: one that is taken would be in their way.
+    document[section] = [*({**good[0], "id": str(uuid4()), **change} for change in changes), *good]
     receipt = stranger.ok("POST", "/api/user/import", document)
-    [wrong] = [result for result in receipt["results"] if result["status"] == "error"]
-    assert (wrong["section"], wrong["index"], receipt["errors"]) == (section, 0, 1)
-    assert receipt["errorMessages"][0].startswith(f"{section}, record 1: ")
-    assert len(exported(stranger)[section]) == len(document[section]) - 1
+    wrong = [(result["section"], result["index"]) for result in receipt["results"] if result["status"] == "error"]
+    assert wrong == [(section, number) for number in range(len(changes))]
+    assert receipt["errors"] == len(receipt["errorMessages"]) == len(changes)
+    for number, message in enumerate(receipt["errorMessages"], 1):
+        assert message.startswith(f"{section}, record {number}: ")
+    assert len(exported(stranger)[section]) == len(good)
 
 
 def test_what_is_shown_of_the_server_is_what_its_card_says(api: Client, stranger: Client, history: Conflict) -> None:

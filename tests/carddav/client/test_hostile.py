@@ -98,12 +98,13 @@ def test_one_tag_that_does_not_end() -> None:
         list(Multistatus(body))
 
 
-def test_a_book_without_end(fake: FakeBook) -> None:
+def test_a_book_without_end(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page says that there is another."""
+    monkeypatch.setattr("carddav.client.book._MOST_CARDS", 1_000)
     count = iter(range(10**9))
 
     def page(request: Request) -> Reply:
-        cards = "".join(f"<response><href>/ada/book/{next(count)}</href></response>" for _ in range(20_000))
+        cards = "".join(f"<response><href>/ada/book/{next(count)}</href></response>" for _ in range(300))
         own = "<response><href>/ada/book/</href><status>HTTP/1.1 507 x</status></response>"
         return Reply(207, {}, multistatus(cards, own, f"<sync-token>{next(count)}</sync-token>").encode())
 
@@ -111,6 +112,7 @@ def test_a_book_without_end(fake: FakeBook) -> None:
     fake.book.caps = fake.book.caps.__class__(reports=("sync-collection",))
     with pytest.raises(NotCardDavError):
         fake.book.changes("", "")
+    assert fake.proxy.count() == 4
 
 
 def test_an_href_that_no_column_holds_is_no_card(fake: FakeBook) -> None:
