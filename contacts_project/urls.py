@@ -17,11 +17,13 @@ handler500 = "contacts_project.kernel.api.errors.server_error"
 urlpatterns = [
     path("", home_page),
     path("people/<str:person_id>", person_page),
-    path("api/", include("accounts.api.urls")),
+    # Django tries one after the other: those that are asked for most come first, but for people/bulk, which the id of a
+    # person would take for its own.
     path("api/", include("relationships.api.urls")),
-    path("api/", include("notifications.api.urls")),
-    path("api/", include("carddav.api.urls")),
     path("api/", include("people.api.urls")),
+    path("api/", include("notifications.api.urls")),
+    path("api/", include("accounts.api.urls")),
+    path("api/", include("carddav.api.urls")),
     path("api/", include("contacts_project.operation.urls")),
     path("mcp", McpViewSet.as_view({"post": "create"})),
     path("calendar/<str:secret>.ics", calendar_file),

@@ -52,8 +52,9 @@ def check_answer(response: Any) -> None:
 
 
 def _route(response: Any) -> str:
+    match = response.wsgi_request.resolver_match  # none, where a middleware has answered
     try:
-        return bare(f"/{resolve(response.request['PATH_INFO']).route}")
+        return bare(f"/{(match or resolve(response.request['PATH_INFO'])).route}")
     except Resolver404:
         return ""
 
