@@ -3,6 +3,8 @@
 import gc
 import importlib
 import os
+import runpy
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +16,6 @@ if not apps.ready:  # as in a test that names one of these functions
     django.setup()
 
 from django.conf import settings
-from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from contacts_project.celery import app
@@ -29,7 +30,8 @@ def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
 def run_command(log: Path, environment: Mapping[str, str], name: str, *options: str) -> None:
     """Be `manage.py NAME`."""
     _begin(log, environment)
-    call_command(name, *options)
+    sys.argv = ["manage.py", name, *options]
+    runpy.run_path(str(settings.BASE_DIR / "manage.py"), run_name="__main__")
 
 
 def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:

@@ -50,7 +50,7 @@ def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str
     }
     with patch.dict(os.environ, ours):
         forkserver.ensure_running()
-    copy = _COPIES.Process(target=of, args=(log, environment, *options), daemon=True)
+    copy = _COPIES.Process(target=of, args=(log, {**ours, **environment}, *options), daemon=True)
     copy.start()
     return copy
 

@@ -15,6 +15,8 @@ from django.conf import settings
 from contacts_project.data_folder import everything_in, make_private
 from contacts_project.environment import WrongSettingError, misspelt_names, page, read, read_file
 from contacts_project.environment.table import SETTINGS
+from tests.loaded import run_command
+from tests.workers import start_copy
 
 APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
 
@@ -194,7 +196,8 @@ def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: str, told: str) -> None:
-    line = stopped(["manage.py", "deliver_reminders"], DATA_DIR=str(tmp_path), DATABASE_URL=url)
+    exit_code, line = run_copy(tmp_path, "deliver_reminders", url)
+    assert exit_code == 1
     assert line.startswith(told.format(tmp_path))
     assert line.count("\n") == 1
     assert "s3cret" not in line
@@ -202,10 +205,17 @@ def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: s
 
 def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
     url = "postgres://me:s3cret@127.0.0.1:1/contacts"
-    done = run(["manage.py", "doctor"], {"DATA_DIR": str(tmp_path), "DATABASE_URL": url})
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("WRONG")]
+    _, said = run_copy(tmp_path, "doctor", url)
+    [line] = [line for line in said.splitlines() if line.startswith("WRONG")]
     assert re.match(r"WRONG  The database does not answer: .*refused\.$", line)
-    assert "s3cret" not in done.stdout + done.stderr
+    assert "s3cret" not in said
+
+
+def run_copy(folder: Path, command: str, url: str) -> tuple[int | None, str]:
+    """The exit code of a command on that data folder and database, and all that it said."""
+    copy = start_copy(run_command, folder / "said", {"DATA_DIR": str(folder), "DATABASE_URL": url}, command)
+    copy.join(180)
+    return copy.exitcode, (folder / "said").read_text()
 
 
 def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) -> None:
