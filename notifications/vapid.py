@@ -1,11 +1,15 @@
-"""VAPID keys (RFC 8292): the pair by which push services know this instance."""
+"""VAPID keys (RFC 8292): the pair by which push services know this instance.
+
+The settings of every process stand on this module; what reads keys is loaded where there are any.
+"""
 
 import base64
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from py_vapid import Vapid
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+    from py_vapid import Vapid
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,17 @@ class VapidKeys:
 
 def make_keys() -> VapidKeys:
     """A fresh pair."""
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - see above
+
     private = ec.generate_private_key(ec.SECP256R1())
     number = private.private_numbers().private_value.to_bytes(32, "big")
     return VapidKeys(public=_point(private.public_key()), private=_encode(number))
 
 
-def read_private_key(text: str) -> Vapid:
+def read_private_key(text: str) -> "Vapid":
     """A private key from any form in use: base64url of the number or of DER, or PEM. Raises ValueError."""
+    from py_vapid import Vapid  # noqa: PLC0415 - see above
+
     try:
         if text.lstrip().startswith("-----BEGIN"):
             return Vapid.from_pem(text.replace("\\n", "\n").encode())
@@ -38,7 +46,9 @@ def public_key_of(private: str) -> str:
     return _point(read_private_key(private).public_key)
 
 
-def _point(key: ec.EllipticCurvePublicKey) -> str:
+def _point(key: "EllipticCurvePublicKey") -> str:
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - see above
+
     return _encode(key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint))
 
 
