@@ -260,10 +260,10 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
     program = (
         "import sys, django; django.setup()\n"
         "from django.test.utils import override_settings\n"
-        "from tests.client import Client; from tests.pictures import picture, upload\n"
-        "client = Client(); client.bearer = sys.argv[1]\n"
+        "from django.test import Client; from tests.pictures import picture, upload\n"
+        "client = Client(headers={'Authorization': f'Bearer {sys.argv[1]}'})\n"
         "with override_settings(ALLOWED_HOSTS=['testserver']):\n"
-        "    assert client.call('GET', f'/api/photos/{sys.argv[2]}').status_code == 200\n"
+        "    assert client.get(f'/api/photos/{sys.argv[2]}').status_code == 200\n"
         "    print(upload(client, f'/api/people/{sys.argv[3]}/photo', picture(color='blue')).json()['photo'])\n"
     )
     environment = {
