@@ -45,10 +45,10 @@ def losses(cards: dict[str, bytes], exported: bytes) -> dict[str, list[str]]:
     return {name: what for name, what in found.items() if what}
 
 
-@pytest.mark.parametrize("version", ["3.0", "4.0"])
-def test_import_and_export(api: Client, imported: dict[str, bytes], version: str) -> None:
+def test_import_and_export(api: Client, imported: dict[str, bytes]) -> None:
     assert len(imported) >= len(OUR_CARDS)
-    assert losses(imported, export(api, f"?version={version}").body) == {}
+    for version in ("3.0", "4.0"):
+        assert losses(imported, export(api, f"?version={version}").body) == {}, version
 
 
 def test_another_account_filled_from_the_export_of_the_account(
