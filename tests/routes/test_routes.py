@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
-from notifications.models.heartbeat import note_beat
+from notifications.models.heartbeat import Heartbeat, note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of
 from tests.routes.openapi import bare, check_value, operations
@@ -44,17 +44,18 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
     """The records, committed once for the whole table; each test rolls back what it does to it."""
     with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
         made = make_route_data(make_user("alice@example.org", name="Alice"))
+        note_beat("due_scan", timezone.now())  # health looks at it
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
         BudgetUse.objects.all().delete()
+        Heartbeat.objects.all().delete()
 
 
 @pytest.fixture
 def route_data(committed_route_data: RouteData, db: None, settings: Any) -> RouteData:
     for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
-    note_beat("due_scan", timezone.now())  # health looks at it
     client = Client()
     client.bearer = committed_route_data.client.bearer
     return RouteData(User.objects.get(pk=committed_route_data.owner.pk), client, dict(committed_route_data.ids))

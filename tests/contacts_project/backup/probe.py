@@ -8,6 +8,7 @@ import hashlib
 import sys
 from io import StringIO
 from typing import Any
+from unittest.mock import patch
 
 import django
 import orjson
@@ -23,12 +24,10 @@ from accounts.models import User  # noqa: E402
 from notifications.models import Delivery  # noqa: E402
 from people.counts import wrong_counts  # noqa: E402
 from people.models import Person  # noqa: E402
-from tests import client as test_client  # noqa: E402
 from tests.builders import make_token  # noqa: E402
 from tests.client import Client  # noqa: E402
 
-# To describe all routes takes a second, and what the answers are like is the business of other tests.
-test_client.check_answer = lambda response: None
+LOCMEM = "django.core.mail.backends.locmem.EmailBackend"
 
 
 def answers(task: dict[str, Any]) -> dict[str, Any]:
@@ -38,7 +37,8 @@ def answers(task: dict[str, Any]) -> dict[str, Any]:
     for command in task["commands"]:
         call_command(*command, stdout=told)
     found["told"] = told.getvalue()
-    with override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend"):
+    # To describe all routes takes a second, and what answers are like is the business of other tests.
+    with override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND=LOCMEM), patch("tests.client.check_answer"):
         mail.outbox = []
         call_command("deliver_reminders", "--now", task["now"], stdout=sys.stderr)
         found["mails"] = sorted((message.to[0], message.subject) for message in mail.outbox)
