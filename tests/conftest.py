@@ -88,9 +88,11 @@ def hangs_on_the_database(item: pytest.Item) -> bool:
 
 
 def makes_its_pairs(item: pytest.Item) -> bool:
-    """Whether the test is one of the half of its combinations in which every two values meet, or all are to be run."""
+    """Whether the test is one of the half of its combinations in which every two values meet, of two parameters each
+    value, or all are to be run."""
     indices = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    if not item.get_closest_marker("pairs") or len(indices) < 3:
+    is_halved = (item.get_closest_marker("pairs") and len(indices) > 2) or item.get_closest_marker("alternating")
+    if not is_halved:
         return True
     return sum(indices.values()) % 2 < rounds(1)
 

@@ -98,42 +98,49 @@ def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -
             assert synced.requests() == ["changes"], (fault, number)
 
 
-def run_cut_off_while_a_new_card_is_on_its_way(fault: str, number: int, arrival: str) -> SyncedAccount:
-    """The first run is killed with its PUT on the way, the second has `fault` at request `number`."""
+def killed_with_a_new_card_on_its_way() -> SyncedAccount:
+    """An account whose person was edited after the run that was killed with the PUT on its way."""
     synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
     synced.sync()
     synced.api.ok("POST", "/api/people", {"name": "Ada", "organization": "Office"}, status=201)
     synced.requests()
-    for at, what in ((2, "kill_sent"), (number, fault)):
-        synced.server.faults = {at: what}
-        with suppress(Killed):
-            synced.sync()
-        synced.requests()
-        if at == 2:
-            synced.edit(synced.person(), organization="Works")
-            if arrival == "before":
-                synced.server.arrive()
+    synced.server.faults = {2: "kill_sent"}
+    with suppress(Killed):
+        synced.sync()
+    synced.edit(synced.person(), organization="Works")
+    synced.requests()
+    return synced
+
+
+def sync_cut_off(synced: SyncedAccount, fault: str, number: int, arrival: str) -> None:
+    """The next run has `fault` at request `number`; the card comes in before it, before the one after it, or last."""
+    if arrival == "before":
+        synced.server.arrive()
+    synced.server.faults = {number: fault}
+    with suppress(Killed):
+        synced.sync()
     synced.server.faults = {}
     if arrival == "between":
         synced.server.arrive()
     synced.sync()
     synced.server.arrive()
-    return synced
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_new_card_that_comes_late_is_the_only_one(db: None, fault: str) -> None:
     cases = [*itertools.product(range(1, 5), ("before", "between", "after"))]
+    synced = killed_with_a_new_card_on_its_way()
     for number, arrival in cases[(FAULTS.index(fault) + 1) % HALF :: HALF]:
-        synced = run_cut_off_while_a_new_card_is_on_its_way(fault, number, arrival)
-        for _ in range(2):
-            run = synced.sync()
-            assert (run.code, run.error_messages) == ("", []), (number, arrival)
-        [stored] = synced.server.cards.values()
-        assert "ORG:Works" in stored.text, (number, arrival)
-        assert synced.person().organization == "Works"
-        synced.requests()
-        assert counts(synced.sync()) == {}, (number, arrival)
-        assert synced.requests() == ["changes"], (number, arrival)
-        assert outcome(synced)["unknown"] == 0
-        assert outcome(synced)["conflicts"] == []
+        with undone(synced):
+            sync_cut_off(synced, fault, number, arrival)
+            for _ in range(2):
+                run = synced.sync()
+                assert (run.code, run.error_messages) == ("", []), (number, arrival)
+            [stored] = synced.server.cards.values()
+            assert "ORG:Works" in stored.text, (number, arrival)
+            assert synced.person().organization == "Works"
+            synced.requests()
+            assert counts(synced.sync()) == {}, (number, arrival)
+            assert synced.requests() == ["changes"], (number, arrival)
+            assert outcome(synced)["unknown"] == 0
+            assert outcome(synced)["conflicts"] == []

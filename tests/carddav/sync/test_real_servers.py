@@ -112,6 +112,7 @@ def test_same_edit_on_both_sides_is_no_conflict_and_no_put(synced: ServerSyncedA
     synced.quiet()
 
 
+@pytest.mark.alternating
 @pytest.mark.parametrize(
     ("body", "here", "there"),
     [
@@ -302,6 +303,7 @@ def test_hrefs_renamed_on_create(synced: ServerSyncedAccount) -> None:
     synced.quiet()
 
 
+@pytest.mark.alternating
 @pytest.mark.parametrize("status", [403, 409, 412])
 def test_a_refused_token(synced: ServerSyncedAccount, status: int) -> None:
     synced.fill(10)
@@ -340,6 +342,7 @@ def test_a_wrong_password_is_one_request(synced: ServerSyncedAccount) -> None:
     assert synced.proxy.count() == 0
 
 
+@pytest.mark.alternating
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
 def test_a_server_that_takes_digest_alone(synced: ServerSyncedAccount, algorithm: str) -> None:
     synced.proxy.add(digest_only(USER, PASSWORD, algorithm=algorithm))
@@ -353,6 +356,7 @@ def test_a_server_that_takes_digest_alone(synced: ServerSyncedAccount, algorithm
     assert synced.connection.pause == ""
 
 
+@pytest.mark.alternating
 @pytest.mark.parametrize("url", ["http://10.0.0.1/a.jpg", "http://169.254.169.254/latest", "file:///etc/passwd"])
 def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, settings: Any) -> None:
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))

@@ -220,6 +220,7 @@ def test_etags_that_are_weak_or_unquoted(synced: ServerSyncedAccount, spelling: 
         synced.quiet()
 
 
+@pytest.mark.alternating
 @pytest.mark.parametrize("status", [400, 403, 412, 415])
 def test_a_card_refused_for_its_content(synced: ServerSyncedAccount, status: int) -> None:
     synced.sync()
