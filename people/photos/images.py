@@ -1,6 +1,7 @@
 """Pictures as people send them, made into photos: the small ones here, the heavy ones in a process of their own.
 
-What a picture may be, and how it is decoded, stands in people.photos.pixels.
+What a picture may be, and how it is decoded, stands in people.photos.pixels, which is loaded with the first one: Pillow
+takes each process memory.
 """
 
 import subprocess
@@ -10,8 +11,7 @@ from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.slots import Slots
-from people.photos import pixels
-from people.photos.pixels import PictureRefusedError
+from people.photos.refusals import REFUSED, PictureRefusedError
 
 __all__ = ["PictureRefusedError", "PixelBudget", "as_stored", "convert_heif", "make_photo"]
 
@@ -41,6 +41,8 @@ def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
     One of many comes with the `budget` of all, and waits for its process as long as it takes: those requests are few.
     Raises PictureRefusedError, and without a budget UnavailableError.
     """
+    from people.photos import pixels  # noqa: PLC0415 - see above
+
     size = pixels.measure(data)
     if budget:
         budget.draw(size.pixels)
@@ -52,6 +54,8 @@ def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
 
     Only what has to be made counts against the budget. Raises as make_photo does.
     """
+    from people.photos import pixels  # noqa: PLC0415 - see above
+
     return data if pixels.is_stored_form(data) else make_photo(data, budget)
 
 
@@ -73,7 +77,7 @@ def _in_a_process(work: str, data: bytes, *, patient: bool) -> bytes:
             raise PictureRefusedError("This picture takes too long to read.") from None
         except OSError as error:
             raise UnavailableError(_BUSY) from error
-    if done.returncode == pixels.REFUSED:
+    if done.returncode == REFUSED:
         raise PictureRefusedError(done.stderr.decode())
     if done.returncode:
         raise PictureRefusedError("This picture is damaged: it cannot be read.")

@@ -13,6 +13,8 @@ from io import BytesIO
 
 from PIL import Image, ImageFile, UnidentifiedImageError
 
+from people.photos.refusals import REFUSED, PictureRefusedError
+
 SIDE = 256
 MAX_SIDE = 12_000
 MAX_PIXELS = 50_000_000
@@ -23,10 +25,6 @@ HEIF = ("HEIF",)
 # it is a progressive one.
 _LARGE = 12_000_000
 _PHOTO = "a JPEG, PNG, GIF or WebP picture"
-
-
-class PictureRefusedError(ValueError):
-    """Not a picture that is taken here; the text says why, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +192,6 @@ def _jpeg(image: Image.Image, *, quality: int) -> bytes:
 
 
 WORK: Mapping[str, Callable[[bytes], bytes]] = {"make_photo": make_photo, "convert_heif": convert_heif}
-REFUSED = 3
 _MEMORY = 2 * 1024**3
 
 

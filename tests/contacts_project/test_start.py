@@ -8,6 +8,7 @@ from tests.contacts_project.test_serve import ROOT
 
 #: Of these a process loads what it uses, when it first uses it.
 LATER = (
+    "PIL",
     *("aiohttp", "authlib", "boto3", "dns.resolver", "icalendar", "jsonschema", "mcp", "opentelemetry", "pillow_heif"),
     *("prometheus_client", "psycopg", "py_vapid", "pydantic", "pywebpush", "redis", "starlette", "storages"),
     "contacts_project.tracing.spans",
