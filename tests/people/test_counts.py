@@ -1,7 +1,7 @@
 """The counts that triggers keep are those of the rows, whoever writes and however many rows a statement changes."""
 
 import datetime as dt
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -12,7 +12,8 @@ from accounts.models import User
 from people.counts import DAYS, PEOPLE, count_of, counts_by_id, counts_by_key, wrong_counts
 from people.dates import schedule
 from people.dates.upcoming import count_upcoming, upcoming_events
-from people.models import AccountCount, Group, ImportantDate, Membership
+from people.models import AccountCount, Group, ImportantDate, Membership, Person
+from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
 
@@ -40,19 +41,59 @@ def test_deleting_people_takes_what_hangs_on_them_off_the_counts(api: Client, al
     assert counts_by_key(alice.pk, DAYS) == {"1210": 1}
 
 
+def updates_of_counts() -> int:
+    """How often this transaction has updated a count."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'people_accountcount'")
+        return int(cursor.fetchone()[0])
+
+
+def crowd(api: Client, owner: User, number: int) -> list[Person]:
+    """So many people of one group, each with a day and tied to the next."""
+    group = Group.objects.create(owner=owner, name="G", name_key="g", color="#000000")
+    people = [make_person(owner, name=f"Person {place}") for place in range(number)]
+    Membership.objects.bulk_create(Membership(owner=owner, group=group, person=person) for person in people)
+    day = dt.date(1990, 1, 2)
+    ImportantDate.objects.bulk_create(ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=day) for p in people)
+    for one, other in pairwise(people):
+        api.ok("post", "/api/relationships", {"personId": str(one.pk), "relatedPersonId": str(other.pk)})
+    return people
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has triggers for single rows alone")
 def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
     group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
     people = [make_person(alice, name=f"Person {number}") for number in range(20)]
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[:10])
-    raised = "SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'people_accountcount'"
-    with connection.cursor() as cursor:
-        cursor.execute(raised)
-        (before,) = cursor.fetchone()
-        Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[10:])
-        cursor.execute(raised)
-        assert cursor.fetchone() == (before + 1,)
+    before = updates_of_counts()
+    Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[10:])
+    assert updates_of_counts() == before + 1
     assert counts_by_id(alice.pk, "members") == {group.pk: 20}
+    assert wrong_counts(alice.pk) == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no versions of rows")
+def test_many_people_are_counted_at_once(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("people.services.people.MANY", 10)
+    people = crowd(api, alice, 20)
+    before = updates_of_counts()
+    chosen = [str(person.pk) for person in people[:10]]
+    api.ok("post", "/api/people/bulk", {"action": "delete", "personIds": chosen})
+    assert updates_of_counts() == before
+    assert (count_of(alice.pk, PEOPLE), wrong_counts(alice.pk)) == (10, [])
+    api.ok("post", f"/api/people/{chosen[0]}/restore")  # one by one again
+    assert (count_of(alice.pk, PEOPLE), wrong_counts(alice.pk)) == (11, [])
+
+
+def test_rows_that_go_together_are_taken_off_the_counts(api: Client, alice: User) -> None:
+    people = crowd(api, alice, 6)
+    Membership.objects.owned_by(alice).filter(person__in=people[:3]).delete()
+    ImportantDate.objects.owned_by(alice).filter(person__in=people[:4]).delete()
+    assert sum(counts_by_key(alice.pk, "members").values()) == 3
+    assert counts_by_key(alice.pk, DAYS) == {"102": 2}
+    assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 5
+    Relationship.objects.owned_by(alice).delete()
+    assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 0
     assert wrong_counts(alice.pk) == []
 
 

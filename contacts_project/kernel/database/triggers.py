@@ -28,8 +28,9 @@ class Trigger:
     """`body`, SQL statements over OLD and NEW, runs for each row of `event`: INSERT, DELETE or UPDATE OF columns.
 
     After it, or `before` it; only where `when` holds, or one of the columns `changed` gets another value. `writes` is
-    the table that it writes to. `of_all` does for all rows of an INSERT, the table `added`, what `body` does for one:
-    it is what PostgreSQL runs, once a statement.
+    the table that it writes to. `of_all` does for all rows of an INSERT (the table `added`) or of a DELETE (`removed`)
+    what `body` does for one: it is what PostgreSQL runs, once a statement. `skipped_while` is a setting of PostgreSQL's
+    sessions: a row's trigger does nothing while it is 'yes'.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Trigger:
     before: bool = False
     writes: str = ""
     of_all: str = ""
+    skipped_while: str = ""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -56,9 +58,12 @@ class Trigger:
         moment = "BEFORE" if self.before else "AFTER"
         differ = "IS DISTINCT FROM" if vendor == "postgresql" else "IS NOT"
         condition = self.when or " OR ".join(f"OLD.{column} {differ} NEW.{column}" for column in self.changed)
+        if vendor == "postgresql" and self.skipped_while:
+            condition = f"current_setting('{self.skipped_while}', true) IS DISTINCT FROM 'yes' AND ({condition})"
         when = f"WHEN ({condition}) " if condition else ""
         if vendor == "postgresql":
-            runs = "REFERENCING NEW TABLE AS added FOR EACH STATEMENT " if self.of_all else f"FOR EACH ROW {when}"
+            rows = _ROWS.get(self.event)
+            runs = f"REFERENCING {rows} FOR EACH STATEMENT " if self.of_all else f"FOR EACH ROW {when}"
             yield (
                 f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger AS $$ "
                 f"BEGIN {self.of_all or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
@@ -74,6 +79,9 @@ class Trigger:
         of_table = f' ON "{self.table}"' if vendor == "postgresql" else ""
         yield f'DROP TRIGGER IF EXISTS "{self.name}"{of_table}'
 
+
+# What PostgreSQL calls the rows of a statement, as `of_all` knows them.
+_ROWS = {"INSERT": "NEW TABLE AS added", "DELETE": "OLD TABLE AS removed"}
 
 _triggers: dict[tuple[str, ...], Installable] = {}
 
