@@ -36,6 +36,8 @@ from tests.mailbox import Mailbox, smtp_server, use
 from tests.rounds import rounds
 from tests.workers import ROOT
 
+gc.disable()  # until the tests are collected: nearly all that is made meanwhile stays
+
 # Benchmarks measure times, tests do not: a slow machine fails no property.
 hypothesis_settings.register_profile(
     "tests", max_examples=rounds(25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -74,9 +76,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """No collection of garbage has to look through the thousands of tests, which takes a tenth of their time."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def hangs_on_the_database(item: pytest.Item) -> bool:
