@@ -6,6 +6,7 @@ names others, each with the folder in which the user `user`, whose password is `
 """
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -51,8 +52,15 @@ class DavServer:
     def make_book(self, user: str, name: str = "People") -> str:
         """A new, empty book of the user; its path."""
         path = f"{self.homes.format(user=user)}{uuid4().hex}/"
+        # To make a book takes Xandikos several commits: all but the first of a name are copies of its empty folder.
+        files = self.files if self.name == "xandikos" else None
+        if files and (files.parent / f"empty-{name}").exists():
+            shutil.copytree(files.parent / f"empty-{name}", files / path.strip("/"))
+            return path
         status, body = self.call("MKCOL", path, user, _MAKE_BOOK.format(name=name))
         assert status == 201, (status, body)
+        if files:
+            shutil.copytree(files / path.strip("/"), files.parent / f"empty-{name}")
         return path
 
     def put(self, user: str, path: str, text: str) -> None:
