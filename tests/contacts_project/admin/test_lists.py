@@ -99,24 +99,24 @@ def test_the_index_is_made_for_operators(operator: Client) -> None:
     assert "Django" not in html
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_no_request_breaks_a_page(full: Client, path: str) -> None:
-    for query in share_of(HOSTILE, PAGES.index(path)):
-        status = full.get(f"{path}{query}").status_code
-        assert status in {200, 302, 400}, (path, query, status)
+def test_no_request_breaks_a_page(full: Client) -> None:
+    for number, path in enumerate(PAGES):
+        for query in share_of(HOSTILE, number):
+            status = full.get(f"{path}{query}").status_code
+            assert status in {200, 302, 400}, (path, query, status)
 
 
-@pytest.mark.parametrize("path", LISTS)
-def test_no_id_breaks_a_page(full: Client, path: str) -> None:
+def test_no_id_breaks_a_page(full: Client) -> None:
     keys = ["%00", "x", "0", "-1", str(10**40), UNKNOWN, "1.5", "a" * 2000, "_5F", "%F0%9F%92%A9", "..%2F..", "__"]
-    for key in share_of(keys, LISTS.index(path)):
-        for page in ("change/", "history/", "delete/", ""):
-            status = full.get(f"{path}{key}/{page}").status_code
-            assert status < 500, (path, key, page)
-        for action in ("x", "%00", "delete_selected", ""):
-            form = f"action={action}&_selected_action={key}&index=0&select_across=1"
-            status = full.generic("POST", path, form, "application/x-www-form-urlencoded").status_code
-            assert status < 500, (path, key, action)
+    for number, path in enumerate(LISTS):
+        for key in share_of(keys, number):
+            for page in ("change/", "history/", "delete/", ""):
+                status = full.get(f"{path}{key}/{page}").status_code
+                assert status < 500, (path, key, page)
+            for action in ("x", "%00", "delete_selected", ""):
+                form = f"action={action}&_selected_action={key}&index=0&select_across=1"
+                status = full.generic("POST", path, form, "application/x-www-form-urlencoded").status_code
+                assert status < 500, (path, key, action)
 
 
 def test_an_id_of_another_kind_is_not_found(full: Client, alice: User) -> None:
