@@ -140,12 +140,9 @@ def _take(counted: Counted, row: str) -> str:
 
 
 def _take_removed(counted: Counted) -> str:
-    key = counted.key.format(row="c")
     return (
-        f"UPDATE {_COUNT} SET number = {_COUNT}.number - t.number "  # noqa: S608 - as below
-        f"FROM (SELECT c.owner_id, {key} AS key, {_total(counted)} AS number FROM removed c "
-        f"WHERE {counted.counts('c')} GROUP BY c.owner_id, {key}) t "
-        f"WHERE {_COUNT}.owner_id = t.owner_id AND {_COUNT}.kind = '{counted.kind}' AND {_COUNT}.key = t.key"
+        f"UPDATE {_COUNT} SET number = {_COUNT}.number - t.number FROM ({_numbers(counted, 'removed')}) t "  # noqa: S608 - as below
+        f"WHERE {_COUNT}.owner_id = t.owner_id AND {_COUNT}.kind = t.kind AND {_COUNT}.key = t.key"
     )
 
 
@@ -194,13 +191,15 @@ def counted_later(owner_id: UUID) -> Iterator[None]:
 
 
 def _insert_counts(counted: Counted, rows: str, more: str = "") -> str:
-    """Of all rows of a table at once."""
+    return f"INSERT INTO {_COUNT} (owner_id, kind, key, number) {_numbers(counted, rows, more)}"
+
+
+def _numbers(counted: Counted, rows: str, more: str = "") -> str:
+    """What the rows of a table come to, as counts."""
     key = counted.key.format(row="c")
     return (
-        f"INSERT INTO {_COUNT} (owner_id, kind, key, number) "  # noqa: S608 - as above
-        f"SELECT c.owner_id, '{counted.kind}', {key}, {_total(counted)} FROM {rows} c "
-        f"WHERE {counted.counts('c')} {more}"
-        f"GROUP BY c.owner_id, {key}"
+        f"SELECT c.owner_id, '{counted.kind}' AS kind, {key} AS key, {_total(counted)} AS number "  # noqa: S608 - as above
+        f"FROM {rows} c WHERE {counted.counts('c')} {more}GROUP BY c.owner_id, {key}"
     )
 
 
