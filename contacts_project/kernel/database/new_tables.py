@@ -1,6 +1,6 @@
 """The tables of a new database, made at once as the migrations would leave them.
 
-Migrating from nothing takes twelve seconds of work, nearly all of them for the models as they were after each of some
+Migrating from nothing takes four seconds of work, most of them for the models as they were after each of some
 hundred migrations. What migrations do beside tables, indexes and constraints is for rows, of which there are none. A
 test holds the outcome against that of the migrations (tests/contacts_project/test_upgrade.py): a migration whose SQL
 makes more of the schema than its models say fails it, and is to be repeated here.

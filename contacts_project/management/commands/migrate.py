@@ -12,6 +12,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
+from contacts_project.kernel.database.migration_states import fewer_models_rendered
 from contacts_project.kernel.database.new_tables import is_new, make_tables
 
 # Any number that nobody else takes an advisory lock with.
@@ -31,7 +32,8 @@ class Command(migrate.Command):
                 if options["verbosity"]:
                     self.stdout.write("The database was new: all tables are made.")
                 return
-            super().handle(*args, **options)
+            with fewer_models_rendered():
+                super().handle(*args, **options)
 
 
 @contextmanager

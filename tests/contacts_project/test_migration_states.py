@@ -1,0 +1,57 @@
+"""While migrations run, a change of a model that no other model sees renders that model alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import models
+from django.db.migrations.state import ModelState, ProjectState
+
+from contacts_project.kernel.database.migration_states import fewer_models_rendered
+
+
+@pytest.fixture
+def state() -> Iterator[ProjectState]:
+    """A person and her cat, rendered."""
+    key: tuple[str, models.Field[Any, Any]] = ("id", models.AutoField(primary_key=True))
+    found = ProjectState()
+    options: dict[str, Any] = {"indexes": [], "constraints": []}
+    found.add_model(ModelState("t", "Person", [key], {**options}))
+    fields = [key, ("owner", models.ForeignKey("t.Person", models.CASCADE))]
+    found.add_model(ModelState("t", "Cat", fields, {**options}))
+    with fewer_models_rendered():
+        assert found.apps
+        yield found
+
+
+def test_an_index_renders_its_own_model_alone(state: ProjectState) -> None:
+    person, cat = (state.apps.get_model("t", name) for name in ("Person", "Cat"))
+    state.add_index("t", "person", models.Index(fields=["id"], name="i"))
+    assert [index.name for index in state.apps.get_model("t", "Person")._meta.indexes] == ["i"]
+    assert state.apps.get_model("t", "Person") is not person
+    assert state.apps.get_model("t", "Cat") is cat
+    assert [found.related_model for found in state.apps.get_model("t", "Person")._meta.related_objects] == [cat]
+
+
+def test_before_code_runs_all_are_rendered(state: ProjectState) -> None:
+    state.add_field("t", "person", "name", models.TextField(), preserve_default=True)
+    state.clear_delayed_apps_cache()
+    assert state.apps.get_model("t", "Cat").owner.field.related_model is state.apps.get_model("t", "Person")
+
+
+@pytest.mark.parametrize("table", ["folk", None])
+def test_who_refers_to_a_table_gets_its_new_name(state: ProjectState, table: str | None) -> None:
+    state.alter_model_options("t", "person", {"db_table": "people"})
+    state.alter_model_options("t", "person", {"db_table": table})
+    assert state.apps.get_model("t", "Cat").owner.field.related_model._meta.db_table == (table or "t_person")
+
+
+def test_who_refers_to_a_model_gets_its_new_name(state: ProjectState) -> None:
+    state.rename_model("t", "Person", "Human")
+    assert state.apps.get_model("t", "Cat").owner.field.related_model.__name__ == "Human"
+
+
+def test_who_inherits_from_a_model_gets_its_columns(state: ProjectState) -> None:
+    state.add_model(ModelState("t", "Child", [], bases=("t.person",)))
+    state.add_field("t", "person", "name", models.TextField(), preserve_default=True)
+    assert state.apps.get_model("t", "Child")._meta.get_field("name")
