@@ -34,6 +34,7 @@ from tests.databases import flush
 from tests.leaks import LineHandler, plants
 from tests.mailbox import Mailbox, smtp_server, use
 from tests.rounds import rounds
+from tests.second_process import second_process
 from tests.workers import ROOT
 
 gc.disable()  # until the tests are collected: nearly all that is made meanwhile stays
@@ -101,16 +102,17 @@ def makes_its_pairs(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Of the processes of `tests.run` each runs the files that it is the first to claim: the tests of a file share what
-    they start.
+    """Of the two processes of a database (`tests.run`) each runs the files that it is the first to claim: the tests of a
+    file share what they start.
     """
     if "TEST_CLAIMS" not in os.environ or session.testsfailed:  # of which pytest tells when a file cannot be loaded
         return None
     claims = Path(os.environ["TEST_CLAIMS"])
     ours = (item for item in session.items if is_ours(claims, item.path))
-    for item, following in itertools.pairwise(itertools.chain(ours, [None])):
-        assert item
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    with second_process(session):
+        for item, following in itertools.pairwise(itertools.chain(ours, [None])):
+            assert item
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
     return True
 
 

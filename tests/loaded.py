@@ -1,7 +1,6 @@
 """The service, loaded: of what tests start often each process is a copy of one that has this module (tests.workers)."""
 
 import gc
-import importlib
 import os
 import runpy
 import sys
@@ -16,9 +15,9 @@ if not apps.ready:  # as in a test that names one of these functions
     django.setup()
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
 
 from contacts_project.celery import app
+from tests.reloaded_settings import reload_settings
 
 
 def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
@@ -46,9 +45,5 @@ def _begin(log: Path, environment: Mapping[str, str]) -> None:
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.environ.update(environment)
-    fresh = importlib.reload(importlib.import_module("contacts_project.settings"))
-    for name in filter(str.isupper, vars(fresh)):
-        setattr(settings, name, getattr(fresh, name))
-    connections.settings = connections.configure_settings(settings.DATABASES)
-    del connections[DEFAULT_DB_ALIAS]  # was never opened; the next one is made by these settings
+    reload_settings("contacts_project.settings")
     gc.enable()  # as after a start

@@ -1,11 +1,11 @@
-"""Runs the tests on SQLite and on PostgreSQL beside each other, two processes each: `make test`.
+"""Runs the tests on SQLite and on PostgreSQL beside each other: `make test`.
 
     python -m tests.run [--db sqlite|postgresql] [pytest arguments]
 
 PostgreSQL comes out of a PyPI wheel, or from TEST_DATABASE_URL; nothing has to be installed. With arguments there is
-one process on each database. Without, the two of a database share the files: each file is run by the process that is
-first to claim it (tests/conftest.py), so none waits for the other. (pytest-xdist does that, too; telling its controller
-of twelve thousand tests took a twentieth of all CPU.)
+one process on each database. Without, there are two, of which each runs the files that it is the first to claim
+(tests/conftest.py), so none waits for the other; the second is a copy of the first (tests/second_process.py).
+(pytest-xdist shares tests, too; telling its controller of twelve thousand took a twentieth of all CPU.)
 """
 
 import argparse
@@ -59,19 +59,18 @@ def environment_of(url: str) -> dict[str, str]:
 
 
 def processes(databases: list[str], arguments: list[str], stack: ExitStack) -> Iterator[tuple[str, dict[str, str]]]:
-    """Title and environment of each process of pytest. PostgreSQL starts while what came before it runs."""
+    """Database and environment of each run of pytest. PostgreSQL starts while the tests on SQLite are collected."""
     for name in databases:
         environment = environment_of(stack.enter_context(postgresql()) if name == "postgresql" else "")
         if arguments:
             yield name, environment
             continue
         claims = stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-"))
-        for number in ("1", "2"):
-            yield f"{name}, {number} of 2", {**environment, "TEST_CLAIMS": claims, "TEST_PROCESS": number}
+        yield name, {**environment, "TEST_CLAIMS": claims}
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
-    """Run pytest, the first process for all to see; what the others say comes behind. Returns 1 if one failed."""
+    """Run pytest, on the first database for all to see; what it says on the other comes behind. Returns 1 if one failed."""
     with ExitStack() as stack:
         runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
         for title, environment in processes(databases, arguments, stack):
