@@ -102,8 +102,8 @@ def makes_its_pairs(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Of the two processes of a database (`tests.run`) each runs the files that it is the first to claim: the tests of a
-    file share what they start.
+    """Of the two processes of a database each runs the files that it is the first to claim: the tests of a file share
+    what they start.
     """
     if "TEST_CLAIMS" not in os.environ or session.testsfailed:  # of which pytest tells when a file cannot be loaded
         return None

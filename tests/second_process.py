@@ -32,7 +32,7 @@ def second_process(session: pytest.Session) -> Iterator[None]:
         finally:
             _, status = os.waitpid(second, 0)
             said.seek(0)
-            print(f"\n{said.read().decode(errors='replace')}", flush=True)
+            sys.stdout.write(f"\n{said.read().decode(errors='replace')}\n")
         session.testsfailed += bool(status)
 
 
