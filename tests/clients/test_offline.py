@@ -1,4 +1,8 @@
-"""Devices that are offline and meet again: nothing is lost and nothing doubled, on both databases."""
+"""Devices that are offline and meet again: nothing is lost and nothing doubled.
+
+It is the client that is tried: which requests it sends, and what it makes of the answers. `test_offline_soak.py` does
+all of this at random, on both databases.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +19,7 @@ from tests.builders import make_token
 from tests.client import client_of
 from tests.clients.devices import Device, KilledError, settle
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 Make = Callable[[str], Device]
 
 
