@@ -12,11 +12,12 @@ from relationships.models import Relationship
 _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 
 
-def add_many_people(owner: User, size: int) -> None:
-    """`size` people with a phone, an e-mail, a birthday, a group and four relationships each; one in three is tied."""
+def add_many_people(owner: User, size: int, first: int = 0) -> None:
+    """`size` people with a phone, an e-mail, a birthday, a group and four relationships each; one in three is tied.
+    `first` is how many there are already."""
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
-    group = Group.objects.create(owner=owner, name="crowd", name_key="crowd", color="#000000")
-    people = [_person(owner, number, kind) for number in range(size)]
+    group, _ = Group.objects.owned_by(owner).get_or_create(owner=owner, name="crowd", name_key="crowd", color="#000000")
+    people = [_person(owner, number, kind) for number in range(first, first + size)]
     Person.objects.bulk_create(people, batch_size=200)
     LookupKey.objects.bulk_create(
         (
@@ -29,7 +30,7 @@ def add_many_people(owner: User, size: int) -> None:
     Membership.objects.bulk_create(Membership(owner=owner, person=person, group=group) for person in people)
     ImportantDate.objects.bulk_create(
         ImportantDate(owner=owner, person=person, type="BIRTHDAY", date=dt.date(1970, 1, 1) + dt.timedelta(number * 7))
-        for number, person in enumerate(people)
+        for number, person in enumerate(people, first)
     )
     pairs: list[Relationship] = []
     for number, person in enumerate(people):
