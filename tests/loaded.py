@@ -33,6 +33,13 @@ def run_command(log: Path, environment: Mapping[str, str], name: str, *options: 
     runpy.run_path(str(settings.BASE_DIR / "manage.py"), run_name="__main__")
 
 
+def serve(log: Path, environment: Mapping[str, str]) -> None:
+    """Be a web process."""
+    _begin(log, environment)
+    sys.argv = ["contacts_project.server"]
+    runpy.run_module("contacts_project.server", run_name="__main__")
+
+
 def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:
     """Be `celery call TASK`."""
     _begin(log, environment)

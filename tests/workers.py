@@ -55,6 +55,15 @@ def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str
     return copy
 
 
+def run_copy(folder: Path, environment: Mapping[str, str], *command: str) -> tuple[int | None, str]:
+    """Run `manage.py COMMAND` as a copy to its end; returns its exit code and all that it said, kept in `folder`."""
+    log = folder / "said"
+    log.unlink(missing_ok=True)
+    copy = start_copy(loaded.run_command, log, environment, *command)
+    copy.join(300)
+    return copy.exitcode, log.read_text()
+
+
 @dataclass
 class Workers:
     """Workers that are started, killed and stopped; `environment` comes on top of what every one gets."""

@@ -2,9 +2,6 @@
 
 import base64
 import datetime as dt
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -34,7 +31,7 @@ from tests.client import Client, client_of
 from tests.contacts_project.backup.files import empty_the_database
 from tests.loopback import closed_port
 from tests.pictures import picture, upload
-from tests.workers import database_url
+from tests.workers import run_copy
 
 BUCKET = "photos-of-contacts"
 BACKEND = "contacts_project.kernel.object_storage.ObjectStorage"
@@ -258,28 +255,23 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
     ada, grace = make_person(alice), make_person(alice, name="Grace")
     mine = set_photo(api, ada).json()["photo"]
     program = (
-        "import sys, django; django.setup()\n"
-        "from django.test.utils import override_settings\n"
-        "from django.test import Client; from tests.pictures import picture, upload\n"
-        "client = Client(headers={'Authorization': f'Bearer {sys.argv[1]}'})\n"
+        "from django.core.files.uploadedfile import SimpleUploadedFile\n"
+        "from django.test import Client; from django.test.utils import override_settings\n"
+        f"client = Client(headers={{'Authorization': 'Bearer {api.bearer}'}})\n"
+        f"photo = SimpleUploadedFile('photo.jpg', {picture(color='blue')!r})\n"
         "with override_settings(ALLOWED_HOSTS=['testserver']):\n"
-        "    assert client.get(f'/api/photos/{sys.argv[2]}').status_code == 200\n"
-        "    print(upload(client, f'/api/people/{sys.argv[3]}/photo', picture(color='blue')).json()['photo'])\n"
+        f"    assert client.get('/api/photos/{ada.pk}').status_code == 200\n"
+        f"    print(client.post('/api/people/{grace.pk}/photo', {{'photo': photo}}).json()['photo'])\n"
     )
     environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
-        "DATABASE_URL": database_url(),
         "DATA_DIR": str(tmp_path / "elsewhere"),
         "PHOTO_STORAGE": f"s3://key:secret@127.0.0.1:{server}/{BUCKET}",
-        "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8",
         "SECRET_KEY": project.SECRET_KEY,
         "LOG_LEVEL": "ERROR",
     }
-    command = [sys.executable, "-c", program, api.bearer, str(ada.pk), str(grace.pk)]
-    done = subprocess.run(command, env=environment, cwd=project.BASE_DIR, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    theirs = done.stdout.strip()
+    exit_code, said = run_copy(tmp_path, environment, "shell", "--no-imports", "-c", program)
+    assert exit_code == 0, said
+    *_, theirs = said.splitlines()
     assert not list((tmp_path / "elsewhere").rglob("*.jpg"))
     assert keys(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
     answer = api.call("GET", f"/api/photos/{grace.pk}")

@@ -1,33 +1,31 @@
-"""What an instance answers, as JSON: `python -m tests.contacts_project.backup.probe TASK`.
-
-Its settings are in the environment. TASK is JSON: commands to run before, a token, the body of a sign-in by address,
-the time to send at. The instance may change.
-"""
+"""What the instance of this process answers. It may change."""
 
 import hashlib
 import sys
 from io import StringIO
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import django
 import orjson
+from django.core import mail
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import override_settings
 
-django.setup()
-
-from django.core import mail  # noqa: E402 - after the setup
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-from django.test.utils import override_settings  # noqa: E402
-
-from accounts.models import User  # noqa: E402
-from notifications.models import Delivery  # noqa: E402
-from people.counts import wrong_counts  # noqa: E402
-from people.models import Person  # noqa: E402
-from tests.builders import make_token  # noqa: E402
-from tests.client import Client  # noqa: E402
+from accounts.models import User
+from notifications.models import Delivery
+from people.counts import wrong_counts
+from people.models import Person
+from tests.builders import make_token
+from tests.client import Client
 
 LOCMEM = "django.core.mail.backends.locmem.EmailBackend"
+
+
+def write_answers(task: dict[str, Any], path: str) -> None:
+    """The task: commands to run before, a token, the body of a sign-in by address, the time to send at."""
+    Path(path).write_bytes(orjson.dumps({"vendor": connection.vendor} | answers(task)))
 
 
 def answers(task: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +64,3 @@ def _photo(client: Client, person: Person) -> str:
     answer = client.call("GET", f"/api/photos/{person.pk}")
     assert answer.status_code == 200, answer.content
     return hashlib.sha256(answer.content).hexdigest()
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(orjson.dumps({"vendor": connection.vendor} | answers(orjson.loads(sys.argv[1]))))

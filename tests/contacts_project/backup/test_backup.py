@@ -3,8 +3,6 @@
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from io import StringIO
@@ -31,7 +29,7 @@ from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import frames_of, photos_of, rows_of
 from tests.pictures import picture, upload
 from tests.rounds import rounds
-from tests.workers import database_url
+from tests.workers import run_copy
 
 
 def backup(path: Path) -> tuple[str, str]:
@@ -108,25 +106,19 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys, django; django.setup()\n"
+        "import os, signal; from pathlib import Path\n"
         "from contacts_project.backup import writer, container\n"
-        "from pathlib import Path\n"
         "real = container.FrameWriter.write\n"
         "def write(self, kind, data):\n"
         "    real(self, kind, data)\n"
         "    if kind == container.END: self._file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
         "container.FrameWriter.write = write\n"
-        "writer.write_backup(Path(sys.argv[1]), key='')\n"
+        f"writer.write_backup(Path({str(tmp_path / 'one')!r}), key='')\n"
     )
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
-        "DATABASE_URL": database_url(),
-        "DATA_DIR": str(project.MEDIA_ROOT / "data"),
-    }
-    command = [sys.executable, "-c", program, str(tmp_path / "one")]
-    done = subprocess.run(command, env=environment, cwd=project.BASE_DIR, check=False)
-    assert done.returncode == -signal.SIGKILL
+    exit_code, said = run_copy(
+        tmp_path, {"DATA_DIR": str(project.MEDIA_ROOT / "data")}, "shell", "--no-imports", "-c", program
+    )
+    assert exit_code == -signal.SIGKILL, said
     assert not (tmp_path / "one").exists()
     backup(tmp_path / "one")
 

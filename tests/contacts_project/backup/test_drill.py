@@ -1,12 +1,10 @@
 """The drill: an instance is restored into the other database, and from there back, and answers as before.
 
-Each instance is one process of tests.contacts_project.backup.probe: starting one takes longer than what it does here.
+Each instance is one process, which runs tests.contacts_project.backup.probe.
 """
 
 import datetime as dt
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ from tests.builders import PASSWORD
 from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import photos_of, rows_of
 from tests.databases import empty_database
-from tests.workers import database_url
+from tests.workers import database_url, run_copy
 
 KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
@@ -32,12 +30,9 @@ class Instance:
 
     database: str
     data: Path
-    media: Path | None = None
 
-    def run(self, *arguments: str) -> str:
+    def answers(self, task: dict[str, Any]) -> dict[str, Any]:
         environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
             "DATABASE_URL": self.database,
             "DATA_DIR": str(self.data),
             "SECRET_KEY": project.SECRET_KEY,
@@ -45,19 +40,14 @@ class Instance:
             "BACKUP_KEY": KEY,
             "LOG_LEVEL": "ERROR",
         }
-        command = [sys.executable, *arguments]
-        done = subprocess.run(
-            command, env=environment, cwd=project.BASE_DIR, capture_output=True, text=True, check=False
+        self.data.mkdir(exist_ok=True)
+        path = self.data / "answers"
+        program = (
+            f"from tests.contacts_project.backup.probe import write_answers; write_answers({task!r}, {str(path)!r})"
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def manage(self, *arguments: str) -> str:
-        return self.run("manage.py", *arguments)
-
-    def answers(self, task: dict[str, Any]) -> dict[str, Any]:
-        told = self.run("-m", "tests.contacts_project.backup.probe", orjson.dumps(task).decode())
-        answers: dict[str, Any] = orjson.loads(told)
+        exit_code, said = run_copy(self.data, environment, "shell", "--no-imports", "-c", program)
+        assert exit_code == 0, said
+        answers: dict[str, Any] = orjson.loads(path.read_bytes())
         return answers
 
 
