@@ -2,18 +2,20 @@
 
 import datetime as dt
 import re
-import signal
+import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import requests
 
-from tests.contacts_project.running.composition import SCRIPTS, Composition, composed, image_instruction
+from tests.contacts_project.running.composition import Composition, composed, image_instruction
+from tests.loaded import serve, work
 from tests.loopback import Recorder, closed_port, recording_server
-from tests.workers import ROOT
+from tests.workers import ROOT, run_copy, start_copy
 
 
 def test_the_file_is_as_the_specification_wants_it() -> None:
@@ -31,34 +33,50 @@ def test_the_image_runs_as_nobody_and_is_pinned() -> None:
 
 
 def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
+    """One of each is started by its command; the second web and the second worker are copies of a loaded process."""
     with recording_server() as receiver, composed(tmp_path, **settings()) as compose:
         assert compose.run("prepare").returncode == 0
         migrated = compose.run("migrate")
         assert migrated.returncode == 0, migrated.stderr
         before = files_of(compose)
         ports = [closed_port(), closed_port()]
-        webs = [compose.start("web", PORT=str(port)) for port in ports]
-        workers = [compose.start("worker"), compose.start("worker")]
-        chores = compose.start("chores")
+        left = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
+        copies = [
+            start_copy(serve, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1]))),
+            start_copy(work, tmp_path / "worker.log", compose.environment("worker"), *worker_options(compose)),
+        ]
         for port in ports:
+            compose.wait_until(partial(listens, port), f"a web listens on {port}")
             compose.wait_for_health("web", PORT=str(port))
         bases = [f"http://127.0.0.1:{port}" for port in ports]
         session = ask_for_a_reminder(bases[0], receiver)
         make_everything_due(compose)
-        beat = compose.start("beat")
-        workers[0].kill()
+        left.append(compose.start("beat"))
+        copies[1].kill()
         compose.wait_until(lambda: receiver.received, "the webhook comes")
         # What is scanned once more is not sent once more.
-        assert compose.run("web", str(SCRIPTS / "python"), "manage.py", "deliver_reminders").returncode == 0
+        assert run_copy(tmp_path, compose.environment("web"), "deliver_reminders")[0] == 0
         assert [request.path for request in receiver.received] == ["/hook"]
         shown = [session.get(f"{base}/api/people", timeout=60).json()["people"] for base in bases]
         assert shown[0] == shown[1]
         assert [person["name"] for person in shown[0]] == ["Ada"]
-        left = [*webs, workers[1], chores, beat]
+        copies[0].terminate()
         for process in left:
-            process.send_signal(signal.SIGTERM)
-        assert [process.wait(60) for process in left] == [0] * 5
+            process.terminate()
+        copies[0].join(60)
+        assert [process.wait(60) for process in left] + [copies[0].exitcode] == [0] * 5
         assert files_of(compose) == before, "the image may not be written to"
+
+
+def worker_options(compose: Composition) -> list[str]:
+    program, app, name, worker, *options = compose.services["worker"]["command"]
+    assert (program, app, name, worker) == ("celery", "-A", "contacts_project", "worker")
+    return list(options)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def settings() -> dict[str, str]:
