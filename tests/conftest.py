@@ -46,6 +46,7 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 
+ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
 # Of the files those that take longest. Begun last they would leave the other process without work.
 LONGEST = {
     "test_clients.py",
@@ -69,8 +70,7 @@ LONGEST = {
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest first. On PostgreSQL what does not hang on the database is left out: it is run with SQLite."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    on_postgresql = "TEST_DATABASE_URL" in os.environ
-    wanted = [item for item in items if makes_its_pairs(item) and (hangs_on_the_database(item) or not on_postgresql)]
+    wanted = [item for item in items if is_of_our_share(item) and (hangs_on_the_database(item) or not ON_POSTGRESQL)]
     config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
     items[:] = wanted
 
@@ -90,14 +90,17 @@ def hangs_on_the_database(item: pytest.Item) -> bool:
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
 
-def makes_its_pairs(item: pytest.Item) -> bool:
+def is_of_our_share(item: pytest.Item) -> bool:
     """Whether the test is one of the half of its combinations in which every two values meet, of two parameters each
-    value, or all are to be run."""
+    value, or of the half of this database; or all are to be run."""
     indices = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    is_halved = (item.get_closest_marker("pairs") and len(indices) > 2) or item.get_closest_marker("alternating")
-    if not is_halved:
+    if item.get_closest_marker("split"):
+        place = next(iter(indices.values())) + ON_POSTGRESQL
+    elif (item.get_closest_marker("pairs") and len(indices) > 2) or item.get_closest_marker("alternating"):
+        place = sum(indices.values())
+    else:
         return True
-    return sum(indices.values()) % 2 < rounds(1)
+    return place % 2 < rounds(1)
 
 
 @pytest.hookimpl(tryfirst=True)

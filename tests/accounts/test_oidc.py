@@ -109,6 +109,7 @@ def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client,
     assert browser.ok("GET", "/api/auth/session")["user"]["name"] == "Ada L."
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "lie",
     [
@@ -132,6 +133,7 @@ def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Pro
     assert not User.objects.exists()
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
 def test_a_provider_that_talks_nonsense_signs_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
     provider.token_answer = answer
@@ -182,6 +184,7 @@ def test_a_user_who_says_no_is_not_signed_in(browser: Client, provider: Provider
     browser.ok("GET", "/api/auth/session", status=401)
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("path", ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:x", ""])
 def test_it_leads_back_to_this_service_only(browser: Client, provider: Provider, path: str) -> None:
     assert sign_in(browser, provider, f"?next={path}")["Location"] == "/api/docs"

@@ -61,6 +61,7 @@ def test_a_browser_is_asked_on_a_page(browser: Client, provider: Provider, ada: 
     assert browser.get(PAGE)["Location"] == "/account/sign-in"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("amr", "status"),
     [

@@ -66,6 +66,7 @@ def test_the_language_answers_its_own_shape(api: Client) -> None:
     assert api.ok("GET", "/api/user/profile")["user"]["language"] == "ja-JP"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(("path", "body", "field"), REFUSED, ids=str)
 def test_what_is_refused_changes_nothing(api: Client, path: str, body: dict[str, Any], field: str) -> None:
     before = api.ok("GET", "/api/user/profile")

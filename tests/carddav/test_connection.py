@@ -101,6 +101,7 @@ def test_removing_it_keeps_people_and_what_was_uploaded(api: Client, alice: User
     api.ok("GET", f"/api/people/{person.pk}")
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -78,6 +78,7 @@ def test_secrets_are_encrypted_at_rest(api: Client) -> None:
     assert Destination.unscoped.rows().get().secret == secret
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
@@ -253,6 +254,7 @@ def test_update_changes_what_is_sent_alone(api: Client) -> None:
     assert api.ok("put", path, {}) == {"success": True}
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "body",
     [

@@ -49,6 +49,7 @@ def test_endpoint_moves_to_whoever_subscribes_last(api: Client, stranger: Client
     assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "bad",
     [

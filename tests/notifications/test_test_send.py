@@ -36,6 +36,7 @@ def test_success(api: Client, ntfy: Recorder, receiver: Recorder) -> None:
     assert b"Test notification" in ntfy.received[-1].body
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("status", "code"),
     [

@@ -97,6 +97,7 @@ def test_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> 
     assert not Person.objects.owned_by(alice).exists()
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(("body", "field"), [row for row in REFUSED if row[0] and row[1] != "connectedThroughId"])
 def test_refused_on_update_and_nothing_changes(api: Client, body: dict[str, Any], field: str) -> None:
     before = api.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]
@@ -151,6 +152,7 @@ RAW: list[tuple[str, bytes]] = [
 ]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(("what", "content"), RAW, ids=[what for what, _ in RAW])
 def test_hostile_bodies_are_400(api: Client, alice: User, what: str, content: bytes) -> None:
     response = api.generic("POST", "/api/people", content)

@@ -103,6 +103,7 @@ def test_set_relationship(api: Client, alice: User) -> None:
     assert {person["relationshipToUserId"] for person in listed} == {types["FRIEND"]}
 
 
+@pytest.mark.split
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -146,6 +146,7 @@ def test_update_and_restore_do_not_make_it_twice_either(api: Client, alice: User
     assert len(relationships(api)) == 4
 
 
+@pytest.mark.split
 @pytest.mark.parametrize(
     ("change", "field"),
     [

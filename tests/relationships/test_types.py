@@ -60,6 +60,7 @@ def test_an_inverse_whose_name_is_taken_gets_a_number(api: Client) -> None:
     assert again["inverse"]["name"] == "COUSIN_2"
 
 
+@pytest.mark.split
 @pytest.mark.parametrize(
     ("body", "field"),
     [

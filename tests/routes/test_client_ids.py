@@ -59,6 +59,7 @@ def test_a_record_has_the_id_that_its_client_made(alice: User, path: str, make: 
     assert made(create(alice, path, key))["id"] == key
 
 
+@pytest.mark.split
 @every_path
 @pytest.mark.parametrize(
     "key", [None, "", "x", 7, OF_VERSION_1, OF_VERSION_4.replace("-", ""), str(UUID(int=0)), f"{{{OF_VERSION_4}"]

@@ -28,6 +28,7 @@ KEEP_NOTHING = {
 }
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("route", POSTS, ids=lambda route: route.name)
 def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteData) -> None:
     client = route_data.client

@@ -113,6 +113,7 @@ def leave(hosts: Hosts, owner: User, status: int, *, is_named: bool) -> Connecti
     return make_connection(owner, server_url=f"{hosts.here.url}/", book_url=f"{hosts.here.url}/h/ada/b/")
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("status", [302, 404, 421])
 def test_a_stored_book_is_followed_to_a_host_that_discovery_names(

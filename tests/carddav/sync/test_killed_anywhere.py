@@ -75,6 +75,7 @@ def outcome(synced: SyncedAccount) -> dict[str, object]:
     }
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -> None:
     synced = edited_on_both_sides()
@@ -126,6 +127,7 @@ def sync_cut_off(synced: SyncedAccount, fault: str, number: int, arrival: str) -
     synced.server.arrive()
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_new_card_that_comes_late_is_the_only_one(db: None, fault: str) -> None:
     cases = [*itertools.product(range(1, 5), ("before", "between", "after"))]

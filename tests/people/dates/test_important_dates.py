@@ -98,6 +98,7 @@ def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: di
     assert {key: made[key] for key in stored} == stored
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("sent", "field"),
     [

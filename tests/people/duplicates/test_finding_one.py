@@ -61,6 +61,7 @@ def slow_duplicates(person: Person, crowd: dict[Person, Birthday | None]) -> lis
     return [(score, str(other.pk)) for score, other in sorted(found, key=lambda m: (-m[0], m[1].created_at, m[1].pk))]
 
 
+@pytest.mark.split
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(4))
 def test_duplicates_of_one_are_those_of_comparing_with_everybody(alice: User, seed: int) -> None:

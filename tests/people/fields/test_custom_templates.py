@@ -73,6 +73,7 @@ def test_slugs_are_unique_for_good_and_never_change(api: Client, stranger: Clien
     assert changed["customFieldTemplate"] | {"updatedAt": ""} == second | {"name": "Hat", "updatedAt": ""}
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -59,6 +59,7 @@ def test_a_value_is_answered_as_its_type(api: Client, ada: Person, kind: str, se
     assert listed == [entry]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

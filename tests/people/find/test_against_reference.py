@@ -90,6 +90,7 @@ def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
     return [(row["person"]["id"], row["score"]) for row in rows]
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("in_trash", [0, 0.3, 0.95])
 @pytest.mark.parametrize("seed", range(4))
 def test_whom_the_reference_finds_whatever_is_in_the_trash(alice: User, seed: int, in_trash: float) -> None:

@@ -230,6 +230,7 @@ class Clock:
         return Run(seconds=seconds, now=self.now, sleep=self.sleep)
 
 
+@pytest.mark.split
 @pytest.mark.parametrize(
     "reply",
     [
