@@ -1,5 +1,6 @@
 """The service, loaded: of what tests start often each process is a copy of one that has this module (tests.workers)."""
 
+import atexit
 import gc
 import os
 import runpy
@@ -33,11 +34,14 @@ def run_command(log: Path, environment: Mapping[str, str], name: str, *options: 
     runpy.run_path(str(settings.BASE_DIR / "manage.py"), run_name="__main__")
 
 
-def serve(log: Path, environment: Mapping[str, str]) -> None:
-    """Be a web process."""
+def run_module(log: Path, environment: Mapping[str, str], name: str) -> None:
+    """Be `python -m NAME`."""
     _begin(log, environment)
-    sys.argv = ["contacts_project.server"]
-    runpy.run_module("contacts_project.server", run_name="__main__")
+    sys.argv = [name]
+    try:
+        runpy.run_module(name, run_name="__main__")
+    finally:
+        atexit._run_exitfuncs()  # without which a copy ends
 
 
 def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:

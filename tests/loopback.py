@@ -69,6 +69,12 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    """Whether somebody does."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @dataclass
 class Received:
     """One request as it came in. Header names are lower-case; times are `time.monotonic`.

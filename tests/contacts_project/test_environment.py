@@ -15,7 +15,7 @@ from django.conf import settings
 from contacts_project.data_folder import everything_in, make_private
 from contacts_project.environment import WrongSettingError, misspelt_names, page, read, read_file
 from contacts_project.environment.table import SETTINGS
-from tests.loaded import serve
+from tests.loaded import run_module
 from tests.workers import run_copy, start_copy
 
 APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
@@ -148,7 +148,9 @@ def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[s
 def test_a_web_process_names_a_taken_port(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        web = start_copy(serve, tmp_path / "said", {"PORT": str(port), "DATA_DIR": str(tmp_path)})
+        web = start_copy(
+            run_module, tmp_path / "said", {"PORT": str(port), "DATA_DIR": str(tmp_path)}, "contacts_project.server"
+        )
         web.join(180)
     assert web.exitcode == 1
     line = (tmp_path / "said").read_text()

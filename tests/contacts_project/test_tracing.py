@@ -1,14 +1,20 @@
 """Traces of web and worker reach a collector, hang together and tell nothing that is somebody's."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.contacts_project.test_serve import serving
-from tests.loopback import Recorder, recording_server
+from tests.loaded import run_module
+from tests.loopback import Recorder, closed_port, listens, recording_server
+from tests.workers import start_copy
 
+ADDRESS = "quibble@example.org"
 PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
 
 
@@ -28,17 +34,40 @@ def attributes(span: Any) -> dict[str, str]:
     return {pair.key: pair.value.string_value or str(pair.value.int_value) for pair in span.attributes}
 
 
-def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_somebodys(
-    tmp_path: Path, django_db_setup: None
-) -> None:
+def wait_until(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@contextmanager
+def traced(folder: Path, collector: str) -> Iterator[str]:
+    """The address of a web process beside a worker. What they have traced is sent when they end, after the mail."""
+    port = closed_port()
+    environment = {"DATA_DIR": str(folder), "PORT": str(port), "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
+    modules = ("contacts_project.server", "contacts_project.processes.background")
+    processes = [start_copy(run_module, folder / "log", environment, module) for module in modules]
+    wait_until(lambda: listens(port))
+    yield f"http://127.0.0.1:{port}"
+    wait_until(lambda: f"To: {ADDRESS}" in (folder / "log").read_text())  # the mail, which nobody takes
+    for process in processes:
+        process.terminate()
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0], (folder / "log").read_text()
+
+
+@pytest.mark.one_database
+@pytest.mark.django_db(transaction=True)
+def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_somebodys(tmp_path: Path) -> None:
     with recording_server() as collector:
-        with serving(tmp_path / "data", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url) as instance:
-            account = {"email": "quibble@example.org", "password": "Correct-Horse-9", "name": "Quibblethorpe"}
+        with traced(tmp_path, collector.url) as base:
+            account = {"email": ADDRESS, "password": "Correct-Horse-9", "name": "Quibblethorpe"}
             headers = {"X-Request-ID": "of-the-registration"}
-            address = f"{instance.base}/api/auth/register"
+            address = f"{base}/api/auth/register"
             assert requests.post(address, json=account, headers=headers, timeout=60).status_code == 201
             token = {"Authorization": "Bearer cnt_planted"}
-            address = f"{instance.base}/api/people?search=Quibblethorpe"
+            address = f"{base}/api/people?search=Quibblethorpe"
             assert requests.get(address, headers=token, timeout=60).status_code == 401
         spans = spans_of(collector)
     registration = next(span for _, span in spans.values() if span.name == "POST /api/auth/register")

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-import socket
 import subprocess
 import sys
 from functools import partial
@@ -13,8 +12,8 @@ import psycopg
 import requests
 
 from tests.contacts_project.running.composition import Composition, composed, image_instruction
-from tests.loaded import serve, work
-from tests.loopback import Recorder, closed_port, recording_server
+from tests.loaded import run_module, work
+from tests.loopback import Recorder, closed_port, listens, recording_server
 from tests.workers import ROOT, run_copy, start_copy
 
 
@@ -42,7 +41,9 @@ def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: P
         ports = [closed_port(), closed_port()]
         left = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
         copies = [
-            start_copy(serve, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1]))),
+            start_copy(
+                run_module, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1])), web_module(compose)
+            ),
             start_copy(work, tmp_path / "worker.log", compose.environment("worker"), *worker_options(compose)),
         ]
         for port in ports:
@@ -68,15 +69,16 @@ def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: P
         assert files_of(compose) == before, "the image may not be written to"
 
 
+def web_module(compose: Composition) -> str:
+    python, option, module = compose.services["web"]["command"]
+    assert (python, option) == ("python", "-m")
+    return str(module)
+
+
 def worker_options(compose: Composition) -> list[str]:
     program, app, name, worker, *options = compose.services["worker"]["command"]
     assert (program, app, name, worker) == ("celery", "-A", "contacts_project", "worker")
     return list(options)
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def settings() -> dict[str, str]:
