@@ -2,16 +2,29 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
+from django.db import connection
 
 from accounts.models import User
 from accounts.services.second_factor import has_second_factor
 from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
-from people.models import CustomFieldValue, ImportantDate, Interaction, Membership, Person, RelationshipType
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Group,
+    ImportantDate,
+    Interaction,
+    Membership,
+    Participation,
+    Person,
+    RelationshipType,
+)
 from relationships.models import Relationship
 from tests.client import client_of
 from tests.routes.route_data import RouteData
@@ -22,12 +35,8 @@ __all__ = ["committed_route_data", "route_data"]  # fixtures
 
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)
-#: What `elsewhere` looks at of each row.
-JOINED: dict[Any, tuple[str, ...]] = {
-    ImportantDate: ("person",),
-    Relationship: ("person", "related_person"),
-    RelationshipType: ("inverse",),
-}
+#: Tables whose rows are told of as part of others.
+LINKS = (CustomFieldValue, Membership, Participation)
 
 
 @dataclass(frozen=True)
@@ -42,35 +51,58 @@ def feed_models() -> list[Any]:
     return [model for model in apps.get_models() if issubclass(model, FeedModel)]
 
 
+def rows_of(model: Any, owner: User) -> dict[UUID, dict[str, Any]]:
+    """As the database holds them, by id: what is compared with itself need not be made instances."""
+    with connection.cursor() as cursor:
+        key = User._meta.pk.get_db_prep_value(owner.pk, connection)
+        cursor.execute(f'SELECT * FROM "{model._meta.db_table}" WHERE owner_id = %s', [key])
+        columns = [column[0] for column in cursor.description]
+        rows = [dict(zip(columns, row, strict=True)) for row in cursor]
+    return {UUID(str(row["id"])): row for row in rows}
+
+
 def records(owner: User) -> dict[Any, Seen]:
     """What the feed would tell of the account now, by kind and id; what is in the trash is there, too."""
-    found = {}
+    found: dict[Any, Seen] = {}
+    tables = {model: rows_of(model, owner) for model in (*feed_models(), *LINKS)}
     for model in feed_models():
         hidden = {*model.QUIET_COLUMNS, "revision"}
-        for row in model._default_manager.filter(owner=owner).select_related(*JOINED.get(model, ())):
-            columns = {f.attname: getattr(row, f.attname) for f in row._meta.concrete_fields if f.name not in hidden}
-            found[model.FEED_TYPE, row.pk] = Seen(row.revision, (columns, list(elsewhere(row))))
+        for key, row in tables[model].items():
+            columns = {name: value for name, value in row.items() if name.removesuffix("_id") not in hidden}
+            found[model.FEED_TYPE, key] = Seen(row["revision"], (columns, list(elsewhere(model, row, tables))))
     shown = {name: getattr(owner, name) for name in User.SHOWN}
     found[SETTINGS] = Seen(owner.settings_revision, (shown, has_second_factor(owner)))
     return found
 
 
-def elsewhere(row: Any) -> Iterator[Any]:
+def elsewhere(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, dict[str, Any]]]) -> Iterator[Any]:
     """What other tables say of the record."""
-    if isinstance(row, Person):
-        yield sorted(Membership.unscoped.filter(person=row, group__deleted_at=None).values_list("group_id"))
-        values = CustomFieldValue.unscoped.filter(person=row, template__deleted_at=None)
-        yield {value.template_id: value.value for value in values}
-    elif isinstance(row, ImportantDate):
-        yield row.deleted_at is row.person.deleted_at is None
-    elif isinstance(row, Interaction):
-        people = row.participations.select_related("person").order_by("position")
-        if row.deleted_at is None:
-            yield [(one.person_id, one.person.deleted_at is None) for one in people]
-    elif isinstance(row, Relationship):
-        yield row.deleted_at is row.person.deleted_at is row.related_person.deleted_at is None
-    elif isinstance(row, RelationshipType) and (inverse := row.active_inverse):
-        yield inverse.pk, inverse.name, inverse.label
+
+    def is_active(other: Any, key: Any) -> bool:
+        return tables[other][UUID(str(key))]["deleted_at"] is None
+
+    def links(of: Any, name: str) -> list[dict[str, Any]]:
+        return [link for link in tables[of].values() if link[name] == row["id"]]
+
+    if model is Person:
+        yield {link["group_id"] for link in links(Membership, "person_id") if is_active(Group, link["group_id"])}
+        values = links(CustomFieldValue, "person_id")
+        yield {
+            value["template_id"]: value["value"]
+            for value in values
+            if is_active(CustomFieldTemplate, value["template_id"])
+        }
+    elif model is ImportantDate:
+        yield row["deleted_at"] is None and is_active(Person, row["person_id"])
+    elif model is Interaction and row["deleted_at"] is None:
+        people = sorted(links(Participation, "interaction_id"), key=itemgetter("position"))
+        yield [(one["person_id"], is_active(Person, one["person_id"])) for one in people]
+    elif model is Relationship:
+        ends = (row["person_id"], row["related_person_id"])
+        yield row["deleted_at"] is None and all(is_active(Person, end) for end in ends)
+    elif model is RelationshipType and row["inverse_id"] and is_active(RelationshipType, row["inverse_id"]):
+        inverse = tables[RelationshipType][UUID(str(row["inverse_id"]))]
+        yield inverse["id"], inverse["name"], inverse["label"]
 
 
 @pytest.fixture(scope="module")
