@@ -139,14 +139,17 @@ def important_dates_of(owner: User) -> dict[str, str]:
     """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by()
     columns = rows.values_list(IdKey("person_id"), Raw("created_at"), IdKey("id"), DATE_COLUMNS)
-    found: dict[str, list[Any]] = {}
-    for person, *date in columns.iterator(chunk_size=FETCH):
-        found.setdefault(person, []).append(date)
+    first: dict[str, Any] = {}
+    several: dict[str, list[Any]] = {}
+    for row in columns.iterator(chunk_size=FETCH):
+        before = first.setdefault(row[0], row)
+        if before is not row:
+            several.setdefault(row[0], [before]).append(row)
+    texts = {person: date_json(person, key, rest) for person, _, key, rest in first.values()}
     # Sorted here: few have more than one, and the database would sort them all.
-    return {
-        person: ",".join([date_json(person, key, rest) for _, key, rest in sorted(dates)])
-        for person, dates in found.items()
-    }
+    for person, dates in several.items():
+        texts[person] = ",".join([date_json(person, key, rest) for _, _, key, rest in sorted(dates)])
+    return texts
 
 
 def custom_field_values_of(owner: User) -> dict[str, str]:
@@ -157,7 +160,9 @@ def custom_field_values_of(owner: User) -> dict[str, str]:
         return {}
     rows = CustomFieldValue.objects.owned_by(owner).filter(template__deleted_at=None)
     rows = rows.order_by("template__position", "template_id")
-    found = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator()
+    found = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator(
+        chunk_size=FETCH
+    )
     return _listed(
         (person, value_json(key, templates[template], value))
         for person, key, template, value in found

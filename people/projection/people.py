@@ -175,18 +175,18 @@ def assembler(
         key = person["id"]
         person["id"] = id_text(key)
         person["displayName"] = display_name(_NAME(row), order=order, form=form)
-        person["relationshipToUserId"], person["relationshipToUser"], *_ = types.get(
-            person["relationshipToUserId"], _NO_TYPE
-        )
+        kind = types.get(person["relationshipToUserId"], _NO_TYPE)
+        person["relationshipToUserId"], person["relationshipToUser"], _ = kind
         person["groupIds"], person["groups"], _ = groups.get(key, _NO_GROUPS)
         for opening, texts in more:
             members += (opening, texts.get(key, ""), "]")
-        return b"%b%b}" % (dumps(person)[:-1], "".join(members).encode())
+        members.append("}")
+        return dumps(person)[:-1] + "".join(members).encode()
 
     return assemble
 
 
-_NO_TYPE = (None, None)
+_NO_TYPE = (None, None, None)
 _NO_GROUPS = Groups()
 
 

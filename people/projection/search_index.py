@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-import orjson
+from orjson import dumps, loads
 
 from accounts.models import User
 from contacts_project.kernel.api.columns import Raw
@@ -36,19 +36,17 @@ RECORD: tuple[str, ...] = (
 )
 """The names of a record, in its order."""
 
-_EMPTY: dict[str, Any] = dict.fromkeys(RECORD) | {field.index_name: "" for field in _LISTS}
+_EMPTY: dict[str, Any] = dict.fromkeys(RECORD)
+# What of a record is read with the row of its person; behind it the rest of what a name is made of.
+_NAMES = ("id", *(field.index_name for field in [*_SCALARS, *_LISTS]), "relationshipToUser")
 _COLUMNS: dict[str, Any] = {
     "id": IdKey("id"),
-    **{column: column for column in NAME_COLUMNS},
     **{field.column: column_of(field) for field in _SCALARS},
-    "relationship_to_user": IdKey("relationship_to_user_id"),
     **{field.column: Raw(field.column) for field in _LISTS},
+    "relationship_to_user": IdKey("relationship_to_user_id"),
 }
-
-
-def _pick(columns: Sequence[str]) -> "itemgetter[Any]":
-    places = {column: place for place, column in enumerate(_COLUMNS)}
-    return itemgetter(*(places[column] for column in columns))
+_COLUMNS |= {column: column for column in NAME_COLUMNS if column not in _COLUMNS}
+_NAME_PARTS = itemgetter(*(list(_COLUMNS).index(column) for column in NAME_COLUMNS))
 
 
 def _joining(keys: Sequence[str]) -> Callable[[Sequence[Entry]], str]:
@@ -67,23 +65,19 @@ def search_records(owner: User) -> Iterator[bytes]:
     types, groups = types_of(owner), groups_of(owner)
     labels = {key: kind.label for key, kind in types.items()}
     order, form = owner.name_order, owner.name_display_format
-    names = [field.index_name for field in _SCALARS]
-    said, name_of = _pick([field.column for field in _SCALARS]), _pick(NAME_COLUMNS)
-    key_of, kind_of = _pick(["id"]), _pick(["relationship_to_user"])
-    documents = _pick([field.column for field in _LISTS])
 
     def record(row: Any) -> bytes:
         answer = _EMPTY.copy()
-        answer.update(zip(names, said(row), strict=True))
-        key = key_of(row)
+        answer.update(zip(_NAMES, row))  # noqa: B905 - parts of the name stand behind
+        key = answer["id"]
         answer["id"] = id_text(key)
-        answer["displayName"] = display_name(name_of(row), order=order, form=form)
-        for (name, join), text in zip(_JOINS, documents(row), strict=True):
-            if text != "[]":  # most are
-                answer[name] = join(orjson.loads(text))
+        answer["displayName"] = display_name(_NAME_PARTS(row), order=order, form=form)
+        for name, join in _JOINS:
+            text = answer[name]
+            answer[name] = "" if text == "[]" else join(loads(text))  # most are empty
         answer["groups"] = groups[key].names if key in groups else ""
-        answer["relationshipToUser"] = labels.get(kind_of(row), "")
-        return orjson.dumps(answer)
+        answer["relationshipToUser"] = labels.get(answer["relationshipToUser"], "")
+        return dumps(answer)
 
     rows = Person.objects.owned_by(owner).active().in_name_order().values_list(*_COLUMNS.values())
     return map(record, rows.iterator(chunk_size=FETCH))
