@@ -1,10 +1,15 @@
 """The audit of the pinned packages: it fails on an advisory, and says so where it could not ask."""
 
+import logging
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -47,7 +52,7 @@ def pinned(tmp_path: Path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make audit` and `make lint` ask alike: each question is two processes."""
+    """`make audit` and `make lint` ask alike: each question is up to two runs of pip-audit."""
     ask, answers = audit.audit, dict[str, tuple[int, str]]()
 
     def audited(pinned: Path, source: list[str]) -> tuple[int, str]:
@@ -59,6 +64,22 @@ def _asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "audit", audited)
 
 
+@pytest.fixture
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip-audit is loaded once, which takes most of a run."""
+    from pip_audit._cli import audit as pip_audit
+
+    def run(command: list[str], **options: Any) -> Any:
+        monkeypatch.setattr(sys, "argv", command)
+        with redirect_stdout(StringIO()) as said, suppress(SystemExit):
+            pip_audit()
+        return SimpleNamespace(stdout=said.getvalue())
+
+    # The service logs no whole URL, which the tests look for; pip-audit does.
+    monkeypatch.setattr(logging.getLogger("pip_audit"), "propagate", False)
+    monkeypatch.setattr(audit, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
+
+
 def test_a_known_advisory_fails(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django", "celery") as source:
         assert audit.main([*source, *pinned]) == audit.FOUND
@@ -66,18 +87,21 @@ def test_a_known_advisory_fails(pinned: list[str], capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.count("celery 5.0.0: PYSEC-1") == 2
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_what_is_asked_for_by_itself_is_what_an_instance_runs(capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django") as source:
         assert audit.main(source) == audit.FOUND
     assert "django 5.2" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_none_is_known(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django") as source:
         assert audit.main([*source, *pinned]) == audit.CLEAN
     assert "for 2 packages" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_a_source_that_knows_of_nothing_is_none(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """As a mirror of a registry without advisories: its silence is no proof."""
     with advisories() as source:
