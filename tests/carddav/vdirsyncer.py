@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from tests.carddav.servers import PASSWORD
 
 _CONFIG = """
@@ -34,12 +36,20 @@ def configure(folder: Path, *, url: str, user: str) -> None:
     (folder / "config").write_text(_CONFIG.format(folder=folder, url=url, user=user, password=PASSWORD))
 
 
-def run(folder: Path, command: str) -> str:
-    """What it prints; its questions are answered with yes."""
+def run(folder: Path, command: str) -> None:
+    """Run it as a process; its questions are answered with yes."""
     program = Path(sys.executable).parent / "vdirsyncer"
     environment = {**os.environ, "VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}
     done = subprocess.run(
         [program, command], env=environment, capture_output=True, text=True, timeout=600, input="y\n", check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+
+
+def run_here(folder: Path, command: str) -> None:
+    """As `run`, in this process: to load it takes most of a run."""
+    from vdirsyncer.cli import app
+
+    environment = {"VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}
+    done = CliRunner().invoke(app, [command], input="y\n", env=environment)
+    assert done.exit_code == 0, done.output
