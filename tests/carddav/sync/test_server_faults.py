@@ -71,6 +71,7 @@ def test_fifty_and_one_changes_there_cost_two_requests_more(synced: ServerSynced
     assert synced.proxy.count() <= 1 + 2, synced.proxy.log()
 
 
+@pytest.mark.alternating  # how often we ask hangs on no server, and fifty writes take one a while
 def test_fifty_and_one_changes_here_cost_one_put_each_and_three(synced: ServerSyncedAccount) -> None:
     synced.fill(51)
     synced.sync()
@@ -314,6 +315,7 @@ def test_conditions_that_the_server_ignores(synced: ServerSyncedAccount) -> None
     assert synced.text("ada.vcf") == before
 
 
+@pytest.mark.alternating  # how often we ask hangs on no server, and fifty writes take one a while
 def test_export_bulk_of_two_batches_with_one_bad(alice: User, server: DavServer, proxy: Proxy) -> None:
     synced = ServerSyncedAccount(alice, server, proxy, auto_export_new=False)
     body = {"personIds": [str(make_person(alice, name=f"L{number}").pk) for number in range(51)]}
