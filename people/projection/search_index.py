@@ -1,6 +1,7 @@
 """The search index: a flat record for each person, whose multi-value fields are joined into one text each."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -18,8 +19,6 @@ from people.names import display_name
 from people.projection.columns import column_of
 from people.projection.lists import groups_of, types_of
 from people.projection.people import FETCH
-
-Entry = Mapping[str, Any]
 
 _INDEXED = [field for field in field_table.FIELDS if field.index_name]
 _SCALARS = [field for field in _INDEXED if field.column and field.kind is not Kind.LIST]
@@ -49,12 +48,17 @@ _COLUMNS |= {column: column for column in NAME_COLUMNS if column not in _COLUMNS
 _NAME_PARTS = itemgetter(*(list(_COLUMNS).index(column) for column in NAME_COLUMNS))
 
 
-def _joining(keys: Sequence[str]) -> Callable[[Sequence[Entry]], str]:
-    """What joins the texts of all entries of a field."""
-    if len(keys) == 1:
-        text_of = itemgetter(keys[0])
-        return lambda entries: " ".join(map(text_of, entries))
-    return lambda entries: " ".join([text for entry in entries for key in keys if (text := entry.get(key))])
+def _joining(keys: Sequence[str]) -> Callable[[str], str]:
+    """What joins the texts of all entries of a field, which come as JSON."""
+    if len(keys) > 1:
+        return lambda entries: " ".join([text for entry in loads(entries) for key in keys if (text := entry.get(key))])
+    text_of, find = itemgetter(keys[0]), re.compile(rf'"{keys[0]}": ?"([^"]*)"').findall
+
+    def join(entries: str) -> str:
+        # Without a backslash no text holds a quotation mark: to find the texts takes half the time of decoding all.
+        return " ".join(map(text_of, loads(entries)) if "\\" in entries else find(entries))
+
+    return join
 
 
 _JOINS = [(field.index_name, _joining(field.indexed_keys)) for field in _LISTS]
@@ -74,7 +78,7 @@ def search_records(owner: User) -> Iterator[bytes]:
         answer["displayName"] = display_name(_NAME_PARTS(row), order=order, form=form)
         for name, join in _JOINS:
             text = answer[name]
-            answer[name] = "" if text == "[]" else join(loads(text))  # most are empty
+            answer[name] = "" if text == "[]" else join(text)  # most are empty
         answer["groups"] = groups[key].names if key in groups else ""
         answer["relationshipToUser"] = labels.get(answer["relationshipToUser"], "")
         return dumps(answer)

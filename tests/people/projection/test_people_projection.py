@@ -197,6 +197,27 @@ def test_the_search_index_joins_what_a_person_has(api: Client, people: list[dict
     assert records[people[2]["id"]]["phones"] == records[people[2]["id"]]["groups"] == ""
 
 
+def test_the_search_index_has_texts_as_they_were_written(api: Client) -> None:
+    """Also those that look like the JSON in which they are stored."""
+    handles = [
+        '"handle": "x"',
+        "handle",
+        ": ,",
+        'a"b',
+        "\\",
+        'x\\", "handle": "y',
+        "Zoë 👩‍👩‍👧‍👦",
+        "山田",
+        "[]",
+        "plain",
+    ]
+    for handle in handles:
+        entries = [{"type": "handle", "handle": handle}, {"type": handle, "handle": "second"}]
+        api.ok("post", "/api/people", {"name": "Ada", "imHandles": entries}, status=201)
+    found = {record["imHandles"] for record in api.ok("get", "/api/people/search-index")["people"]}
+    assert found == {f"{handle} second" for handle in handles}
+
+
 def test_a_deleted_person_is_in_the_trash_as_the_list_showed_it(api: Client, people: list[dict[str, Any]]) -> None:
     listed = {person["id"]: person for person in api.ok("get", "/api/people?includeDetails=false")["people"]}
     for person in people:
