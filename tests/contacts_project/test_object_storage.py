@@ -190,6 +190,7 @@ def is_unavailable(answer: Any) -> bool:
     return (answer.status_code, answer.json()["code"]) == (503, "unavailable") and bool(answer["Retry-After"])
 
 
+@pytest.mark.one_database
 def test_while_the_store_is_away_photos_wait_and_all_else_works(
     bucket: Any, server: int, settings: Any, api: Client, ada: Person, alice: User
 ) -> None:
@@ -218,6 +219,7 @@ def test_while_the_store_is_away_photos_wait_and_all_else_works(
     assert run_checks(tags=["doctor"]) is not None
 
 
+@pytest.mark.one_database
 def test_a_bucket_that_is_not_there_is_told(server: int, settings: Any, api: Client, ada: Person) -> None:
     use(settings, server, "no-such-bucket")
     assert is_unavailable(set_photo(api, ada))
@@ -278,6 +280,7 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
     assert (answer.status_code, answer["ETag"]) == (200, f'"{theirs[:40]}"')
 
 
+@pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
 def test_a_backup_moves_photos_between_folder_and_bucket(
     bucket: Any, settings: Any, alice: User, api: Client, tmp_path: Path
