@@ -177,7 +177,7 @@ def assembler(
         person["displayName"] = display_name(_NAME(row), order=order, form=form)
         kind = types.get(person["relationshipToUserId"], _NO_TYPE)
         person["relationshipToUserId"], person["relationshipToUser"], _ = kind
-        person["groupIds"], person["groups"], _ = groups.get(key, _NO_GROUPS)
+        person["groupIds"], person["groups"], _ = groups.get(key, NO_GROUPS)
         for opening, texts in more:
             members += (opening, texts.get(key, ""), "]")
         members.append("}")
@@ -187,7 +187,7 @@ def assembler(
 
 
 _NO_TYPE = (None, None, None)
-_NO_GROUPS = Groups()
+NO_GROUPS = Groups()
 
 
 def _related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:

@@ -18,7 +18,7 @@ from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
 from people.projection.columns import column_of
 from people.projection.lists import groups_of, types_of
-from people.projection.people import FETCH
+from people.projection.people import FETCH, NO_GROUPS
 
 _INDEXED = [field for field in field_table.FIELDS if field.index_name]
 _SCALARS = [field for field in _INDEXED if field.column and field.kind is not Kind.LIST]
@@ -79,7 +79,7 @@ def search_records(owner: User) -> Iterator[bytes]:
         for name, join in _JOINS:
             text = answer[name]
             answer[name] = "" if text == "[]" else join(text)  # most are empty
-        answer["groups"] = groups[key].names if key in groups else ""
+        answer["groups"] = groups.get(key, NO_GROUPS).names
         answer["relationshipToUser"] = labels.get(answer["relationshipToUser"], "")
         return dumps(answer)
 
