@@ -33,6 +33,14 @@ def test_an_index_renders_its_own_model_alone(state: ProjectState) -> None:
     assert [found.related_model for found in state.apps.get_model("t", "Person")._meta.related_objects] == [cat]
 
 
+def test_a_new_model_renders_no_other(state: ProjectState) -> None:
+    person = state.apps.get_model("t", "Person")
+    key: tuple[str, models.Field[Any, Any]] = ("id", models.AutoField(primary_key=True))
+    state.add_model(ModelState("t", "Dog", [key, ("owner", models.ForeignKey("t.Person", models.CASCADE))]))
+    assert state.apps.get_model("t", "Person") is person
+    assert {found.related_model.__name__ for found in person._meta.related_objects} == {"Cat", "Dog"}
+
+
 def test_before_code_runs_all_are_rendered(state: ProjectState) -> None:
     state.add_field("t", "person", "name", models.TextField(), preserve_default=True)
     state.clear_delayed_apps_cache()
@@ -49,6 +57,12 @@ def test_who_refers_to_a_table_gets_its_new_name(state: ProjectState, table: str
 def test_who_refers_to_a_model_gets_its_new_name(state: ProjectState) -> None:
     state.rename_model("t", "Person", "Human")
     assert state.apps.get_model("t", "Cat").owner.field.related_model.__name__ == "Human"
+
+
+def test_who_is_referred_to_knows_by_what(state: ProjectState) -> None:
+    state.rename_field("t", "cat", "owner", "keeper")
+    [found] = state.apps.get_model("t", "Person")._meta.related_objects
+    assert found.field.name == "keeper"
 
 
 def test_who_inherits_from_a_model_gets_its_columns(state: ProjectState) -> None:
