@@ -1,8 +1,5 @@
 """`?pool=` and `?pooler=` of DATABASE_URL, on a real PostgreSQL."""
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -11,7 +8,7 @@ from django.db import connection
 from contacts_project.environment.servers import DATABASE
 from contacts_project.operation import figures
 from contacts_project.operation.checks import check_connections, check_price_of_random_reads
-from tests.workers import ROOT, database_url
+from tests.workers import database_url, run_copy
 
 URL = "postgres://user:secret@db:5432/contacts"
 
@@ -43,8 +40,7 @@ def test_what_is_no_pool_is_refused(text: str) -> None:
 
 
 THREADS = """
-import threading, django
-django.setup()
+import threading
 from django.conf import settings
 from django.core.signals import request_finished
 from django.db import OperationalError, connection
@@ -83,16 +79,10 @@ def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_p
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has no pool")
     url = database_url()
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
-        "DATABASE_URL": f"{url}{'&' if '?' in url else '?'}pool=1..2",
-        "DATA_DIR": str(tmp_path),
-    }
-    command = [sys.executable, "-W", "ignore", "-c", THREADS]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.split("\n")
+    environment = {"DATABASE_URL": f"{url}{'&' if '?' in url else '?'}pool=1..2", "DATA_DIR": str(tmp_path)}
+    exit_code, said = run_copy(tmp_path, environment, "shell", "--no-imports", "-c", THREADS)
+    assert exit_code == 0, said
+    lines = said.splitlines()
     assert lines[:2] == ["refused", "again"]
     counts = eval(lines[2])
     assert counts["asked"] == 4
