@@ -119,6 +119,7 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
     return [filled(inner, ids) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.split
 @each([route for route in ROUTES if route.is_open])
 def test_anonymous(route: Route, route_data: RouteData) -> None:
     assert send(client_of(None), route, route_data.ids).status_code not in {401, 403}
@@ -163,6 +164,7 @@ def test_what_is_no_id_answers_like_an_unknown_one(route_data: RouteData) -> Non
 READABLE = [route for route in ROUTES if route.method in SAFE and not (route.is_open or route.session_only)]
 
 
+@pytest.mark.split
 @each([route for route in READABLE if not route.own_credential])
 def test_read_only_token(route: Route, route_data: RouteData) -> None:
     client = client_of(None)
