@@ -133,7 +133,6 @@ def test_anonymous_is_refused_all_others(route_data: RouteData) -> None:
             assert response["WWW-Authenticate"].startswith("Bearer"), route.name
 
 
-@pytest.mark.split
 @each([route for route in ROUTES if route.names_a_record or route.foreign_body])
 def test_stranger(route: Route, route_data: RouteData, mallory: User) -> None:
     """A foreign id is answered like an unknown one."""
