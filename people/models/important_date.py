@@ -90,8 +90,9 @@ class ImportantDate(TrashModel):
                 name="important_date_trash",
                 condition=models.Q(deleted_at__isnull=False),
             ),
+            # By day, too: of the year's index alone SQLite would read the birthdays of these days with them.
             models.Index(
-                fields=["owner"],
+                fields=["owner", "month_day"],
                 name="important_date_own_rule",
                 condition=models.Q(deleted_at=None, type=None, reminder_enabled=True),
             ),

@@ -3,6 +3,8 @@
 import datetime as dt
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.models import User
 from people.lookup import keys_of
 from people.models import Group, ImportantDate, LookupKey, Membership, Person, RelationshipType
@@ -13,8 +15,8 @@ _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 
 
 def add_many_people(owner: User, size: int, first: int = 0) -> None:
-    """`size` people with a phone, an e-mail, a birthday, a group and four relationships each; one in three is tied.
-    `first` is how many there are already."""
+    """`size` people with a phone, an e-mail, a birthday in the coming four weeks, a group and four relationships each;
+    one in three is tied. `first` is how many there are already."""
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
     group, _ = Group.objects.owned_by(owner).get_or_create(owner=owner, name="crowd", name_key="crowd", color="#000000")
     people = [_person(owner, number, kind) for number in range(first, first + size)]
@@ -28,8 +30,9 @@ def add_many_people(owner: User, size: int, first: int = 0) -> None:
         batch_size=200,
     )
     Membership.objects.bulk_create(Membership(owner=owner, person=person, group=group) for person in people)
+    fifty_years_ago = timezone.now().date() - dt.timedelta(50 * 365.2425)
     ImportantDate.objects.bulk_create(
-        ImportantDate(owner=owner, person=person, type="BIRTHDAY", date=dt.date(1970, 1, 1) + dt.timedelta(number * 7))
+        ImportantDate(owner=owner, person=person, type="BIRTHDAY", date=fifty_years_ago + dt.timedelta(number % 28))
         for number, person in enumerate(people, first)
     )
     pairs: list[Relationship] = []
