@@ -152,6 +152,9 @@ else:
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 5,
         "tcp_user_timeout": 20_000,
+        "server_side_binding": True,
+        # A statement is kept from its third run on, but behind a pooler: the next run may be on another connection.
+        "prepare_threshold": None if DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS") else 2,
         **DATABASES["default"].get("OPTIONS", {}),
     }
 # To open SQLite anew for a request costs it 5 ms: the pragmas, the schema, statements to prepare again.

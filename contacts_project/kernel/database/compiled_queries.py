@@ -1,8 +1,11 @@
-"""Hot reads: the ORM writes the SQL once for each shape, after that it is run with other parameters.
+"""Hot reads: the ORM writes the SQL once for each shape, after that it is run with other parameters. PostgreSQL plans
+whatever statement a connection repeats once.
 
-For a small read Django takes ten times longer to build the statement than the database to answer it.
+For a small read Django takes ten times longer to build the statement than the database to answer it, and PostgreSQL
+four times longer to plan the statement than to run it.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,6 +13,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.signals import connection_created
 from django.db.models import QuerySet
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
 
@@ -24,6 +28,9 @@ _FIRST_ID, _TEXT, _FIRST_NUMBER = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFE
 _NAME = "given{}"
 # Shapes that are kept of one query; lists of ids come in many lengths.
 _MOST_SHAPES = 300
+# Parameters that are sent beside a statement. The protocol takes 65,535; the plan of a long INSERT is large, and seldom
+# wanted again.
+MOST_PARAMETERS = 300
 
 
 class CompiledQuery:
@@ -178,3 +185,35 @@ def _as_digits(value: Parameter) -> Parameter:
 
 def _is_hashable(value: Any) -> bool:
     return value.__hash__ is not None
+
+
+@functools.cache
+def _cursors() -> tuple[type[Any], type[Any]]:
+    """A cursor that sends parameters beside the statement, so that psycopg has PostgreSQL keep what is repeated; very
+    many are written into the text. Beside it Django's usual one of the server, which writes all into the text.
+    """
+    from django.db.backends.postgresql import base  # noqa: PLC0415 - SQLite needs no driver of it
+    from psycopg import ClientCursor, Cursor  # noqa: PLC0415 - as above
+
+    class RepeatingCursor(Cursor[Any]):
+        def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+            if not params or len(params) <= MOST_PARAMETERS:
+                return super().execute(query, params, **options)
+            threshold = self.connection.prepare_threshold
+            self.connection.prepare_threshold = None  # else psycopg holds such a text to see whether it comes again
+            try:
+                return super().execute(ClientCursor(self.connection).mogrify(query, params), **options)
+            finally:
+                self.connection.prepare_threshold = threshold
+
+    return RepeatingCursor, base.ServerSideCursor  # type: ignore[attr-defined] # not in the stubs
+
+
+def _use_cursors(*, connection: Any, **kwargs: Any) -> None:
+    if connection.vendor == "postgresql":
+        connection.connection.cursor_factory, connection.connection.server_cursor_factory = _cursors()
+
+
+def plan_statements_once() -> None:
+    """From now on, of each connection to PostgreSQL; a setting says whether plans are kept (prepare_threshold)."""
+    connection_created.connect(_use_cursors, dispatch_uid="repeating_cursor")

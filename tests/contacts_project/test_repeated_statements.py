@@ -1,0 +1,94 @@
+"""What a connection to PostgreSQL repeats is planned once; SQLite keeps statements by itself."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+
+from contacts_project.kernel.database.compiled_queries import MOST_PARAMETERS
+from people.models import Person
+from tests.builders import make_person, make_user
+from tests.client import Client
+from tests.workers import database_url, run_copy
+
+pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="of PostgreSQL")
+
+
+def kept() -> list[str]:
+    """The statements that the server keeps for this connection."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        return [statement for (statement,) in cursor.fetchall()]
+
+
+def test_a_read_and_a_write_that_are_repeated_are_kept(api: Client) -> None:
+    person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
+    for notes in "abcd":
+        assert api.ok("PUT", f"/api/people/{person}", {"notes": notes})["person"]["notes"] == notes
+    assert {statement.split()[0] for statement in kept()} >= {"SELECT", "UPDATE"}
+
+
+def test_plans_are_used_again(api: Client) -> None:
+    person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
+    for _ in range(20):
+        api.ok("GET", f"/api/people/{person}")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE generic_plans > 5")
+        assert cursor.fetchone()[0] >= 4
+
+
+@pytest.mark.parametrize("number", [MOST_PARAMETERS, MOST_PARAMETERS + 1, 70_000])
+def test_a_statement_may_have_any_number_of_parameters(db: None, number: int) -> None:
+    with connection.cursor() as cursor:
+        for _ in range(4):
+            cursor.execute(f"SELECT '100 %%', x FROM (VALUES {', '.join(['(%s::int)'] * number)}) v (x)", range(number))
+            assert cursor.fetchall() == [("100 %", one) for one in range(number)]
+    assert any("VALUES" in statement for statement in kept()) == (number <= MOST_PARAMETERS)
+    assert connection.connection.prepare_threshold == 2
+
+
+def test_ids_of_very_many_people(db: None) -> None:
+    alice = make_user("alice@example.org")
+    ada = make_person(alice, name="Ada")
+    strangers = [ada.pk.__class__(int=number) for number in range(70_000)]
+    people = Person.objects.owned_by(alice).filter(pk__in=[*strangers, ada.pk])
+    assert people.get() == ada
+    assert list(people.iterator()) == [ada]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_kept_statement_outlives_a_change_of_its_table_and_a_rollback() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE kept_for_a_test (id integer)")
+        try:
+            for _ in range(4):
+                cursor.execute("SELECT * FROM kept_for_a_test WHERE id = %s", [1])
+            cursor.execute("ALTER TABLE kept_for_a_test ADD COLUMN name text")
+            cursor.execute("SELECT * FROM kept_for_a_test WHERE id = %s", [1])
+            assert len(cursor.description) == 2
+            with transaction.atomic():
+                for _ in range(4):
+                    cursor.execute("SELECT id FROM kept_for_a_test WHERE id = %s", [1])
+                transaction.set_rollback(True)
+            cursor.execute("SELECT id FROM kept_for_a_test WHERE id = %s", [1])
+        finally:
+            cursor.execute("DROP TABLE kept_for_a_test")
+
+
+KEPT = """
+from django.db import connection
+with connection.cursor() as cursor:
+    for number in range(5):
+        cursor.execute("SELECT %s::int", [number])
+    cursor.execute("SELECT count(*) FROM pg_prepared_statements")
+    print(connection.vendor, cursor.fetchone()[0])
+"""
+
+
+@pytest.mark.parametrize(("query", "number"), [("", 1), ("pooler=transaction", 0)])
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_kept_on_a_connection_that_a_pooler_lends(tmp_path: Path, query: str, number: int) -> None:
+    url = database_url()
+    url += f"{'&' if '?' in url else '?'}{query}" if query else ""
+    assert run_copy(tmp_path, {"DATABASE_URL": url}, "shell", "-v0", "-c", KEPT) == (0, f"postgresql {number}\n")
