@@ -285,7 +285,7 @@ def _copying(model: type[models.Model]) -> str:
     table = model._meta.db_table
     return (
         f'INSERT INTO "{table}" ({columns}) SELECT {values} '
-        f'FROM "{table}" r, generate_series(%s, %s) n WHERE r."{owner}" = %s'
+        f'FROM "{table}" r, generate_series(%s::integer, %s::integer) n WHERE r."{owner}" = %s'
     )
 
 
