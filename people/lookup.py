@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
-from contacts_project.kernel.ownership.columns import insert_rows
+from contacts_project.kernel.ownership.columns import delete_rows, insert_rows
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_key
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
@@ -76,27 +74,14 @@ def _words(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> None:
-    """Write the look-up keys of people by their ids: those that they had, and those that they have now. Three
+    """Write the look-up keys of people by their ids: those that they had, and those that they have now. Two
     statements at most, in the caller's transaction.
     """
     changed = [(person_id, before - now, now - before) for person_id, before, now in people]
-    _remove(owner_id, {person_id: stale for person_id, stale, _ in changed if stale})
-    new = [(owner_id, person_id, kind, key) for person_id, _, keys in changed for kind, key in sorted(keys)]
-    insert_rows(LookupKey, ("owner", "person", "kind", "key"), new)
+    columns = ("owner", "person", "kind", "key")
+    gone = [(owner_id, person_id, *key) for person_id, keys, _ in changed for key in sorted(keys)]
+    new = [(owner_id, person_id, *key) for person_id, _, keys in changed for key in sorted(keys)]
+    delete_rows(LookupKey, columns, gone)
+    insert_rows(LookupKey, columns, new)
     if len(changed) > _MANY:
         clear_word_caches()
-
-
-def _remove(owner_id: UUID, stale: Mapping[UUID, Keys]) -> None:
-    rows = LookupKey.objects.filter(owner_id=owner_id, person__in=stale)
-    if len(stale) == 1:
-        (keys,) = stale.values()
-        gone = Q()
-        for kind in {kind for kind, _ in keys}:  # not one by one: long notes have many
-            gone |= Q(kind=kind, key__in=[key for of, key in keys if of == kind])
-        rows.filter(gone).delete()
-    elif stale:
-        found = rows.values_list("pk", "person_id", "kind", "key")
-        LookupKey.objects.filter(
-            pk__in=[pk for pk, person_id, *key in found if tuple(key) in stale[person_id]]
-        ).delete()
