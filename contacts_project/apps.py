@@ -15,7 +15,7 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import triggers  # noqa: PLC0415 - as above
-        from contacts_project.kernel.database.compiled_queries import plan_statements_once  # noqa: PLC0415 - as above
+        from contacts_project.kernel.database.compiled_queries import keep_prepared_statements  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.pool import watch_pool  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.tombstones import tombstone_triggers  # noqa: PLC0415 - needs loaded models
@@ -23,7 +23,7 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps
 
         compile_stale()
-        plan_statements_once()
+        keep_prepared_statements()
         watch_pool()
         triggers.register_triggers(*owner_triggers(), *tombstone_triggers())
         pre_migrate.connect(triggers.drop_triggers, sender=self)

@@ -153,7 +153,7 @@ else:
         "connect_timeout": 5,
         "tcp_user_timeout": 20_000,
         "server_side_binding": True,
-        # A statement is kept from its third run on, but behind a pooler: the next run may be on another connection.
+        # A statement is prepared at its third run; not behind a pooler, where the next run may be elsewhere.
         "prepare_threshold": None if DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS") else 2,
         **DATABASES["default"].get("OPTIONS", {}),
     }

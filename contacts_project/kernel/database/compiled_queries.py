@@ -7,6 +7,7 @@ four times longer to plan the statement than to run it.
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,9 +29,10 @@ _FIRST_ID, _TEXT, _FIRST_NUMBER = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFE
 _NAME = "given{}"
 # Shapes that are kept of one query; lists of ids come in many lengths.
 _MOST_SHAPES = 300
-# Parameters that are sent beside a statement. The protocol takes 65,535; the plan of a long INSERT is large, and seldom
-# wanted again.
-MOST_PARAMETERS = 300
+# Sent beside a statement. The protocol takes 65,535; the plan of a long INSERT is large, and seldom wanted again.
+MOST_BOUND_PARAMETERS = 300
+# A plan for any list of ids in any account reads all of an account of average size: those are planned for their values.
+_LIST = re.compile(r" IN \(%(?:\(\w+\))?s, ")
 
 
 class CompiledQuery:
@@ -188,16 +190,18 @@ def _is_hashable(value: Any) -> bool:
 
 
 @functools.cache
-def _cursors() -> tuple[type[Any], type[Any]]:
-    """A cursor that sends parameters beside the statement, so that psycopg has PostgreSQL keep what is repeated; very
-    many are written into the text. Beside it Django's usual one of the server, which writes all into the text.
+def _driver() -> tuple[type[Any], type[Any], tuple[tuple[type, type[Any]], ...]]:
+    """What a connection uses: a cursor that has psycopg keep prepared statements, Django's server-side cursor, which
+    binds on the client, and how integers are sent.
     """
-    from django.db.backends.postgresql import base  # noqa: PLC0415 - SQLite needs no driver of it
-    from psycopg import ClientCursor, Cursor  # noqa: PLC0415 - as above
+    # SQLite needs no driver of PostgreSQL.
+    from django.db.backends.postgresql import base  # noqa: PLC0415
+    from psycopg import ClientCursor  # noqa: PLC0415
+    from psycopg.types import numeric  # noqa: PLC0415
 
-    class RepeatingCursor(Cursor[Any]):
+    class PreparingCursor(base.ServerBindingCursor):  # type: ignore[misc, name-defined] # not in the stubs
         def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-            if not params or len(params) <= MOST_PARAMETERS:
+            if not params or (len(params) <= MOST_BOUND_PARAMETERS and not _LIST.search(str(query))):
                 return super().execute(query, params, **options)
             threshold = self.connection.prepare_threshold
             self.connection.prepare_threshold = None  # else psycopg holds such a text to see whether it comes again
@@ -206,14 +210,23 @@ def _cursors() -> tuple[type[Any], type[Any]]:
             finally:
                 self.connection.prepare_threshold = threshold
 
-    return RepeatingCursor, base.ServerSideCursor  # type: ignore[attr-defined] # not in the stubs
+    # As text: in binary psycopg cuts off what is too large for the type, and the server stores the rest.
+    integers = (
+        (numeric.Int2, numeric.Int2Dumper),
+        (numeric.Int4, numeric.Int4Dumper),
+        (numeric.Int8, numeric.Int8Dumper),
+    )
+    return PreparingCursor, base.ServerSideCursor, integers  # type: ignore[attr-defined] # as above
 
 
-def _use_cursors(*, connection: Any, **kwargs: Any) -> None:
+def _use_driver(*, connection: Any, **kwargs: Any) -> None:
     if connection.vendor == "postgresql":
-        connection.connection.cursor_factory, connection.connection.server_cursor_factory = _cursors()
+        kept = connection.connection
+        kept.cursor_factory, kept.server_cursor_factory, integers = _driver()
+        for kind, dumper in integers:
+            kept.adapters.register_dumper(kind, dumper)
 
 
-def plan_statements_once() -> None:
-    """From now on, of each connection to PostgreSQL; a setting says whether plans are kept (prepare_threshold)."""
-    connection_created.connect(_use_cursors, dispatch_uid="repeating_cursor")
+def keep_prepared_statements() -> None:
+    """On each connection to PostgreSQL that is made from now on, where settings give a prepare_threshold."""
+    connection_created.connect(_use_driver, dispatch_uid="prepared_statements")
