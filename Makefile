@@ -1,8 +1,12 @@
-# Everything a newcomer needs: `make run`, `make test`, `make lint`, `make bench`. Each sets up what it stands on.
+# `make run`, `make test`, `make lint`, `make bench`: each first sets up what it needs.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
+
+# Keep bytecode even where the environment forbids it: an instance, and the tests even more, start many processes, and each
+# would compile thousands of modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test lint bench fuzz soak audit clients lock setup
 
@@ -27,22 +31,22 @@ bench: setup
 soak: setup
 	@$(BIN)/python -m tests.soak
 
-# Requests out of the API description, on both databases: make fuzz FUZZ="--db sqlite --seed 1". No part of make test.
+# Requests generated from the API description, on both databases: make fuzz FUZZ="--db sqlite --seed 1". Not part of make test.
 fuzz: setup
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
-# Whether advisories are known for the pinned packages.
+# Security advisories for the pinned packages.
 audit: setup
 	@$(BIN)/python -m tests.audit
 
-# What clients/ has of the API description: clients/typescript/src/schema.ts and clients/python/contacts_client/routes.
+# Generate the clients' code from the API description: clients/typescript/src/schema.ts, clients/python/contacts_client/routes.
 clients: setup
 	@$(BIN)/python -m tests.clients
 
 setup: $(VENV)/.dev
 setup-run: $(VENV)/.run
 
-# A folder of its own for the packages; nothing is installed outside it.
+# A virtual environment in $(VENV); nothing is installed outside it.
 $(BIN)/python:
 	@echo "Making the Python environment in $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -53,12 +57,13 @@ $(VENV)/.run: requirements/run.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt; fi
 	@touch $@
 
+# Not compiled here: most modules of the tools are never imported, and the first import compiles what is.
 $(VENV)/.dev: requirements/dev.txt | $(BIN)/python
 	@echo "Installing the pinned packages and the test tools (a minute or two, once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(DEPS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(DEPS)
 	@touch $@
 
-# For maintainers: pins anew, with uv, without naming a registry.
+# For maintainers: renew the pins, with uv, without writing a registry address.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev --extra tracing -c requirements/run.txt pyproject.toml -o requirements/dev.txt
