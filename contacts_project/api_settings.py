@@ -10,7 +10,7 @@ API_SETTINGS: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.OwnData"],
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.AnyAccept",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.SingleMediaType",
     "DEFAULT_METADATA_CLASS": "contacts_project.kernel.api.json.Metadata",
     "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.openapi.operations.ContractSchema",
     "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",

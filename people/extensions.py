@@ -63,7 +63,7 @@ class PersonExtension:
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
         """What this extension adds to answers of `person_ids`, or of everyone (None).
 
-        By the person's id as contacts_project.kernel.api.ids.IdKey, the JSON of its entries with commas between.
+        By the person's id as contacts_project.kernel.api.ids.IdHex, the JSON of its entries with commas between.
         """
         return {}
 

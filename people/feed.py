@@ -8,7 +8,7 @@ import orjson
 
 from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 from people.projection import whole_people
 from people.projection.custom_templates import whole_template
@@ -58,7 +58,7 @@ def _dates(owner: User, ids: Collection[UUID]) -> Answers:
 
 def _dismissals(owner: User, ids: Collection[UUID]) -> Answers:
     rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
-    return {row.pk: Shown(row.revision, _dismissal(row)) for row in rows}
+    return {row.pk: Representation(row.revision, _dismissal(row)) for row in rows}
 
 
 def _dismissal(row: DuplicateDismissal) -> dict[str, UUID]:

@@ -7,9 +7,9 @@ from uuid import UUID
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import TimeText
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import Shown, ascii_json, id_text, timestamp
+from contacts_project.kernel.api.columns import TimestampText
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import Representation, dumps_ascii, format_id, format_timestamp
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people.models import Person, RelationshipType
@@ -45,14 +45,14 @@ def named_people(
     else:
         rows = _names(owner.pk, deleted=deleted).in_name_order().iterator()
     order, form = owner.name_order, form or owner.name_display_format
-    return {row[0]: {"id": id_text(row[0]), "name": display_name(row[1:], order=order, form=form)} for row in rows}
+    return {row[0]: {"id": format_id(row[0]), "name": display_name(row[1:], order=order, form=form)} for row in rows}
 
 
 def _names(owner_id: UUID, *, deleted: bool = False) -> Any:
     people = Person.objects.owned_by(owner_id)
     if not deleted:
         people = people.active()
-    return people.values_list(IdKey("pk"), *COLUMNS)
+    return people.values_list(IdHex("pk"), *COLUMNS)
 
 
 _FEW_NAMES = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids).in_name_order())
@@ -63,23 +63,25 @@ def relationship_answers(owner: User, rows: RelationshipQuerySet) -> list[orjson
     return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
 
 
-def whole_relationship(owner: User, relationship_id: UUID) -> Shown:
+def whole_relationship(owner: User, relationship_id: UUID) -> Representation:
     """One relationship between active people, in or out of the trash itself. Raises MissingError."""
     for shown in _shown(owner, _ONE.rows(owner_id=owner.pk, relationship_id=relationship_id)).values():
         return shown
     raise MissingError
 
 
-def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
+def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """Those of the relationships that are active and between active people, by id."""
     rows = Relationship.objects.owned_by(owner).visible().filter(pk__in=ids)
     return _shown(owner, list(rows.values_list(*_COLUMNS, *_JOINED, "revision")))
 
 
-def _shown(owner: User, rows: list[Any]) -> dict[UUID, Shown]:
+def _shown(owner: User, rows: list[Any]) -> dict[UUID, Representation]:
     """Rows with their revision behind the columns of the answer."""
     texts = _texts(owner, rows)
-    return {UUID(row[0]): Shown(row[-1], orjson.Fragment(text)) for row, (_, text) in zip(rows, texts, strict=True)}
+    return {
+        UUID(row[0]): Representation(row[-1], orjson.Fragment(text)) for row, (_, text) in zip(rows, texts, strict=True)
+    }
 
 
 def all_relationships(owner: User) -> Iterator[bytes]:
@@ -88,7 +90,7 @@ def all_relationships(owner: User) -> Iterator[bytes]:
 
 
 def relationship_texts(owner: User, person_ids: Collection[UUID] | None) -> dict[str, str]:
-    """The same answers for the active relationships of people, of all for None: by IdKey, with commas between."""
+    """The same answers for the active relationships of people, of all for None: by IdHex, with commas between."""
     if person_ids is None or len(person_ids) > FEW:
         found = _texts_of_all(owner)
     else:
@@ -101,19 +103,19 @@ def relationship_texts(owner: User, person_ids: Collection[UUID] | None) -> dict
 
 
 _COLUMNS: Final = (
-    IdKey("pk"),
-    IdKey("person_id"),
-    IdKey("related_person_id"),
-    IdKey("relationship_type_id"),
+    IdHex("pk"),
+    IdHex("person_id"),
+    IdHex("related_person_id"),
+    IdHex("relationship_type_id"),
     "notes",
-    TimeText("deleted_at"),
-    TimeText("created_at"),
-    TimeText("updated_at"),
+    TimestampText("deleted_at"),
+    TimestampText("created_at"),
+    TimestampText("updated_at"),
 )
 
 
 def _texts(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """The IdKey of `person` and the whole answer as JSON text, of each row, with which names and type have come.
+    """The IdHex of `person` and the whole answer as JSON text, of each row, with which names and type have come.
 
     Put together of what is JSON already; dictionaries for tens of thousands of rows would cost twice the time.
     """
@@ -131,7 +133,7 @@ def _texts_of_all(owner: User) -> Iterator[tuple[str, str]]:
     people = {row[0]: _person(row[0], display_name(row[1:], order=order, form=form)) for row in active}
     types = {None: _type_json(None, "")} | {
         key: _type_json(key, label)
-        for key, label in RelationshipType.objects.owned_by(owner).values_list(IdKey("pk"), "label")
+        for key, label in RelationshipType.objects.owned_by(owner).values_list(IdHex("pk"), "label")
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
     for row in rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH):
@@ -167,20 +169,20 @@ _OF_PEOPLE = CompiledQuery(
 
 def _person(key: str, name: str) -> tuple[str, str]:
     """`personId` and `person`."""
-    text = id_text(key)
-    return text, f'{{"id":"{text}","name":{ascii_json(name)}}}'
+    text = format_id(key)
+    return text, f'{{"id":"{text}","name":{dumps_ascii(name)}}}'
 
 
 def _type_json(key: str | None, label: str) -> tuple[str, str]:
     """`relationshipTypeId` and `relationshipType`."""
-    return (f'"{id_text(key)}"', ascii_json({"id": id_text(key), "label": label})) if key else ("null", "null")
+    return (f'"{format_id(key)}"', dumps_ascii({"id": format_id(key), "label": label})) if key else ("null", "null")
 
 
 def _relationship_json(row: Any, person: tuple[str, str], related: tuple[str, str], kind: tuple[str, str]) -> str:
     key, _, _, _, notes, deleted_at, created_at, updated_at = row
     return (
-        f'{{"id":"{id_text(key)}","personId":"{person[0]}","relatedPersonId":"{related[0]}",'
-        f'"relationshipTypeId":{kind[0]},"notes":{ascii_json(notes) if notes else "null"},'
+        f'{{"id":"{format_id(key)}","personId":"{person[0]}","relatedPersonId":"{related[0]}",'
+        f'"relationshipTypeId":{kind[0]},"notes":{dumps_ascii(notes) if notes else "null"},'
         f'"person":{person[1]},"relatedPerson":{related[1]},"relationshipType":{kind[1]},'
         f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
     )
@@ -205,15 +207,15 @@ def type_answer(row: RelationshipType) -> dict[str, Any]:
         "inverseId": inverse and inverse.pk,
         "inverse": inverse and {"id": inverse.pk, "name": inverse.name, "label": inverse.label},
         "symmetric": row.symmetric,
-        "deletedAt": timestamp(row.deleted_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "deletedAt": format_timestamp(row.deleted_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }
 
 
-def whole_type(row: RelationshipType) -> Shown:
+def whole_type(row: RelationshipType) -> Representation:
     """The same of one, with the revision of its row."""
-    return Shown(row.revision, type_answer(row))
+    return Representation(row.revision, type_answer(row))
 
 
 def orphan_answers(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:

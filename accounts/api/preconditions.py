@@ -10,11 +10,11 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import refusal
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
 
-# What `Shown.etag` writes; whatever else is sent in If-Match is none of ours, and so are weak tags.
+# What `Representation.etag` writes; whatever else is sent in If-Match is none of ours, and so are weak tags.
 _TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
 _OURS = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")
 
@@ -30,7 +30,7 @@ class RecordView(Protocol):
     def stored_revision(self) -> int | None:
         """The revision of the row that the path names, now; None where there is none."""
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         """The record as its GET shows it. Raises MissingError where this action does not reach it."""
 
 
@@ -84,7 +84,7 @@ def _expected_revisions(request: Request) -> frozenset[int] | None:
     return frozenset(int(found[1], 16) for tag in strong if (found := _OURS.fullmatch(tag)))
 
 
-def _stale(error: StaleError, current: Shown) -> Response:
+def _stale(error: StaleError, current: Representation) -> Response:
     response = refusal(error)
     response.data["current"] = current.body
     response["ETag"] = current.etag

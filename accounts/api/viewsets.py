@@ -20,7 +20,7 @@ from accounts.api.route_marks import commits_by_itself, takes_key
 from accounts.api.serializers.user import UserSerializer, whole_profile
 from accounts.models import User
 from accounts.services.profile import stored_profile
-from contacts_project.kernel.api.json import Shown, parse_id, record_answer
+from contacts_project.kernel.api.json import Representation, parse_id, record_answer
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
 M = TypeVar("M", bound=Model)
@@ -150,11 +150,11 @@ class OwnedViewSet(ApiViewSet[M]):
         """The row with the id of the path. Raises MissingError, which is 404, for an id that is none as well."""
         return self.get_queryset().find(self.kwargs[self.lookup_url_kwarg])
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         """One of the caller's records as its GET shows it, in or out of the trash. Raises MissingError."""
         raise NotImplementedError
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         """The same for the record of the path."""
         return self.shown(self.get_object().pk)
 
@@ -175,7 +175,7 @@ class SettingsViewSet(ApiViewSet[Any]):
 
     record_serializer = UserSerializer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         """The profile as it is now."""
         return whole_profile(stored_profile(user=self.owner))
 

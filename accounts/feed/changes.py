@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
 from accounts.feed.kinds import SETTINGS, Answers, FeedKind, feed_kinds, settings_record
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import TrashModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
 
@@ -143,7 +143,7 @@ def _told(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str,
         yield _change(key, answer, kinds.get(key.kind))
 
 
-def _change(key: _Key, answer: Shown | None, kind: FeedKind | None) -> dict[str, Any]:
+def _change(key: _Key, answer: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
     record = answer and answer.body
     if kind and kind.record and answer:
         record = kind.record(answer.body)

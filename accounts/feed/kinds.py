@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import FeedModel
 
-Answers = Mapping[UUID, Shown]
+Answers = Mapping[UUID, Representation]
 """Records by id, each as its own GET shows it."""
 
 
@@ -35,7 +35,7 @@ SETTINGS = "settings"
 """The account's profile: no table of records, and always there."""
 
 _kinds: dict[str, FeedKind] = {}
-_settings: list[Callable[[User], Shown]] = []
+_settings: list[Callable[[User], Representation]] = []
 
 
 def register_feed_kind(*kinds: FeedKind) -> None:
@@ -43,12 +43,12 @@ def register_feed_kind(*kinds: FeedKind) -> None:
     _kinds.update({kind.name: kind for kind in kinds})
 
 
-def register_feed_settings(answer: Callable[[User], Shown]) -> None:
+def register_feed_settings(answer: Callable[[User], Representation]) -> None:
     """Say how the profile is shown; once, from AppConfig.ready()."""
     _settings.append(answer)
 
 
-def settings_record(owner: User) -> Shown:
+def settings_record(owner: User) -> Representation:
     """The profile, as its GET shows it."""
     return _settings[0](owner)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from accounts.models import User
 from accounts.transfer.sections import sections
-from contacts_project.kernel.api.json import dumps, timestamp
+from contacts_project.kernel.api.json import dumps, format_timestamp
 
 FORMAT, VERSION = "contact-network", 1
 _CHUNK = 64 * 1024
@@ -23,7 +23,7 @@ def export_document(owner: User, now: dt.datetime) -> Iterator[bytes]:
 
 
 def _pieces(owner: User, now: dt.datetime) -> Iterator[bytes]:
-    head = {"format": FORMAT, "version": VERSION, "exportedAt": timestamp(now)}
+    head = {"format": FORMAT, "version": VERSION, "exportedAt": format_timestamp(now)}
     yield dumps(head)[:-1]
     for section in sections():
         yield b"," + dumps(section.name) + b":["

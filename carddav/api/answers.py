@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from carddav.models import Run, Trigger
 from carddav.services.receipts import Receipt
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
 
 
@@ -54,8 +54,8 @@ def run_answer(run: Run) -> dict[str, Any]:
     """A run as GET /api/carddav/runs shows it."""
     return {
         "id": str(run.pk),
-        "startedAt": timestamp(run.started_at),
-        "endedAt": timestamp(run.ended_at) if run.ended_at else None,
+        "startedAt": format_timestamp(run.started_at),
+        "endedAt": format_timestamp(run.ended_at) if run.ended_at else None,
         "trigger": run.trigger,
         "dryRun": run.dry_run,
         "undone": run.undone_at is not None,

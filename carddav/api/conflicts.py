@@ -18,7 +18,7 @@ from carddav.services.conflicts import AlreadyResolvedError, check_values, resol
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.tasks import sync_edits
 from contacts_project.kernel.api.fields import StrictChoiceField
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from people.api.person_serializer import PersonChangeSerializer
@@ -107,5 +107,5 @@ def _answer(row: Conflict, owner: User) -> dict[str, Any]:
         "personName": name_of(row.person, owner),
         "kind": row.kind,
         "fields": row.fields,
-        "createdAt": timestamp(row.created_at),
+        "createdAt": format_timestamp(row.created_at),
     }

@@ -37,7 +37,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.json import Representation, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
 
@@ -139,7 +139,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
 
     record_serializer = ConnectionAnswer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         """The connection as it is now."""
         return _shown(connection_of(self.owner))
 
@@ -239,8 +239,8 @@ class ConnectionViewSet(ApiViewSet[Any]):
         return Response({"success": True, "message": message, "addressBooks": found})
 
 
-def _shown(row: Connection) -> Shown:
-    return Shown(row.revision, ConnectionAnswer(row).data)
+def _shown(row: Connection) -> Representation:
+    return Representation(row.revision, ConnectionAnswer(row).data)
 
 
 def _answer(row: Connection) -> Response:

@@ -13,7 +13,7 @@ from accounts.api.route_marks import in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.slots import IMPORTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
@@ -42,7 +42,7 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
         """Contacts that are not imported yet, the latest found first."""
         rows = self.get_queryset().order_by("-discovered_at", "display_name", "id")
         answers = [
-            {"id": str(key), "uid": uid, "displayName": name, "discoveredAt": timestamp(found_at)}
+            {"id": str(key), "uid": uid, "displayName": name, "discoveredAt": format_timestamp(found_at)}
             for key, uid, name, found_at in rows.values_list("id", "uid", "display_name", "discovered_at")
         ]
         return Response({"pendingImports": answers})

@@ -19,7 +19,7 @@ from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.viewsets import OwnedViewSet
 from accounts.languages import CODES
 from contacts_project.kernel.api.errors import plain_refusal
-from contacts_project.kernel.api.etags import conditional_status, known_tags
+from contacts_project.kernel.api.etags import conditional_status, if_none_match_tags
 from contacts_project.kernel.api.fields import (
     OwnedIdsField,
     StrictBooleanField,
@@ -27,7 +27,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateTimeField,
 )
-from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.json import Representation, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
@@ -92,7 +92,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     lookup_url_kwarg = "feed_id"
     record_name, record_serializer = "calendarFeed", CalendarFeedSerializer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         return _shown(self.get_object())
 
     def kept_group_ids(self) -> Sequence[str]:
@@ -162,7 +162,7 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
         feed = feed_at(secret=secret, now=now)
     except MissingError as error:
         return plain_refusal(error)
-    etag, asked = feed_etag(feed, now), known_tags(request)  # type: ignore[arg-type]  # its headers are the same
+    etag, asked = feed_etag(feed, now), if_none_match_tags(request)  # type: ignore[arg-type]  # its headers are the same
     response: HttpResponseBase
     if asked & {etag, "*"}:
         response = HttpResponse(status=304)
@@ -189,7 +189,7 @@ def _values(data: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _shown(row: CalendarFeed) -> Shown:
+def _shown(row: CalendarFeed) -> Representation:
     body = {
         "id": str(row.pk),
         "name": row.name,
@@ -201,7 +201,7 @@ def _shown(row: CalendarFeed) -> Shown:
         "createdAt": row.created_at,
         "updatedAt": row.updated_at,
     }
-    return Shown(row.revision, body)
+    return Representation(row.revision, body)
 
 
 def _with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:

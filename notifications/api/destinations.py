@@ -14,7 +14,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
-from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.json import Representation, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
@@ -40,7 +40,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     lookup_url_kwarg = "destination_id"
     record_name, record_serializer = "endpoint", DestinationSerializer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         return whole_destination(self.get_object())
 
     @extend_schema(

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.paging import (
     DEFAULT_LIMIT,
     PaginationSerializer,
@@ -129,11 +129,11 @@ def delivery_answer(row: Delivery) -> dict[str, Any]:
         "late": row.late,
         "attempts": row.attempts,
         "answers": row.answers,
-        "dueAt": timestamp(row.due_at),
-        "nextTryAt": timestamp(row.next_try_at),
-        "endedAt": timestamp(row.ended_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "dueAt": format_timestamp(row.due_at),
+        "nextTryAt": format_timestamp(row.next_try_at),
+        "endedAt": format_timestamp(row.ended_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }
 
 

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
 from notifications.models import Destination, DestinationType
 from notifications.models.destination import MAX_URL_LENGTH
@@ -53,9 +53,9 @@ class DestinationSerializer(serializers.ModelSerializer[Destination]):
         return row.last_failure_code or None
 
 
-def whole_destination(row: Destination) -> Shown:
+def whole_destination(row: Destination) -> Representation:
     """A destination with the revision of its row."""
-    return Shown(row.revision, dict(DestinationSerializer(row).data))
+    return Representation(row.revision, dict(DestinationSerializer(row).data))
 
 
 @extend_schema_field(

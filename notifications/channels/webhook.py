@@ -9,7 +9,7 @@ import secrets
 import orjson
 from django.utils import timezone
 
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.outbound import Schemes, check_status, outbound_session
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
@@ -43,7 +43,7 @@ def body_of(notice: Notice) -> bytes:
     data = dict(notice.content)
     if notice.kind in REMINDERS_OF_PEOPLE:
         data["actions"] = [offer.facts for offer in offers_of(notice)]
-    body = {"type": notice.kind.value, "timestamp": timestamp(notice.made_at), "data": data}
+    body = {"type": notice.kind.value, "timestamp": format_timestamp(notice.made_at), "data": data}
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 

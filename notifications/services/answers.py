@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.date_formats import day_in_words
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.ownership.columns import update_columns
@@ -141,7 +141,7 @@ def _note(delivery: Delivery, action: Action, now: dt.datetime) -> None:
         rows = rows.filter(lead_days=delivery.lead_days, round=delivery.round)
     noted = list(rows.only("answers"))
     for row in noted:
-        row.answers = [*row.answers, {**action.facts, "at": timestamp(now)}]
+        row.answers = [*row.answers, {**action.facts, "at": format_timestamp(now)}]
     update_columns(Delivery, noted, ["answers"])
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
 from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
@@ -89,7 +89,7 @@ class Forecast:
         return {
             "kind": kind.value,
             "date": day.isoformat() if day else None,
-            "sendAt": timestamp(self.clock.sends_at(send_at)) if send_at and why_not is None else None,
+            "sendAt": format_timestamp(self.clock.sends_at(send_at)) if send_at and why_not is None else None,
             "willSend": why_not is None,
             "reason": why_not or why_then,
             "destinations": destinations if why_not in {None, NO_CHANNEL} else [],

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.json import Representation, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -78,7 +78,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     lookup_url_kwarg = "template_id"
     record_name, record_serializer = "customFieldTemplate", TemplateSerializer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         return whole_template(self.get_object())
 
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)

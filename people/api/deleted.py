@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import FieldError
@@ -68,7 +68,7 @@ class DeletedViewSet(ApiViewSet[Any]):
         answer = {
             "deleted": kind.answers(owner, page),
             "retentionDays": settings.RETENTION_DAYS,
-            "cutoffDate": timestamp(retention_cutoff(now)),
+            "cutoffDate": format_timestamp(retention_cutoff(now)),
         }
         if limit is not None:
             answer["pagination"] = pagination(total=rows.count(), limit=limit, offset=offset)

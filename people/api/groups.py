@@ -14,7 +14,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedField, OwnedListField, StrictCharField
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
@@ -84,7 +84,7 @@ class GroupViewSet(TrashViewSet[Group]):
     lookup_url_kwarg = "group_id"
     record_name, record_serializer = "group", GroupWithPeopleSerializer
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         return whole_group(self.owner, row_id)
 
     @extend_schema(operation_id="listGroups", responses=_LIST)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
-from contacts_project.kernel.api.json import Shown, record_answer
+from contacts_project.kernel.api.json import Representation, record_answer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -36,7 +36,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     lookup_url_kwarg = "date_id"
     record_name, record_serializer = "importantDate", ImportantDateSerializer
 
-    def current(self) -> Shown:
+    def current(self) -> Representation:
         return whole_date(self.get_object())
 
     @cached_property

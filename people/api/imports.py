@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.api.route_marks import in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.slots import IMPORTS
@@ -194,14 +194,14 @@ def _answer(row: ContactImport) -> dict[str, Any]:
         "id": str(row.pk),
         "source": row.source,
         "fileName": row.file_name,
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
-        "endedAt": timestamp(row.ended_at) if row.ended_at else None,
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
+        "endedAt": format_timestamp(row.ended_at) if row.ended_at else None,
         "imported": row.imported,
         "updated": row.updated,
         "skipped": row.skipped,
         "errors": row.errors,
-        "undoneAt": timestamp(row.undone_at) if row.undone_at else None,
+        "undoneAt": format_timestamp(row.undone_at) if row.undone_at else None,
     }
 
 

@@ -24,7 +24,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateField,
 )
-from contacts_project.kernel.api.json import Shown, parse_id
+from contacts_project.kernel.api.json import Representation, parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
@@ -135,7 +135,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         found: InteractionQuerySet = rows.with_somebody()
         return found
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         return whole_interaction(self.owner, row_id)
 
     @extend_schema(operation_id="listInteractions", parameters=[_PERSON, *_DAYS], responses=_PAGE)

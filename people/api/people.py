@@ -19,7 +19,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.json import Shown, dumps, record_answer, streamed
+from contacts_project.kernel.api.json import Representation, dumps, record_answer, stream_list
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
@@ -96,7 +96,7 @@ class PersonViewSet(TrashViewSet[Person]):
         person: Person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[self.kwargs["person_id"]])
         return person
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         return any_person(self.owner, row_id)
 
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
@@ -108,7 +108,7 @@ class PersonViewSet(TrashViewSet[Person]):
             return self._page(query)
         people = query.filtered(self.get_queryset(), self.owner).in_name_order()
         everyone = project_all(self.owner, people, details=query.details, everything=True)
-        return StreamingHttpResponse(streamed("people", everyone), content_type="application/json")
+        return StreamingHttpResponse(stream_list("people", everyone), content_type="application/json")
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
     @raises(PlanLimitError, IdTakenError)
@@ -184,7 +184,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @conditional
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""
-        return StreamingHttpResponse(streamed("people", search_records(self.owner)), content_type="application/json")
+        return StreamingHttpResponse(stream_list("people", search_records(self.owner)), content_type="application/json")
 
     def _page(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()

@@ -26,8 +26,8 @@ from accounts.api.route_marks import (
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.errors import PayloadTooLargeError
-from contacts_project.kernel.api.etags import known_tags, revalidating
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.etags import if_none_match_tags, revalidating
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.models import TrashQuerySet
@@ -78,7 +78,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
 
     record_serializer = PersonSerializer
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         return any_person(self.owner, row_id)
 
     @extend_schema(
@@ -185,7 +185,7 @@ def _picture(request: Request, name: str | None) -> HttpResponse:
     if not name:
         raise MissingError
     etag = f'"{photo_hash(name)}"'
-    if {etag, "*"} & known_tags(request):
+    if {etag, "*"} & if_none_match_tags(request):
         response = HttpResponse(status=304)
     else:
         content = read_photo(name)

@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import DayText, Raw
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import id_text
+from contacts_project.kernel.api.columns import DateText, RawColumn
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.groups import Match, group_matches
@@ -52,7 +52,7 @@ class FoundDuplicate(NamedTuple):
 
 def find_groups(owner: User) -> list[FoundGroup]:
     """All groups of likely duplicates, dismissed pairs left out. Four queries; near-linear in people."""
-    rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdKey("id"), *COLUMNS)
+    rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdHex("id"), *COLUMNS)
     people = [(key, NameParts(*parts)) for key, *parts in rows]
     numbers = {key: number for number, (key, _) in enumerate(people)}
     contacts, birthdays = _shared_contacts(owner), _birthdays(owner)
@@ -114,7 +114,7 @@ def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: 
 
 
 def _named(owner: User, key: str, parts: NameParts) -> NamedPerson:
-    return NamedPerson(id_text(key), display_name(parts, order=owner.name_order, form=owner.name_display_format))
+    return NamedPerson(format_id(key), display_name(parts, order=owner.name_order, form=owner.name_display_format))
 
 
 def _blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
@@ -150,7 +150,7 @@ def _shared_contacts(owner: User) -> Keys:
     """The e-mail and phone keys that more than one person has."""
     keys = LookupKey.objects.filter(owner=owner, kind__in=_CONTACTS)
     shared = keys.values("kind", "key").annotate(count=Count("id")).filter(count__gt=1).values("key")
-    rows = keys.filter(key__in=shared).values_list(IdKey("person_id"), "kind", "key")
+    rows = keys.filter(key__in=shared).values_list(IdHex("person_id"), "kind", "key")
     contacts: Keys = defaultdict(lambda: defaultdict(set))
     for person, kind, key in rows:
         contacts[person][kind].add(key)
@@ -166,7 +166,7 @@ def _by_kind(rows: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
 
 def _birthday_rows(owner_id: UUID) -> Any:
     rows = ImportantDate.objects.owned_by(owner_id).active().filter(type=BIRTHDAY)
-    return rows.values_list(IdKey("person_id"), DayText("date"), Raw("year_unknown"))
+    return rows.values_list(IdHex("person_id"), DateText("date"), RawColumn("year_unknown"))
 
 
 def _birthdays(owner: User) -> dict[str, Birthday]:
@@ -186,7 +186,7 @@ def _by_person(rows: Iterable[Any]) -> dict[str, Birthday]:
 
 def _dismissed(owner_id: UUID) -> Any:
     """The pairs that are two people."""
-    return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdKey("first_id"), IdKey("second_id"))
+    return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdHex("first_id"), IdHex("second_id"))
 
 
 _DISMISSED_OF_ONE = CompiledQuery(
@@ -197,8 +197,8 @@ _KEYS = CompiledQuery(
 )
 
 Candidates = dict[str, tuple[Any, NameParts]]
-"""When each was created, as the driver says it, and the name, by IdKey."""
-_CANDIDATE: tuple[Any, ...] = (Raw("person__created_at"), *(f"person__{column}" for column in COLUMNS))
+"""When each was created, as the driver says it, and the name, by IdHex."""
+_CANDIDATE: tuple[Any, ...] = (RawColumn("person__created_at"), *(f"person__{column}" for column in COLUMNS))
 
 
 # That a person is in the trash is read, not asked for: without statistics PostgreSQL takes the active people of an
@@ -208,7 +208,9 @@ _SHARING = CompiledQuery(
         LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys)
         .exclude(person=person_id)
         .order_by("kind", "key", "person")
-        .values_list(IdKey("person_id"), "kind", "key", Raw("person__deleted_at"), *_CANDIDATE)[:MOST_CANDIDATE_ROWS]
+        .values_list(IdHex("person_id"), "kind", "key", RawColumn("person__deleted_at"), *_CANDIDATE)[
+            :MOST_CANDIDATE_ROWS
+        ]
     )
 )
 
@@ -237,5 +239,5 @@ def _born_alike(owner: User, born: Birthday | None) -> Candidates:
     rows = rows.filter(month_day=born.date.month * 100 + born.date.day)
     if not born.year_unknown:
         rows = rows.filter(date__in=[born.date, born.date.replace(year=YEAR_UNKNOWN)])
-    found = rows.values_list(IdKey("person_id"), *_CANDIDATE)
+    found = rows.values_list(IdHex("person_id"), *_CANDIDATE)
     return {key: (created_at, NameParts(*parts)) for key, created_at, *parts in found}

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
@@ -67,7 +67,7 @@ def merge_people(
             "interactions": interactions.move_interactions(writer, primary, secondary),
             "dismissals": related_rows.copy_dismissals(primary, secondary),
             "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
-            "deletedAt": timestamp(now),
+            "deletedAt": format_timestamp(now),
         }
         # After the rest: which lines go over depends on the fields and dates that did.
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
@@ -141,7 +141,7 @@ def _merged(record: MergeRecord) -> tuple[Person, Person]:
     primary, secondary = record.primary, record.secondary
     if primary is None or secondary is None or primary.deleted_at is not None:
         raise UndoConflictError("This merge cannot be undone any more: one of the two people was deleted.")
-    if timestamp(secondary.deleted_at) != record.image["deletedAt"]:
+    if format_timestamp(secondary.deleted_at) != record.image["deletedAt"]:
         raise UndoConflictError("This merge cannot be undone any more: the merged person was restored since.")
     return primary, secondary
 

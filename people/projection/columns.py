@@ -5,8 +5,8 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 
-from contacts_project.kernel.api.columns import DayText, Raw
-from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.columns import DateText, RawColumn
+from contacts_project.kernel.api.ids import IdHex
 from people.field_table import Kind, PersonField
 
 
@@ -100,9 +100,9 @@ class MidnightText(Func):
 
 
 def column_of(field: PersonField) -> Any:
-    """The column of a single-valued field as an answer has it, a reference as an IdKey."""
+    """The column of a single-valued field as an answer has it, a reference as an IdHex."""
     if field.kind is Kind.DATE:
-        return DayText(field.column)
+        return DateText(field.column)
     if field.kind is Kind.FLAG:
-        return Raw(field.column)
-    return IdKey(field.attribute) if field.kind is Kind.REFERENCE else field.column
+        return RawColumn(field.column)
+    return IdHex(field.attribute) if field.kind is Kind.REFERENCE else field.column

@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown, timestamp
+from contacts_project.kernel.api.json import Representation, format_timestamp
 from people.models import CustomFieldTemplate
 
 
@@ -16,15 +16,15 @@ def template_answer(row: CustomFieldTemplate) -> dict[str, Any]:
         "type": row.type,
         "options": row.options,
         "order": row.position,
-        "deletedAt": timestamp(row.deleted_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "deletedAt": format_timestamp(row.deleted_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }
 
 
-def whole_template(row: CustomFieldTemplate) -> Shown:
+def whole_template(row: CustomFieldTemplate) -> Representation:
     """The same with the revision of its row."""
-    return Shown(row.revision, template_answer(row))
+    return Representation(row.revision, template_answer(row))
 
 
 def listed_templates(owner: User) -> list[dict[str, Any]]:

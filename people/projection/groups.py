@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown, timestamp
+from contacts_project.kernel.api.json import Representation, format_timestamp
 from contacts_project.kernel.errors import MissingError
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership
@@ -25,19 +25,19 @@ def listed_groups(owner: User) -> list[dict[str, Any]]:
     return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
 
 
-def whole_group(owner: User, group_id: UUID) -> Shown:
+def whole_group(owner: User, group_id: UUID) -> Representation:
     """One group with its people, in name order, in or out of the trash. Raises MissingError."""
     for answer in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
         return answer
     raise MissingError
 
 
-def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
+def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """Those of the groups that are active, with their people, by id."""
     return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
 
 
-def _with_people(owner: User, rows: Any) -> dict[UUID, Shown]:
+def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
     groups = list(rows)
     answers = {UUID(answer["id"]): {**answer, "people": []} for answer in group_answers(groups)}
     memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
@@ -47,7 +47,7 @@ def _with_people(owner: User, rows: Any) -> dict[UUID, Shown]:
     for group_id, person, *parts in memberships.values_list("group_id", "person_id", *names):
         name = display_name(NameParts(*parts), order=order, form=form)
         answers[group_id]["people"].append({"id": str(person), "name": name})
-    return {group.pk: Shown(group.revision, answers[group.pk]) for group in groups}
+    return {group.pk: Representation(group.revision, answers[group.pk]) for group in groups}
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def _answer(group: Any, members: int) -> dict[str, Any]:
         "description": group.description,
         "color": group.color,
         "memberCount": members,
-        "deletedAt": timestamp(group.deleted_at),
-        "createdAt": timestamp(group.created_at),
-        "updatedAt": timestamp(group.updated_at),
+        "deletedAt": format_timestamp(group.deleted_at),
+        "createdAt": format_timestamp(group.created_at),
+        "updatedAt": format_timestamp(group.updated_at),
     }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown, timestamp
+from contacts_project.kernel.api.json import Representation, format_timestamp
 from people.dates.upcoming import name_of
 from people.models import ImportantDate
 
@@ -23,15 +23,15 @@ def important_date_answer(row: ImportantDate) -> dict[str, Any]:
         "reminderIntervalUnit": row.reminder_interval_unit,
         "reminderLeadDays": row.reminder_lead_days,
         "extraLeadDays": row.extra_lead_days,
-        "deletedAt": timestamp(row.deleted_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "deletedAt": format_timestamp(row.deleted_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }
 
 
-def whole_date(row: ImportantDate) -> Shown:
+def whole_date(row: ImportantDate) -> Representation:
     """The same with the revision of its row."""
-    return Shown(row.revision, important_date_answer(row))
+    return Representation(row.revision, important_date_answer(row))
 
 
 def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:

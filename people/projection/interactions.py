@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Shown, timestamp
+from contacts_project.kernel.api.json import Representation, format_timestamp
 from contacts_project.kernel.errors import MissingError
 from people.models import Interaction, Participation
 from people.names import COLUMNS, display_name
@@ -25,18 +25,21 @@ def listed_interactions(owner: User, ids: Collection[UUID]) -> list[dict[str, An
     return interaction_answers(owner, [found[key] for key in ids if key in found])
 
 
-def some_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
+def some_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """Those that are active and of an active person, by id."""
     rows = list(Interaction.objects.owned_by(owner).active().with_somebody().filter(pk__in=ids))
-    return {row.pk: Shown(row.revision, body) for row, body in zip(rows, interaction_answers(owner, rows), strict=True)}
+    return {
+        row.pk: Representation(row.revision, body)
+        for row, body in zip(rows, interaction_answers(owner, rows), strict=True)
+    }
 
 
-def whole_interaction(owner: User, interaction_id: UUID) -> Shown:
+def whole_interaction(owner: User, interaction_id: UUID) -> Representation:
     """One, in or out of the trash. Raises MissingError."""
     row = Interaction.objects.owned_by(owner).filter(pk=interaction_id).first()
     if row is None:
         raise MissingError
-    return Shown(row.revision, interaction_answers(owner, [row])[0])
+    return Representation(row.revision, interaction_answers(owner, [row])[0])
 
 
 def people_of(owner: User) -> dict[UUID, list[str]]:
@@ -69,11 +72,11 @@ def _answer(row: Interaction, person_ids: list[str], people: list[dict[str, str]
         "id": str(row.pk),
         "personIds": person_ids,
         "kind": row.kind,
-        "at": timestamp(row.at),
+        "at": format_timestamp(row.at),
         "title": row.title,
         "notes": row.notes,
         "people": people,
-        "deletedAt": timestamp(row.deleted_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "deletedAt": format_timestamp(row.deleted_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }

@@ -14,9 +14,9 @@ from django.db.models import OuterRef, Subquery
 from orjson import Fragment
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import Raw
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import id_text
+from contacts_project.kernel.api.columns import RawColumn
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.extensions import EXTENSIONS
 from people.models import (
@@ -97,16 +97,16 @@ _PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id, limit, offset: _page(owner_
 
 _TYPES = CompiledQuery(
     lambda owner_id: (
-        RelationshipType.objects.owned_by(owner_id).active().values_list(IdKey("id"), "name", "label", "color")
+        RelationshipType.objects.owned_by(owner_id).active().values_list(IdHex("id"), "name", "label", "color")
     )
 )
 _GROUPS = CompiledQuery(
-    lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdKey("id"), "name", "color")
+    lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("id"), "name", "color")
 )
 
 
 def types_of(owner: User) -> dict[str, Kind]:
-    """The account's active relationship types, by IdKey."""
+    """The account's active relationship types, by IdHex."""
     rows = _TYPES.rows(owner_id=owner.pk)
     kinds = {}
     for key, name, label, color in rows:
@@ -118,7 +118,7 @@ def _groups_by_keys(owner: User) -> Callable[[str], Groups]:
     """A function that says which active groups a KeyList names; people in the same groups share what it gives."""
     rows = _GROUPS.rows(owner_id=owner.pk)
     # Sorted here: databases collate differently.
-    groups = {key: {"id": id_text(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
+    groups = {key: {"id": format_id(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
 
     @cache
     def answer(keys: str) -> Groups:
@@ -131,14 +131,14 @@ def _groups_by_keys(owner: User) -> Callable[[str], Groups]:
 def groups_of(owner: User) -> dict[str, Groups]:
     """The active groups of everybody who has any."""
     answer = _groups_by_keys(owner)
-    rows = Membership.objects.owned_by(owner).values_list(IdKey("person_id"), IdKey("group_id"))
+    rows = Membership.objects.owned_by(owner).values_list(IdHex("person_id"), IdHex("group_id"))
     return {person: answer(keys) for person, keys in _listed(rows.iterator(chunk_size=FETCH)).items()}
 
 
 def important_dates_of(owner: User) -> dict[str, str]:
     """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by()
-    columns = rows.values_list(IdKey("person_id"), Raw("created_at"), IdKey("id"), DATE_COLUMNS)
+    columns = rows.values_list(IdHex("person_id"), RawColumn("created_at"), IdHex("id"), DATE_COLUMNS)
     first: dict[str, Any] = {}
     several: dict[str, list[Any]] = {}
     for row in columns.iterator(chunk_size=FETCH):
@@ -154,13 +154,13 @@ def important_dates_of(owner: User) -> dict[str, str]:
 
 def custom_field_values_of(owner: User) -> dict[str, str]:
     """The values of each person whose template is active, in the order of the templates."""
-    columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdKey("id"), "name", "slug", "type")
+    columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdHex("id"), "name", "slug", "type")
     templates = {key: template_json(key, *rest) for key, *rest in columns}
     if not templates:
         return {}
     rows = CustomFieldValue.objects.owned_by(owner).filter(template__deleted_at=None)
     rows = rows.order_by("template__position", "template_id")
-    found = rows.values_list(IdKey("person_id"), IdKey("id"), IdKey("template_id"), Raw("value")).iterator(
+    found = rows.values_list(IdHex("person_id"), IdHex("id"), IdHex("template_id"), RawColumn("value")).iterator(
         chunk_size=FETCH
     )
     return _listed(

@@ -12,9 +12,9 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import JsonText, TimeText
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import Shown, ascii_json, id_text
+from contacts_project.kernel.api.columns import JsonText, TimestampText
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import Representation, dumps_ascii, format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people import field_table
@@ -42,11 +42,11 @@ _EMPTY: dict[str, Any] = {
     "updatedAt": None,
 }
 COLUMNS: dict[str, Any] = {
-    "id": IdKey("id"),
+    "id": IdHex("id"),
     **{field.name: column_of(field) for field in field_table.SCALARS},
-    "deletedAt": TimeText("deleted_at"),
-    "createdAt": TimeText("created_at"),
-    "updatedAt": TimeText("updated_at"),
+    "deletedAt": TimestampText("deleted_at"),
+    "createdAt": TimestampText("created_at"),
+    "updatedAt": TimestampText("updated_at"),
     "lists": JsonMembers(more="more"),
 }
 WITH_LISTS: dict[str, Any] = {
@@ -70,24 +70,24 @@ def person_answers(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
     return [found[key.hex].body for key in person_ids if key.hex in found]
 
 
-def any_person(owner: User, person_id: UUID) -> Shown:
+def any_person(owner: User, person_id: UUID) -> Representation:
     """A person with everything, in or out of the trash. Three statements. Raises MissingError."""
     for _, answer in _whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=[person_id])):
         return answer
     raise MissingError
 
 
-def whole_person(owner: User, person_id: UUID) -> Shown:
+def whole_person(owner: User, person_id: UUID) -> Representation:
     """An active person with everything. Three statements. Raises MissingError."""
     for _, answer in _whole(owner, _ACTIVE.rows(owner_id=owner.pk, person_ids=[person_id])):
         return answer
     raise MissingError
 
 
-def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Shown]:
+def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """Those of some hundred people who are active, each with everything, by id."""
     asked = list(ids)
-    found: dict[UUID, Shown] = {}
+    found: dict[UUID, Representation] = {}
     for start in range(0, len(asked), FETCH):
         rows = _ACTIVE.rows(owner_id=owner.pk, person_ids=_filled(asked[start : start + FETCH]))
         found |= {UUID(key): answer for key, answer in _whole(owner, rows)}
@@ -112,8 +112,8 @@ _ACTIVE = CompiledQuery(
 )
 
 
-def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Shown]]:
-    """IdKey and answer of few people, with what is theirs in one statement, and one for each app above."""
+def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Representation]]:
+    """IdHex and answer of few people, with what is theirs in one statement, and one for each app above."""
     if not found:
         return
     types = {}
@@ -124,7 +124,7 @@ def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Shown]]:
     groups, lists = _related(owner, [UUID(row[0]) for row in found])
     assemble = assembler(owner, WITH_LISTS, types, groups, lists)
     for row in found:
-        yield row[0], Shown(row[-1], Fragment(assemble(row)))
+        yield row[0], Representation(row[-1], Fragment(assemble(row)))
 
 
 class Kind(NamedTuple):
@@ -136,8 +136,8 @@ class Kind(NamedTuple):
 
 
 def type_summary(key: str, name: str, label: str, color: str) -> Kind:
-    summary = {"id": id_text(key), "name": name, "label": label, "color": color}
-    return Kind(id_text(key), Fragment(dumps(summary)), label)
+    summary = {"id": format_id(key), "name": name, "label": label, "color": color}
+    return Kind(format_id(key), Fragment(dumps(summary)), label)
 
 
 class Groups(NamedTuple):
@@ -173,7 +173,7 @@ def assembler(
         person.update(zip(names, row))  # noqa: B905 - a whole person has the columns of its type behind
         members = [",", person.pop("lists")]
         key = person["id"]
-        person["id"] = id_text(key)
+        person["id"] = format_id(key)
         person["displayName"] = display_name(_NAME(row), order=order, form=form)
         kind = types.get(person["relationshipToUserId"], _NO_TYPE)
         person["relationshipToUserId"], person["relationshipToUser"], _ = kind
@@ -199,7 +199,9 @@ def _related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[
         found[row.source].setdefault(row.person, []).append(row)
     above = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
     groups = {
-        person: groups_answer([{"id": id_text(row.key), "name": row.name, "color": row.color} for row in sorted(rows)])
+        person: groups_answer(
+            [{"id": format_id(row.key), "name": row.name, "color": row.color} for row in sorted(rows)]
+        )
         for person, rows in found[GROUP].items()
     }
     dates = {
@@ -227,24 +229,24 @@ DATE_COLUMNS = JsonObject(
     reminderLeadDays=F("reminder_lead_days"),
     extraLeadDays=JsonDocument("extra_lead_days"),
     deletedAt=Value(None),  # active dates alone
-    createdAt=TimeText("created_at"),
-    updatedAt=TimeText("updated_at"),
+    createdAt=TimestampText("created_at"),
+    updatedAt=TimestampText("updated_at"),
 )
 
 
 def date_json(person: str, key: str, rest: str) -> str:
     """Ids are cheaper to write here than in SQLite."""
-    return f'{{"id":"{id_text(key)}","personId":"{id_text(person)}",{rest[1:]}'
+    return f'{{"id":"{format_id(key)}","personId":"{format_id(person)}",{rest[1:]}'
 
 
 def template_json(key: str, name: str, slug: str, kind: str) -> str:
-    template = ascii_json({"id": id_text(key), "name": name, "slug": slug, "type": kind})
-    return f'"templateId":"{id_text(key)}","template":{template}'
+    template = dumps_ascii({"id": format_id(key), "name": name, "slug": slug, "type": kind})
+    return f'"templateId":"{format_id(key)}","template":{template}'
 
 
 def value_json(key: str, template: str, value: str) -> str:
     """Ids, and what is JSON already: nothing is left to escape."""
-    return f'{{"id":"{id_text(key)}",{template},"value":{value}}}'
+    return f'{{"id":"{format_id(key)}",{template},"value":{value}}}'
 
 
 GROUP, DATE, VALUE = "group", "date", "value"
@@ -272,14 +274,14 @@ def _own_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
     dates = ImportantDate.objects.owned_by(owner_id).filter(person_id__in=person_ids).active()
     values = CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids, template__deleted_at=None)
     of_groups = _columns(
-        GROUP, first="group__name_key", key=IdKey("group_id"), name="group__name", color="group__color"
+        GROUP, first="group__name_key", key=IdHex("group_id"), name="group__name", color="group__color"
     )
-    of_dates = _columns(DATE, first=Cast("created_at", TextField()), key=IdKey("id"), json=DATE_COLUMNS)
+    of_dates = _columns(DATE, first=Cast("created_at", TextField()), key=IdHex("id"), json=DATE_COLUMNS)
     of_values = _columns(
         VALUE,
         place="template__position",
-        of=IdKey("template_id"),
-        key=IdKey("id"),
+        of=IdHex("template_id"),
+        key=IdHex("id"),
         name="template__name",
         slug="template__slug",
         type="template__type",
@@ -291,7 +293,7 @@ def _own_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
 
 def _columns(source: str, **columns: Any) -> list[Any]:
     """The columns of _Row, empty where none is named."""
-    fixed = {"source": _text(source), "person": IdKey("person_id"), "place": Value(0)}
+    fixed = {"source": _text(source), "person": IdHex("person_id"), "place": Value(0)}
     return [(fixed | columns).get(field, _text("")) for field in _Row._fields]
 
 

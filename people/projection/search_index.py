@@ -8,9 +8,9 @@ from typing import Any
 from orjson import dumps, loads
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import Raw
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import id_text
+from contacts_project.kernel.api.columns import RawColumn
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import format_id
 from people import field_table
 from people.field_table import Kind
 from people.models import Person
@@ -39,10 +39,10 @@ _EMPTY: dict[str, Any] = dict.fromkeys(RECORD)
 # What of a record is read with the row of its person; behind it the rest of what a name is made of.
 _NAMES = ("id", *(field.index_name for field in [*_SCALARS, *_LISTS]), "relationshipToUser")
 _COLUMNS: dict[str, Any] = {
-    "id": IdKey("id"),
+    "id": IdHex("id"),
     **{field.column: column_of(field) for field in _SCALARS},
-    **{field.column: Raw(field.column) for field in _LISTS},
-    "relationship_to_user": IdKey("relationship_to_user_id"),
+    **{field.column: RawColumn(field.column) for field in _LISTS},
+    "relationship_to_user": IdHex("relationship_to_user_id"),
 }
 _COLUMNS |= {column: column for column in NAME_COLUMNS if column not in _COLUMNS}
 _NAME_PARTS = itemgetter(*(list(_COLUMNS).index(column) for column in NAME_COLUMNS))
@@ -74,7 +74,7 @@ def search_records(owner: User) -> Iterator[bytes]:
         answer = _EMPTY.copy()
         answer.update(zip(_NAMES, row))  # noqa: B905 - parts of the name stand behind
         key = answer["id"]
-        answer["id"] = id_text(key)
+        answer["id"] = format_id(key)
         answer["displayName"] = display_name(_NAME_PARTS(row), order=order, form=form)
         for name, join in _JOINS:
             text = answer[name]

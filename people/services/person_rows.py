@@ -14,7 +14,7 @@ from django.db.models import TextField, Value
 from accounts.models import User
 from contacts_project.kernel.api.columns import JsonText
 from contacts_project.kernel.api.fields import check_text
-from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -74,9 +74,9 @@ def _stored(write: AccountWrite, person_ids: list[UUID]) -> dict[str, dict[tuple
 def _rows_of(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
     groups = Membership.objects.owned_by(owner_id).filter(person__in=person_ids, group__deleted_at=None)
     values = CustomFieldValue.objects.owned_by(owner_id).filter(person__in=person_ids, template__deleted_at=None)
-    keys, null = (IdKey("pk"), IdKey("person_id")), _text("null")
-    return groups.values_list(_text(_GROUP), *keys, IdKey("group_id"), null).union(
-        values.values_list(_text(_VALUE), *keys, IdKey("template_id"), JsonText("value")), all=True
+    keys, null = (IdHex("pk"), IdHex("person_id")), _text("null")
+    return groups.values_list(_text(_GROUP), *keys, IdHex("group_id"), null).union(
+        values.values_list(_text(_VALUE), *keys, IdHex("template_id"), JsonText("value")), all=True
     )
 
 

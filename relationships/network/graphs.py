@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdKey
-from contacts_project.kernel.api.json import id_text
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Group, Membership, Person, RelationshipType
 from people.names import NameParts, display_name
@@ -91,12 +91,12 @@ def _groups_of(owner: User, keys: Collection[str] | None = None) -> _GroupsByPer
 
 
 def _memberships(owner_id: UUID) -> Any:
-    return Membership.objects.owned_by(owner_id).values_list(IdKey("person_id"), IdKey("group_id"))
+    return Membership.objects.owned_by(owner_id).values_list(IdHex("person_id"), IdHex("group_id"))
 
 
 _GROUPS = CompiledQuery(
     lambda owner_id: (
-        Group.objects.owned_by(owner_id).active().order_by("name_key", "id").values_list(IdKey("pk"), "name", "color")
+        Group.objects.owned_by(owner_id).active().order_by("name_key", "id").values_list(IdHex("pk"), "name", "color")
     )
 )
 _MEMBERSHIPS_OF = CompiledQuery(lambda owner_id, person_ids: _memberships(owner_id).filter(person__in=person_ids))
@@ -104,7 +104,7 @@ _MEMBERSHIPS_OF = CompiledQuery(lambda owner_id, person_ids: _memberships(owner_
 
 def _ties(owner_id: UUID) -> Any:
     """Id, and keys of person, related person and type, of relationships; ids rise with their age."""
-    columns = (IdKey("pk"), IdKey("person_id"), IdKey("related_person_id"), IdKey("relationship_type_id"))
+    columns = (IdHex("pk"), IdHex("person_id"), IdHex("related_person_id"), IdHex("relationship_type_id"))
     return Relationship.objects.owned_by(owner_id).active().values_list(*columns)
 
 
@@ -121,7 +121,7 @@ def _edges(
     types: dict[Any, Any] = {key: of for key, *of in _TYPES.rows(owner_id=owner.pk)}
     types[None] = (None, None, None)
     edges = [
-        _edge(people[one]["id"], people[other]["id"], types[kind], id_text(tie))
+        _edge(people[one]["id"], people[other]["id"], types[kind], format_id(tie))
         for tie, one, other, kind in ties
         if one in people and other in people
     ]
@@ -130,17 +130,17 @@ def _edges(
         if to_user_from is None
         else _TO_USER_FROM.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in to_user_from])
     )
-    return edges + [_edge(id_text(person), USER, types[kind], None) for person, kind in to_user]
+    return edges + [_edge(format_id(person), USER, types[kind], None) for person, kind in to_user]
 
 
 _TYPES = CompiledQuery(
-    lambda owner_id: RelationshipType.objects.owned_by(owner_id).values_list(IdKey("pk"), "name", "label", "color")
+    lambda owner_id: RelationshipType.objects.owned_by(owner_id).values_list(IdHex("pk"), "name", "label", "color")
 )
 
 
 def _related_to_user(owner_id: UUID) -> Any:
     related = Person.objects.owned_by(owner_id).active().filter(relationship_to_user__isnull=False)
-    return related.in_name_order().values_list(IdKey("pk"), IdKey("relationship_to_user_id"))
+    return related.in_name_order().values_list(IdHex("pk"), IdHex("relationship_to_user_id"))
 
 
 _TO_USER_FROM = CompiledQuery(lambda owner_id, person_ids: _related_to_user(owner_id).filter(pk__in=person_ids))

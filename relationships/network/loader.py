@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from relationships.models import Relationship
@@ -33,9 +33,9 @@ def find_orphans(owner: Any, person_ids: Collection[UUID]) -> set[str]:
 
 def load_network(owner: Any) -> Network:
     """The graph of the active people of `owner` (a user or the id of one), by `UUID.hex`. Two queries."""
-    people: dict[str, bool] = dict(Person.objects.owned_by(owner).active().values_list(IdKey("pk"), _is_tied("")))
+    people: dict[str, bool] = dict(Person.objects.owned_by(owner).active().values_list(IdHex("pk"), _is_tied("")))
     ties = Relationship.objects.owned_by(owner).active().one_of_each_pair()
-    links = ties.values_list(IdKey("person_id"), IdKey("related_person_id"))
+    links = ties.values_list(IdHex("person_id"), IdHex("related_person_id"))
     return Network(
         ((one, other) for one, other in links.iterator(chunk_size=5000) if one in people and other in people),
         related_to_user=(person for person, is_tied in people.items() if is_tied),
@@ -61,7 +61,7 @@ def _is_tied(path: str) -> "ExpressionWrapper[Any]":
 
 _PEOPLE = CompiledQuery(
     lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(IdKey("pk"), _is_tied(""))
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(IdHex("pk"), _is_tied(""))
     )
 )
 _NEIGHBOURS = CompiledQuery(
@@ -69,6 +69,6 @@ _NEIGHBOURS = CompiledQuery(
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(person__in=person_ids, related_person__deleted_at=None)
-        .values_list(IdKey("person_id"), IdKey("related_person_id"), _is_tied("related_person__"))
+        .values_list(IdHex("person_id"), IdHex("related_person_id"), _is_tied("related_person__"))
     )
 )

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdKey, new_id
+from contacts_project.kernel.api.ids import IdHex, new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -179,6 +179,6 @@ _BETWEEN = CompiledQuery(
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(person=person_id, related_person=related_person_id)
-        .values_list(IdKey("pk"), IdKey("relationship_type_id"))
+        .values_list(IdHex("pk"), IdHex("relationship_type_id"))
     )
 )

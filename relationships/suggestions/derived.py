@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.ids import IdHex
 from people.models import LookupKey
 from people.names import NameParts, fold
 from relationships.models import Relationship
@@ -97,7 +97,7 @@ def _ties(owner: User, settled: Settled) -> tuple[Children, list[tuple[UUID, UUI
     children: Children = defaultdict(list)
     spouses = []
     rows = Relationship.objects.owned_by(owner).visible().order_by("created_at", "id")
-    texts = rows.values_list(IdKey("person_id"), IdKey("related_person_id"), "relationship_type__name")
+    texts = rows.values_list(IdHex("person_id"), IdHex("related_person_id"), "relationship_type__name")
     ids: dict[str, UUID] = {}
     for person, related, name in texts.iterator(chunk_size=5000):
         one = ids.get(person) or ids.setdefault(person, UUID(person))

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
-from contacts_project.kernel.api.ids import IdKey
+from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Person
 from tests.builders import make_person, make_token
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def of_owner(owner_id: UUID, person_ids: list[UUID]) -> Any:
     rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids, name__startswith="A")
-    return rows.order_by("name").values_list(IdKey("id"), "name")
+    return rows.order_by("name").values_list(IdHex("id"), "name")
 
 
 def test_rows_are_those_of_the_parameters(alice: User, mallory: User) -> None:

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
@@ -72,7 +72,7 @@ def test_an_answer_holds_what_the_row_holds(api: Client, alice: User) -> None:
     for moment in (row.created_at, row.created_at.replace(microsecond=0), row.created_at.replace(microsecond=999_999)):
         Relationship.objects.owned_by(alice).filter(pk=row.pk).update(created_at=moment, updated_at=moment)
         [answer] = [found for found in relationships(api) if found["id"] == made["id"]]
-        assert (answer["createdAt"], answer["updatedAt"]) == (timestamp(moment), timestamp(moment))
+        assert (answer["createdAt"], answer["updatedAt"]) == (format_timestamp(moment), format_timestamp(moment))
         assert (answer["personId"], answer["relationshipTypeId"]) == (str(row.person_id), str(row.relationship_type_id))
 
 

@@ -15,7 +15,7 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 
 
 class UserSerializer(serializers.Serializer[User]):
@@ -53,6 +53,6 @@ class UserSerializer(serializers.Serializer[User]):
         return has_second_factor(user)
 
 
-def whole_profile(user: User) -> Shown:
+def whole_profile(user: User) -> Representation:
     """The profile with the revision of what it shows."""
-    return Shown(user.settings_revision, dict(UserSerializer(user).data))
+    return Representation(user.settings_revision, dict(UserSerializer(user).data))

@@ -6,8 +6,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField, Func, TextField
 
 
-class TimeText(Func):
-    """A timestamp column as kernel.api.json.timestamp writes it: UTC, whole milliseconds, cut off, `Z`."""
+class TimestampText(Func):
+    """A timestamp column as kernel.api.json.format_timestamp writes it: UTC, whole milliseconds, cut off, `Z`."""
 
     output_field = CharField()
     arity = 1
@@ -22,7 +22,7 @@ class TimeText(Func):
         return self.as_sql(compiler, connection, template=template, **context)
 
 
-class DayText(Func):
+class DateText(Func):
     """A date, `YYYY-MM-DD`."""
 
     arity = 1
@@ -33,7 +33,7 @@ class DayText(Func):
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
 
 
-class Raw(Func):
+class RawColumn(Func):
     """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
 
     arity = 1

@@ -4,7 +4,7 @@ A list has a tag of the account's revision: every write raises it inside the sam
 (kernel.ownership.account_lock), so one number stands for everything that the account owns, and 304 needs no body. It is
 read before the body is built: a write in between makes the next conditional read build anew, never the other way round.
 
-A record has a tag of its own (`Shown.etag`), which outlives writes of other records.
+A record has a tag of its own (`Representation.etag`), which outlives writes of other records.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def etag_of(request: Request) -> str:
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
 
-def known_tags(request: Request) -> set[str]:
+def if_none_match_tags(request: Request) -> set[str]:
     """The tags of If-None-Match, by weak comparison (RFC 9110, section 13.1.2); `*` stands for any there is."""
     return {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
 
@@ -48,7 +48,7 @@ def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
     @wraps(view)
     def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        etag, known = etag_of(request), known_tags(request)
+        etag, known = etag_of(request), if_none_match_tags(request)
         response: HttpResponseBase
         response = Response(status=304) if etag in known else view(self, request, *args, **kwargs)
         if response.status_code == 200 and "*" in known:
@@ -108,7 +108,7 @@ def conditional_status(view: Callable[..., HttpResponseBase]) -> Callable[..., H
 def _conditional(view: Callable[..., HttpResponseBase], *, remembers: bool) -> Callable[..., HttpResponseBase]:
     @wraps(view)
     def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        wanted, user = known_tags(request), request.user
+        wanted, user = if_none_match_tags(request), request.user
         etag = _known.get(user, request.path) if remembers else None
         response: HttpResponseBase | None = None
         if etag is None or etag not in wanted:

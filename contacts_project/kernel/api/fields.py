@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
 from contacts_project.kernel.api.ids import is_client_id
-from contacts_project.kernel.api.json import parse_id, timestamp
+from contacts_project.kernel.api.json import format_timestamp, parse_id
 from contacts_project.kernel.errors import UNKNOWN_ID
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -107,7 +107,7 @@ class StrictDateTimeField(serializers.DateTimeField):
             self.fail("invalid")
 
     def to_representation(self, value: Any) -> Any:
-        return timestamp(value)
+        return format_timestamp(value)
 
 
 class StrictIntegerField(serializers.IntegerField):

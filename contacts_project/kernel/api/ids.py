@@ -36,7 +36,7 @@ class IdText(Func):
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
 
 
-class IdKey(Func):
+class IdHex(Func):
     """An id (UUID) column as its 32 digits, `UUID.hex`: cheaper than IdText, to look things up by."""
 
     output_field = CharField()

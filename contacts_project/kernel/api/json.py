@@ -30,12 +30,12 @@ def parse_id(text: object) -> UUID | None:
         return None
 
 
-def id_text(key: str) -> str:
-    """The id of an IdKey, with its hyphens. For SQLite this takes half of what IdText does."""
+def format_id(key: str) -> str:
+    """The id of an IdHex, with its hyphens. For SQLite this takes half of what IdText does."""
     return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
 
 
-def timestamp(moment: dt.datetime | None) -> str | None:
+def format_timestamp(moment: dt.datetime | None) -> str | None:
     """Format a moment as the contract wants it: UTC, milliseconds, `Z`."""
     if moment is None:
         return None
@@ -44,7 +44,7 @@ def timestamp(moment: dt.datetime | None) -> str | None:
 
 def _encode_other(value: Any) -> Any:
     if isinstance(value, dt.datetime):
-        return timestamp(value)
+        return format_timestamp(value)
     if isinstance(value, ReturnDict):
         return dict(value)
     if isinstance(value, ReturnList | tuple | set | frozenset):
@@ -53,11 +53,11 @@ def _encode_other(value: Any) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Encode to JSON; datetimes as `timestamp` does, ids and lazy texts as text."""
+    """Encode to JSON; datetimes as `format_timestamp` does, ids and lazy texts as text."""
     return orjson.dumps(value, _encode_other, orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS)
 
 
-ascii_json = json.JSONEncoder(separators=(",", ":")).encode
+dumps_ascii = json.JSONEncoder(separators=(",", ":")).encode
 """JSON as text of ASCII alone: for pieces of a long text, which one wide character makes slow to join and encode."""
 
 
@@ -65,7 +65,7 @@ ascii_json = json.JSONEncoder(separators=(",", ":")).encode
 _CHUNK = 25
 
 
-def streamed(name: str, entries: Iterable[bytes]) -> Iterator[bytes]:
+def stream_list(name: str, entries: Iterable[bytes]) -> Iterator[bytes]:
     """The JSON of `{name: [...]}` in pieces, of entries that are JSON, so that the answer is never whole in memory."""
     left, opening = iter(entries), b'{"%b":[' % name.encode()
     beginning = opening
@@ -90,7 +90,7 @@ class JSONParser(BaseParser):
             raise ParseError(f"The body is not valid JSON: {error}.") from None
 
 
-class AnyAccept(DefaultContentNegotiation):
+class SingleMediaType(DefaultContentNegotiation):
     """Each route answers in one media type, whatever the caller says it accepts; failures are JSON."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
@@ -120,7 +120,7 @@ class JSONRenderer(BaseRenderer):
         return b"" if data is None else dumps(data)
 
 
-class Shown(NamedTuple):
+class Representation(NamedTuple):
     """A record as its GET shows it (a dictionary, or JSON as orjson.Fragment), and the revision of its row.
 
     The revision is read with the row or before the rest, so that a body may be newer than its number, never older.
@@ -139,6 +139,6 @@ class Shown(NamedTuple):
         return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'
 
 
-def record_answer(name: str, shown: Shown, status: int = 200) -> Response:
+def record_answer(name: str, shown: Representation, status: int = 200) -> Response:
     """`{ name: record }` with the record's ETag."""
     return Response({name: shown.body}, status=status, headers={"ETag": shown.etag})

@@ -14,7 +14,7 @@ from rest_framework.serializers import BooleanField, CharField
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
-from contacts_project.kernel.api.json import Shown, streamed
+from contacts_project.kernel.api.json import Representation, stream_list
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -41,14 +41,14 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         rows = Relationship.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         return whole_relationship(self.owner, row_id)
 
     @extend_schema(operation_id="listRelationships", responses=MANY)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
-        pieces = streamed("relationships", all_relationships(self.owner))
+        pieces = stream_list("relationships", all_relationships(self.owner))
         return StreamingHttpResponse(pieces, content_type="application/json")
 
     @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: ONE})

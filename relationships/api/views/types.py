@@ -12,7 +12,7 @@ from rest_framework.serializers import BooleanField
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
-from contacts_project.kernel.api.json import Shown
+from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -34,7 +34,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     lookup_url_kwarg = "type_id"
     record_name, record_serializer = "relationshipType", RelationshipTypeAnswer
 
-    def shown(self, row_id: UUID) -> Shown:
+    def shown(self, row_id: UUID) -> Representation:
         rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
         return whole_type(rows.find(row_id))
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.json import timestamp
+from contacts_project.kernel.api.json import format_timestamp
 from people.api.deleted import KINDS
 from people.models import Group
 from people.trash.registry import trash_kinds
@@ -95,9 +95,9 @@ def test_the_record_is_as_it_was(api: Client) -> None:
         "description": None,
         "color": row.color,
         "memberCount": 0,
-        "deletedAt": timestamp(row.deleted_at),
-        "createdAt": timestamp(row.created_at),
-        "updatedAt": timestamp(row.updated_at),
+        "deletedAt": format_timestamp(row.deleted_at),
+        "createdAt": format_timestamp(row.created_at),
+        "updatedAt": format_timestamp(row.updated_at),
     }
 
 
