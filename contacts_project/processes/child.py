@@ -1,4 +1,4 @@
-"""How a process that the supervisor starts begins, and how it ends with the supervisor."""
+"""What every process of the supervisor does at its start: exit with the supervisor, set up Django."""
 
 import os
 import signal
@@ -8,24 +8,24 @@ import time
 GRACE_SECONDS = 15
 
 
-def end_with_parent(pipe: int) -> None:
-    """Have a thread wait for the end of `pipe`, whose other end the parent alone holds open.
+def exit_with_parent(pipe: int) -> None:
+    """Start a thread that stops this process when `pipe` is closed; only the parent holds the writing end.
 
-    So a process ends when its parent is killed, also when it misses a signal while it starts.
+    A signal is not enough: a parent that is killed sends none, and a process that is just starting may miss one.
     """
-    threading.Thread(target=_wait, args=(pipe,), name="parent", daemon=True).start()
 
+    def wait() -> None:
+        while os.read(pipe, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE_SECONDS)
+        os.kill(os.getpid(), signal.SIGKILL)
 
-def _wait(pipe: int) -> None:
-    while os.read(pipe, 1):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(GRACE_SECONDS)
-    os.kill(os.getpid(), signal.SIGKILL)
+    threading.Thread(target=wait, name="parent", daemon=True).start()
 
 
 def set_up_django() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-    import django  # noqa: PLC0415 - after the thread of end_with_parent began
+    import django  # noqa: PLC0415 - takes long: exit_with_parent must come first
 
     django.setup()

@@ -1,7 +1,7 @@
 """`python -m contacts_project.processes.supervisor`: starts the processes of an instance and keeps them alive.
 
-`manage.py serve` becomes this program once the database is prepared. It knows nothing of Django, which would take
-100 MB for waiting.
+`manage.py serve` replaces itself by this program once the database is prepared. It does not import Django, which would
+occupy 100 MB of memory while it waits.
 """
 
 import argparse
@@ -18,20 +18,21 @@ from contacts_project.processes.child import GRACE_SECONDS
 
 
 class Supervisor:
-    """Keeps the children alive: one that dies is started again. `listener` is handed to each."""
+    """Starts the children, each with `listener`, and restarts one that dies."""
 
     def __init__(self, commands: dict[str, list[str]], listener: socket.socket) -> None:
         self.commands = commands
         self.listener = listener
         self.stopping = False
-        # The children hold the reading end: it ends when we do, however that happens (processes.child).
-        self.reading, self.writing = os.pipe()
+        # Nothing is ever written to it. It closes when this process ends, even if killed: the children wait for that
+        # (processes.child).
+        self.parent_pipe, self._writing_end = os.pipe()
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
+            signal.signal(number, self._handle_stop_signal)
         self.children = {name: self._start(name) for name in commands}
 
     def wait_for_web(self) -> bool:
-        """Whether the web process takes connections now; False when it ended instead, or we were stopped."""
+        """Wait until the web process accepts connections; returns False if it ended, or if a stop was requested."""
         address = self.listener.getsockname()[:2]
         while not self.stopping and self.children["web"].poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(address, timeout=1):
@@ -40,7 +41,7 @@ class Supervisor:
         return False
 
     def watch(self) -> None:
-        """Return when stopped."""
+        """Restart children that end, until a stop is requested."""
         while not self.stopping:
             time.sleep(0.3)
             for name, child in self.children.items():
@@ -50,7 +51,7 @@ class Supervisor:
                     self.children[name] = self._start(name)
 
     def end(self) -> None:
-        """Stop the children: what is under way is finished, what does not stop in time is killed."""
+        """Stop the children. They finish what they are doing, and are killed after GRACE_SECONDS."""
         for child in self.children.values():
             child.terminate()
         deadline = time.monotonic() + GRACE_SECONDS
@@ -58,24 +59,25 @@ class Supervisor:
             try:
                 child.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                # With all that it started. What it held is a row with a state: the next run goes on with it.
+                # The whole process group, with what the child has started. Killing is safe: work in progress is a row
+                # with a state, which the next run continues.
                 os.killpg(child.pid, signal.SIGKILL)
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def _handle_stop_signal(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
 
     def _start(self, name: str) -> "subprocess.Popen[bytes]":
-        """Start a child in a session of its own, so that Ctrl-C comes from us."""
-        fds = (self.reading, self.listener.fileno())
-        command = [*self.commands[name], "--parent", str(self.reading)]
-        # glibc gives each of many threads memory of its own, and hardly any back. Python's own pools lie in arenas of
-        # 1 MiB, which one small object keeps; glibc gives back single pages (docs/performance.md).
+        """Start a child in a session of its own: Ctrl-C then reaches only this process, which stops the children."""
+        fds = (self.parent_pipe, self.listener.fileno())
+        command = [*self.commands[name], "--parent", str(self.parent_pipe)]
+        # For memory (docs/performance.md). By default glibc has an arena for each of many threads, and returns hardly
+        # any of it. Python's allocator uses arenas of 1 MiB, which one small object keeps; malloc returns single pages.
         environment = {"MALLOC_ARENA_MAX": "2", "PYTHONMALLOC": "malloc", **os.environ}
         return subprocess.Popen(command, env=environment, start_new_session=True, pass_fds=fds)  # noqa: S603 - ours
 
 
 def commands(web_processes: int, listener: int) -> dict[str, list[str]]:
-    """What is run: web processes that share one listener, and one process for worker and scheduler."""
+    """Return command lines by process name: web processes that share a listener, and one with worker and scheduler."""
     names = ["web", *(f"web {number}" for number in range(2, web_processes + 1))]
     web = [sys.executable, "-m", "contacts_project.server", "--fd", str(listener)]
     return {**dict.fromkeys(names, web), "worker": [sys.executable, "-m", "contacts_project.processes.background"]}

@@ -1,5 +1,5 @@
-"""The web server: uvicorn's HTTP/1.1 on one event loop, the WSGI application in threads behind it (docs/running.md).
+"""The web server: uvicorn's HTTP/1.1 on one event loop, and the WSGI application in worker threads (docs/running.md).
 
-What waits for a client waits on the loop: a request gets a thread once all of it is here, and gives it back once its
-answer is made. Clients that send or read slowly hold no thread, and streams of events neither.
+All waiting for clients happens on the event loop. A request gets a thread once its whole body has been received, and
+returns the thread as soon as its answer is complete. So slow clients and event streams occupy no thread.
 """

@@ -1,11 +1,11 @@
 """`python -m contacts_project.server`: one web process.
 
-It listens on HOST and PORT, or on the socket that its parent has bound and left open under the number --fd.
+It listens on HOST and PORT, or on the already bound socket that its parent passes as file descriptor --fd.
 """
 
 import argparse
 
-from contacts_project.processes.child import end_with_parent, set_up_django
+from contacts_project.processes.child import exit_with_parent, set_up_django
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m contacts_project.server", description=__doc__)
@@ -13,7 +13,7 @@ if __name__ == "__main__":
     parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
     options = parser.parse_args()
     if options.parent is not None:
-        end_with_parent(options.parent)
+        exit_with_parent(options.parent)
     set_up_django()
     from contacts_project.server.process import run  # needs Django set up
 

@@ -1,4 +1,7 @@
-"""Answers as threads make them: whole, so that neither a thread nor a database cursor waits for whoever reads them."""
+"""Answers of the WSGI application, produced completely in a thread.
+
+A slow reader therefore holds neither a thread nor a database cursor.
+"""
 
 import time
 from collections.abc import Callable
@@ -12,40 +15,45 @@ from contacts_project.kernel.api.loop_answers import LoopAnswer
 from contacts_project.server.refusals import Headers
 from contacts_project.server.spool import Spool
 
-Application = Callable[[dict[str, Any], Any], HttpResponseBase]
+WsgiApplication = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 @dataclass
 class Answer:
-    """What one request is answered: a body in `spool`, `events` or what goes `on_loop`; `cpu_seconds` of its thread."""
+    """The answer to one request: a body in `spool`, an `event_stream`, or a `loop_answer` that ASGI code sends.
+
+    `cpu_seconds` is the CPU time that the thread spent on it.
+    """
 
     spool: Spool = field(default_factory=Spool)
     status: int = 500
     headers: Headers = field(default_factory=list)
-    events: EventStream | None = None
-    on_loop: LoopAnswer | None = None
+    event_stream: EventStream | None = None
+    loop_answer: LoopAnswer | None = None
     cpu_seconds: float = 0.0
 
-    def ask(self, application: Application, environ: dict[str, Any]) -> None:
-        """Call the application and make the whole body, also of an answer that Django streams."""
-        began = time.thread_time()
-        response = application(environ, self._start)
+    def produce(self, application: WsgiApplication, environ: dict[str, Any]) -> None:
+        """Call the application and write its whole body to the spool, also where Django streams it."""
+        started = time.thread_time()
+        response = application(environ, self._start_response)
         try:
             if isinstance(response, EventStream):
-                self.events = response
+                self.event_stream = response
                 return
             if isinstance(response, LoopAnswer):
-                self.on_loop = response
+                self.loop_answer = response
                 return
-            for piece in response:
-                self.spool.write(piece)
+            for chunk in response:
+                self.spool.write(chunk)
         finally:
-            response.close()  # for Django the request is over
-            self.cpu_seconds = time.thread_time() - began
+            # Sends request_finished, on which Django closes old database connections.
+            response.close()
+            self.cpu_seconds = time.thread_time() - started
+        # RFC 9110 8.6: a 204 must not have a Content-Length; the one of a 304 would have to be that of the 200.
         if self.status not in {204, 304} and not any(name == b"content-length" for name, _ in self.headers):
             self.headers.append((b"content-length", b"%d" % self.spool.size))
 
-    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+    def _start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
         self.status = int(status.partition(" ")[0])
-        # Stripped: Django writes cookies with a space in front.
+        # strip(): Django puts a space in front of the values of Set-Cookie.
         self.headers = [(name.lower().encode("latin1"), value.strip().encode("latin1")) for name, value in headers]

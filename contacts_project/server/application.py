@@ -1,4 +1,4 @@
-"""The ASGI application: receives requests whole, has threads answer them, and drives streams of events."""
+"""The ASGI application: receives complete requests, answers them in worker threads, and drives event streams."""
 
 import asyncio
 import logging
@@ -12,40 +12,39 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.loop_answers import InnerAnswer, InnerRequest
 from contacts_project.kernel.api.middleware import count_refusal, kept_bytes
 from contacts_project.kernel.unavailable import is_unavailable
-from contacts_project.server import answers
-from contacts_project.server.answers import Answer
-from contacts_project.server.bodies import Body, ClientGoneError, Receive, receive_body
+from contacts_project.server.answers import Answer, WsgiApplication
+from contacts_project.server.bodies import Body, ClientDisconnectedError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
-from contacts_project.server.memory import Release, is_large
+from contacts_project.server.memory import MemoryReleaser, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
-from contacts_project.server.stalled import make_room
-from contacts_project.server.thread_queues import Kind, ThreadQueue
+from contacts_project.server.stalled import free_spool_space
+from contacts_project.server.thread_queues import QueueKey, ThreadQueue
 
 log = logging.getLogger(__name__)
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-# Bodies from here on are imports and pictures, which may take long: they leave the other threads to the others.
-LARGE_BODY = 1024 * 1024
-MOST_HEAD_BYTES = 32 * 1024
+# Larger bodies are imports and pictures, which may take long: they have threads of their own, and delay nobody else.
+LARGE_BODY_BYTES = 1024 * 1024
+MAX_HEADER_BYTES = 32 * 1024  # with the request target
 
 
 class Application:
-    """Answers by `wsgi`, which is called in `threads` threads; large uploads have two of their own."""
+    """Answers requests by calling `wsgi` in `threads` worker threads; large uploads have two threads of their own."""
 
-    def __init__(self, wsgi: answers.Application, threads: int = 8) -> None:
+    def __init__(self, wsgi: WsgiApplication, threads: int = 8) -> None:
         self.wsgi = wsgi
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
         self.stopping = asyncio.Event()
-        self.release = Release()
+        self.memory_releaser = MemoryReleaser()
 
     def stop(self) -> None:
-        """End the streams that are open, and those that would begin."""
+        """End all event streams, also those that are opened from now on."""
         self.stopping.set()
 
     def close(self) -> None:
-        """End the threads, once they have done what they do."""
+        """Wait for the requests that are running, then end the threads."""
         for queue in (self.requests, self.uploads):
             queue.pool.shutdown()
 
@@ -58,49 +57,55 @@ class Application:
             await self._serve(scope, receive, send, body, answer)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
-            await refuse(send, refused.status)
-        except ClientGoneError:
+            await send_refusal(send, refused.status)
+        except ClientDisconnectedError:
             return
         finally:
             body.spool.close()
             answer.spool.close()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, answer: Answer) -> None:
-        queue = self.uploads if body.length > LARGE_BODY else self.requests
-        kind, received_at = kind_of(scope), time.perf_counter()
-        # Of a whole request nothing more comes but the news that its client is gone.
-        gone = asyncio.ensure_future(receive()) if body.is_whole else asyncio.get_running_loop().create_future()
+        queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
+        key, received_at = queue_key(scope), time.perf_counter()
+        # After a complete body the only message that can follow is http.disconnect.
+        disconnected = (
+            asyncio.ensure_future(receive()) if body.is_complete else asyncio.get_running_loop().create_future()
+        )
         try:
-            await queue.enter(kind)
+            await queue.acquire(key)
             try:
-                # Before another answer has to be kept.
-                make_room()
-                await queue.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
-                if answer.events is None and answer.on_loop is None:
-                    await deliver(send, body, answer, gone)
+                # Before one more answer has to be kept.
+                free_spool_space()
+                environ = make_environ(scope, body, received_at)
+                await queue.run(key, partial(self._run_wsgi, environ, answer, disconnected))
+                if answer.event_stream is None and answer.loop_answer is None:
+                    await send_answer(send, body, answer, disconnected)
             finally:
-                self._leave(queue, kind, body, answer)
-            if answer.events is not None:
-                await self._stream(send, answer, answer.events, gone)
-            elif answer.on_loop is not None:
-                asked = partial(self._ask_again, scope, answer.headers, gone)
-                await answer.on_loop.serve(scope, replayed(body, gone), with_headers(send, answer.headers), asked)
+                self._release(queue, key, body, answer)
+            # Not in progress any more: a stream may take hours, and must not count against its caller's limit.
+            if answer.event_stream is not None:
+                await self._send_events(send, answer, answer.event_stream, disconnected)
+            elif answer.loop_answer is not None:
+                ask = partial(self._answer_inner_request, scope, answer.headers, disconnected)
+                await answer.loop_answer.serve(
+                    scope, replay_body(body, disconnected), add_headers(send, answer.headers), ask
+                )
         finally:
-            gone.cancel()
+            disconnected.cancel()
 
-    def _leave(self, queue: ThreadQueue, kind: Kind, body: Body, answer: Answer) -> None:
-        """The request has its answer: let the next one in, and have the memory back of a large one."""
+    def _release(self, queue: ThreadQueue, key: QueueKey, body: Body, answer: Answer) -> None:
+        """Let the next request in, and after a large one return its memory."""
         was_large = is_large(body.spool.size + answer.spool.size, answer.cpu_seconds)
-        queue.leave(kind, was_large=was_large)
+        queue.release(key, was_large=was_large)
         if was_large:
-            self.release.note()
+            self.memory_releaser.schedule()
 
-    def _ask(self, environ: dict[str, Any], answer: Answer, gone: "asyncio.Future[Any]") -> None:
-        """In a thread: have the application answer."""
-        if gone.done():
-            return  # it waited for this thread longer than its client did
+    def _run_wsgi(self, environ: dict[str, Any], answer: Answer, disconnected: "asyncio.Future[Any]") -> None:
+        """Produce the answer. Must be called in a worker thread."""
+        if disconnected.done():
+            return  # the client went away while the request waited for a thread
         try:
-            answer.ask(self.wsgi, environ)
+            answer.produce(self.wsgi, environ)
         except RefusedError:
             log.warning("There is no room to keep an answer")
             raise
@@ -108,42 +113,46 @@ class Application:
             log.exception("An answer could not be made")
             raise RefusedError(503 if is_unavailable(error) else 500) from error
 
-    async def _ask_again(
-        self, outer: Scope, headers: Headers, gone: "asyncio.Future[Any]", request: InnerRequest
+    async def _answer_inner_request(
+        self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Any]", request: InnerRequest
     ) -> InnerAnswer:
-        """Answer one more request of the caller of `outer`, whose answer has these headers."""
+        """Answer a request that the service makes for the caller of `outer`, whose answer has these headers."""
         scope = inner_scope(outer, headers, request)
         body, answer = Body(Spool(), len(request.body)), Answer()
         try:
             body.spool.write(request.body)
-            kind, received_at = kind_of(scope), time.perf_counter()
-            await self.requests.enter(kind)
+            key, received_at = queue_key(scope), time.perf_counter()
+            await self.requests.acquire(key)
             try:
-                make_room()
-                await self.requests.call(kind, partial(self._ask, make_environ(scope, body, received_at), answer, gone))
+                free_spool_space()
+                environ = make_environ(scope, body, received_at)
+                await self.requests.run(key, partial(self._run_wsgi, environ, answer, disconnected))
             finally:
-                self._leave(self.requests, kind, body, answer)
-            return InnerAnswer(answer.status, b"".join(answer.spool.pieces()))
+                self._release(self.requests, key, body, answer)
+            return InnerAnswer(answer.status, b"".join(answer.spool.chunks()))
         except RefusedError as refused:
             return InnerAnswer(refused.status, refusal(refused.status)[1])
         finally:
             body.spool.close()
             answer.spool.close()
 
-    async def _stream(self, send: Send, answer: Answer, events: EventStream, gone: "asyncio.Future[Any]") -> None:
-        """Send events as they come, a comment where none comes, until they end, the client is gone or we stop."""
+    async def _send_events(
+        self, send: Send, answer: Answer, stream: EventStream, disconnected: "asyncio.Future[Any]"
+    ) -> None:
+        """Send events and keep-alive comments until the stream ends, the client disconnects, or the server stops."""
         stopping = asyncio.ensure_future(self.stopping.wait())
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         try:
-            async with aclosing(events.pieces(gone, stopping)) as pieces:
-                async for piece in pieces:
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            async with aclosing(stream.pieces(disconnected, stopping)) as chunks:
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
         finally:
             stopping.cancel()
         await send({"type": "http.response.body", "body": b""})
 
 
-_OF_THE_CALLER = {
+# What authenticates and describes the caller. Not the cookie: an inner request is authenticated by its token alone.
+_INNER_REQUEST_HEADERS = {
     b"authorization",
     b"host",
     b"user-agent",
@@ -154,9 +163,9 @@ _OF_THE_CALLER = {
 
 
 def inner_scope(outer: Scope, headers: Headers, request: InnerRequest) -> Scope:
-    """A request of the caller of `outer`, under the id that the outer one has in the log."""
+    """Return the scope of a request for the caller of `outer`, which is logged under the same request id."""
     ids = [(name, value) for name, value in headers if name == b"x-request-id"]
-    kept = [(name, value) for name, value in outer["headers"] if name in _OF_THE_CALLER]
+    kept = [(name, value) for name, value in outer["headers"] if name in _INNER_REQUEST_HEADERS]
     path = request.path.encode()
     return {
         **outer,
@@ -168,21 +177,22 @@ def inner_scope(outer: Scope, headers: Headers, request: InnerRequest) -> Scope:
     }
 
 
-def replayed(body: Body, gone: "asyncio.Future[Any]") -> Receive:
-    """The body that was received already, and then that the client is gone."""
-    parts = [body.spool]
+def replay_body(body: Body, disconnected: "asyncio.Future[Any]") -> Receive:
+    """Return a `receive` that returns the received body, then waits until the client disconnects."""
+    spools = [body.spool]
 
     async def receive() -> Mapping[str, Any]:
-        if not parts:
-            await asyncio.shield(gone)
+        if not spools:
+            # shield(): a caller that stops waiting must not cancel the future that others look at.
+            await asyncio.shield(disconnected)
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": b"".join(parts.pop().pieces()), "more_body": False}
+        return {"type": "http.request", "body": b"".join(spools.pop().chunks()), "more_body": False}
 
     return receive
 
 
-def with_headers(send: Send, headers: Headers) -> Send:
-    """`send`, which adds what the view's answer had in its head, unless the answer itself says it."""
+def add_headers(send: Send, headers: Headers) -> Send:
+    """Return a `send` that adds the headers of the view's answer, unless the ASGI answer has them itself."""
 
     async def send_with_headers(message: Mapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
@@ -194,40 +204,41 @@ def with_headers(send: Send, headers: Headers) -> Send:
     return send_with_headers
 
 
-def kind_of(scope: Scope) -> Kind:
-    """Who asks what; a write does not wait behind who reads at the same path."""
+def queue_key(scope: Scope) -> QueueKey:
+    """The method is part of the path: a write does not wait for the caller's reads of the same path."""
     path = b"%b %b" % (scope["method"].encode(), scope["raw_path"])
-    return Kind(caller_of(scope), path, scope["query_string"])
+    return QueueKey(caller_of(scope), path, scope["query_string"])
 
 
 async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
-    """Receive the rest of a request whose head is here. Raises RefusedError, ClientGoneError."""
+    """Check the headers and receive the body. Raises RefusedError, ClientDisconnectedError."""
     headers = dict(scope["headers"])
-    address = len(scope["raw_path"]) + len(scope["query_string"])
-    if address + sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+    target_bytes = len(scope["raw_path"]) + len(scope["query_string"])
+    if target_bytes + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
         raise RefusedError(431)
     declared, is_chunked = headers.get(b"content-length"), b"transfer-encoding" in headers
-    # What some proxy took for one request and we for two, or the other way round (RFC 9112 6.1, 11.2).
+    # Request smuggling: a proxy may see one request where we see two, or the reverse (RFC 9112 6.1, 11.2).
     if is_chunked and (declared is not None or scope["http_version"] != "1.1"):
         raise RefusedError(400)
     length = None if is_chunked else int(declared or 0)
-    kept = kept_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
-    await receive_body(receive, body, declared=length, keep=kept, waits=b"expect" in headers)
+    limit = kept_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
+    await receive_body(receive, body, content_length=length, limit=limit, expects_continue=b"expect" in headers)
 
 
-async def deliver(send: Send, body: Body, answer: Answer, gone: "asyncio.Future[Any]") -> None:
-    """Send the answer as fast as its client reads."""
-    ends = [] if body.is_whole else [(b"connection", b"close")]
-    await send({"type": "http.response.start", "status": answer.status, "headers": [*answer.headers, *ends]})
-    for piece in answer.spool.pieces():
-        if gone.done():
+async def send_answer(send: Send, body: Body, answer: Answer, disconnected: "asyncio.Future[Any]") -> None:
+    """Send the answer as fast as the client reads it."""
+    # The unread rest of an incomplete body would be parsed as the next request of a kept connection.
+    closing = [] if body.is_complete else [(b"connection", b"close")]
+    await send({"type": "http.response.start", "status": answer.status, "headers": [*answer.headers, *closing]})
+    for chunk in answer.spool.chunks():
+        if disconnected.done():
             return
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
 
-async def refuse(send: Send, status: int) -> None:
-    """Answer without the application."""
+async def send_refusal(send: Send, status: int) -> None:
+    """Send an error answer without calling the application."""
     headers, body = refusal(status)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,4 +1,4 @@
-"""Requests' bodies, received whole before a thread is taken: bounded in size, time and memory."""
+"""Receives request bodies completely before a thread is used, with limits on size, time and memory."""
 
 import asyncio
 import time
@@ -11,54 +11,60 @@ from contacts_project.server.spool import Spool
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
-SILENCE_SECONDS = 30
-# A body may take a minute, and beyond that as long as it comes with a kibibyte a second.
-PATIENCE_SECONDS = 60
-BYTES_PER_SECOND = 1024
-MAX_DRAINED = 64 * 1024 * 1024
+IDLE_TIMEOUT_SECONDS = 30
+# Every body may take this long; a longer one must arrive at MIN_BYTES_PER_SECOND from then on.
+GRACE_SECONDS = 60
+MIN_BYTES_PER_SECOND = 1024
+MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
 
-class ClientGoneError(Exception):
-    """The client closed the connection before its body was here."""
+class ClientDisconnectedError(Exception):
+    """The client closed the connection before its body was complete."""
 
 
 @dataclass
 class Body:
-    """A request's body: what was kept of it, and how long it is. `is_whole` tells whether all of it was received."""
+    """A request body. `spool` has the part that was kept, `length` counts all bytes.
+
+    `is_complete` is false if the server stopped reading before the end.
+    """
 
     spool: Spool
     length: int = 0
-    is_whole: bool = True
+    is_complete: bool = True
 
 
-async def receive_body(receive: Receive, body: Body, *, declared: int | None, keep: int, waits: bool) -> None:
-    """Receive a body of `declared` bytes (None: chunked, RFC 9112 7.1), keeping at most `keep` of them.
+async def receive_body(
+    receive: Receive, body: Body, *, content_length: int | None, limit: int, expects_continue: bool
+) -> None:
+    """Receive a body and keep at most `limit` bytes of it. `content_length` is None if it is chunked (RFC 9112 7.1).
 
-    What is beyond is read and thrown away: a client that sends its body to the end would else not see the refusal.
-    Not so where it `waits` for 100 Continue (RFC 9110 10.1.1), and beyond reason. Raises ClientGoneError,
-    RefusedError.
+    Bytes beyond the limit are read and discarded: most clients send the whole body before they read the answer, so
+    that they would not see the refusal otherwise. A body is not read if its client waits for 100 Continue
+    (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError, RefusedError.
     """
-    if declared is not None and declared > keep and (waits or declared > MAX_DRAINED):
-        body.length, body.is_whole = declared, False
+    length = content_length or 0
+    if length > limit and (expects_continue or length > MAX_DISCARDED_BYTES):
+        body.length, body.is_complete = length, False
         return
     started = time.monotonic()
     more = True
     while more:
         try:
-            async with asyncio.timeout(SILENCE_SECONDS):
+            async with asyncio.timeout(IDLE_TIMEOUT_SECONDS):
                 message = await receive()
         except TimeoutError:
             raise RefusedError(408) from None
         if message["type"] == "http.disconnect":
-            raise ClientGoneError
+            raise ClientDisconnectedError
         data: bytes = message.get("body", b"")
         more = message.get("more_body", False)
-        if data and body.length < keep:
-            body.spool.write(data[: keep - body.length])
+        if data and body.length < limit:
+            body.spool.write(data[: limit - body.length])
         body.length += len(data)
-        if body.length > MAX_DRAINED and more:
-            body.is_whole = False
+        if body.length > MAX_DISCARDED_BYTES and more:
+            body.is_complete = False
             return
-        # The limit of silence alone would let a client send a byte now and then for hours.
-        if more and time.monotonic() - started > PATIENCE_SECONDS + body.length / BYTES_PER_SECOND:
+        # The idle timeout alone would let a client send one byte now and then for hours.
+        if more and time.monotonic() - started > GRACE_SECONDS + body.length / MIN_BYTES_PER_SECOND:
             raise RefusedError(408)

@@ -1,4 +1,4 @@
-"""A request of the event loop (ASGI's scope) as the WSGI application wants it (PEP 3333)."""
+"""Converts a request from ASGI (the scope) to WSGI (the environ, PEP 3333)."""
 
 import sys
 from typing import Any
@@ -8,21 +8,21 @@ from contacts_project.kernel.api.middleware import RECEIVED_AT
 from contacts_project.server.bodies import Body
 
 Scope = dict[str, Any]
-# What they say is known already, and not true any more of a body that was received whole.
-_FRAMING = {"content-length", "transfer-encoding", "expect"}
+# They describe how the body was sent; the application gets the body complete, and its length as CONTENT_LENGTH.
+_FRAMING_HEADERS = {"content-length", "transfer-encoding", "expect"}
 
 
 def caller_of(scope: Scope) -> object:
-    """Who asks: by credential, else by address."""
+    """Identify who sent the request: by the credential, else by the address."""
     headers = dict(scope["headers"])
     return headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
 
 
 def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]:
-    """The environ; REMOTE_ADDR is the peer's address, whatever the request says."""
+    """Return the environ. REMOTE_ADDR is the address of the peer; no header changes it."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)
     body.spool.file.seek(0)
-    meta = {
+    environ = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin1"),
@@ -43,14 +43,16 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]
         RECEIVED_AT: received_at,
     }
     for raw_name, raw_value in scope["headers"]:
-        _add(meta, raw_name.decode("latin1"), raw_value.decode("latin1"))
-    return meta
+        _add_header(environ, raw_name.decode("latin1"), raw_value.decode("latin1"))
+    return environ
 
 
-def _add(meta: dict[str, Any], name: str, value: str) -> None:
-    # X_Forwarded_For would pass for X-Forwarded-For, which only proxies write.
-    if "_" in name or name in _FRAMING:
+def _add_header(environ: dict[str, Any], name: str, value: str) -> None:
+    # WSGI turns hyphens into underscores. So X_Forwarded_For, which proxies let pass, would look like X-Forwarded-For,
+    # which only proxies may set.
+    if "_" in name or name in _FRAMING_HEADERS:
         return
     key = "CONTENT_TYPE" if name == "content-type" else f"HTTP_{name.upper().replace('-', '_')}"
+    # Repeated fields are joined (RFC 9110 5.3), cookies by a semicolon (RFC 6265 4.2.1).
     separator = "; " if name == "cookie" else ","
-    meta[key] = f"{meta[key]}{separator}{value}" if key in meta else value
+    environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value

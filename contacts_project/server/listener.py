@@ -1,15 +1,19 @@
-"""The socket that web processes listen on."""
+"""The listening socket of the web processes."""
 
 import socket
 
 
 class CannotListenError(Exception):
-    """Something else has the address, or it is not one of this machine. The text names the way out."""
+    """The address is in use, or does not belong to this machine. The message suggests another port."""
 
 
 def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """A socket bound to the address; `shared`: other processes may bind to it as well. Raises CannotListenError."""
+    """Return a socket bound to the address; with `shared` (SO_REUSEPORT) other processes may bind to it as well.
+
+    Raises CannotListenError.
+    """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # Else a restart fails for a minute while connections of the previous process are in TIME_WAIT.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -1,44 +1,48 @@
-"""Memory that large requests leave behind goes back to the system.
+"""Returns the memory of large requests to the operating system.
 
-The C library keeps what was freed for the next allocation, and Python's cycles wait for a full collection, which an
-idle process never comes to: after a minute of mixed load the processes held 2.5 times of what they had held.
+The C library keeps freed memory for the next allocation, and cyclic garbage waits for a full collection, which an idle
+process never runs: after a minute of mixed load the processes held 2.5 times the memory that they had held before.
 """
 
 import asyncio
 import ctypes
 import gc
 
-# From so many bytes of body and answer on, or so much CPU of its thread: what goes through a whole account may answer
-# little. What comes within the delay is done with it.
-LARGE, LONG_SECONDS, DELAY_SECONDS = 256 * 1024, 0.1, 5
+# A request is large by the size of its body and answer, or by its CPU time: one that reads a whole account may return
+# little.
+LARGE_BYTES = 256 * 1024
+LARGE_CPU_SECONDS = 0.1
+# Large requests that end within this time share one release.
+RELEASE_DELAY_SECONDS = 5
 
-_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
+_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has it
 
 
 def release_memory() -> None:
-    """Give back what is free: about 10 ms, while the other threads may run."""
+    """Return free memory. Takes about 10 ms; other threads may run meanwhile."""
     gc.collect()
     if _malloc_trim is not None:
         _malloc_trim(0)
 
 
 def is_large(size: int, cpu_seconds: float) -> bool:
-    """Whether a request with so many bytes in its body and answer, and so much CPU, has taken memory worth a look."""
-    return size >= LARGE or cpu_seconds >= LONG_SECONDS
+    """Whether a request with this many bytes (body and answer) and CPU seconds should be followed by a release."""
+    return size >= LARGE_BYTES or cpu_seconds >= LARGE_CPU_SECONDS
 
 
-class Release:
-    """Has memory released some seconds after a large request, once for all that come meanwhile."""
+class MemoryReleaser:
+    """Releases memory some seconds after a large request, once for all that end meanwhile."""
 
     def __init__(self) -> None:
-        self._is_due = False
+        self._is_scheduled = False
 
-    def note(self) -> None:
-        """A large request is over. On the event loop."""
-        if not self._is_due:
-            self._is_due = True
-            asyncio.get_running_loop().call_later(DELAY_SECONDS, self._start)
+    def schedule(self) -> None:
+        """Must be called on the event loop."""
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_later(RELEASE_DELAY_SECONDS, self._start)
 
     def _start(self) -> None:
-        self._is_due = False
+        self._is_scheduled = False
+        # In a thread: the event loop must not stop for the collection.
         asyncio.get_running_loop().run_in_executor(None, release_memory)

@@ -1,4 +1,4 @@
-"""What the server answers by itself, in the shape of all failures (open points, section 1)."""
+"""Error answers that the server gives without the application, in the same JSON format as those of the API."""
 
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.json import dumps
@@ -6,7 +6,7 @@ from contacts_project.kernel.api.json import dumps
 Headers = list[tuple[bytes, bytes]]
 
 RETRY_SECONDS = 10
-_REFUSALS = {
+_MESSAGES = {
     400: ("The request is malformed.", None),
     408: ("The request came too slowly.", None),
     431: ("The request's address and headers are too long: at most 32 KiB together.", "too_large"),
@@ -17,8 +17,8 @@ _REFUSALS = {
 
 
 def refusal(status: int) -> tuple[Headers, bytes]:
-    """Headers and body of an answer that the server gives without asking the application; the connection ends."""
-    text, code = _REFUSALS[status]
+    """Return headers and body. `Connection: close` is set, since the rest of the request may still be unread."""
+    text, code = _MESSAGES[status]
     body = dumps({"error": text, "code": code} if code else {"error": text})
     headers = [
         (b"content-type", b"application/json"),
@@ -31,7 +31,7 @@ def refusal(status: int) -> tuple[Headers, bytes]:
 
 
 class RefusedError(Exception):
-    """The application is not asked, or its answer cannot be kept: the server answers with `status`."""
+    """The server answers with `status`: the request is not passed to the application, or its answer cannot be kept."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)

@@ -1,36 +1,36 @@
-"""Connections whose clients read nothing at this moment: cut off after a while, and sooner when room is short."""
+"""Connections whose clients do not read: closed after a timeout, and earlier if the space for answers is short."""
 
 import time
 from typing import Protocol
 
 from contacts_project.server.spool import Spool
 
-# How long nothing was read where room is short, or where others of the same caller wait.
-SHORT_SECONDS = 3
+# A connection may be closed early after this time without a read.
+STALLED_SECONDS = 3
 
 
-class Stalled(Protocol):
-    """A connection that waits for its client to read; `caller` is who asked for what it does not read."""
+class StalledConnection(Protocol):
+    """A connection that waits for its client to read the answer; `caller` made the request."""
 
     caller: object
 
-    def cut(self) -> None:
-        """Close it at once, with what it has not sent."""
+    def abort(self) -> None:
+        """Close it at once and discard what has not been sent."""
 
 
-# Since when each waits; who has waited for longest comes first. Only the event loop touches it.
-stalled: dict[Stalled, float] = {}
+# When each connection stopped, the oldest first. Needs no lock: only the event loop uses it.
+stalled_connections: dict[StalledConnection, float] = {}
 
 
-def make_room() -> None:
-    """Cut off who has read nothing for longest, once bodies and answers take half of the room that there is."""
-    longest = next(iter(stalled.items()), None)
-    if longest and Spool.taken > Spool.ROOM // 2 and longest[1] <= time.monotonic() - SHORT_SECONDS:
-        longest[0].cut()
+def free_spool_space() -> None:
+    """Close the connection that has stalled for longest, if the spools are more than half full."""
+    oldest = next(iter(stalled_connections.items()), None)
+    if oldest and Spool.total_bytes > Spool.MAX_TOTAL_BYTES // 2 and oldest[1] <= time.monotonic() - STALLED_SECONDS:
+        oldest[0].abort()
 
 
 def close_stalled_connection(caller: object) -> None:
-    """Cut off that connection of the caller whose client has read nothing for longest, and for longer than a moment."""
-    longest = next((found for found in stalled.items() if found[0].caller == caller), None)
-    if longest and longest[1] <= time.monotonic() - SHORT_SECONDS:
-        longest[0].cut()
+    """Close the caller's connection that has stalled for longest, if that is at least STALLED_SECONDS."""
+    oldest = next((found for found in stalled_connections.items() if found[0].caller == caller), None)
+    if oldest and oldest[1] <= time.monotonic() - STALLED_SECONDS:
+        oldest[0].abort()

@@ -1,4 +1,4 @@
-"""Who gets a thread next: callers are served in rotation, and nobody can have them all."""
+"""Decides which waiting request gets a worker thread next: callers take turns, and none can occupy all threads."""
 
 import asyncio
 import threading
@@ -14,184 +14,191 @@ from contacts_project.kernel.external_waits import TooManyExternalWaitsError, re
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.stalled import close_stalled_connection
 
-# Requests of one caller, and of those the ones for one path, that may be under way: from getting a thread until the
-# last byte of the answer is taken. Who asks a thousand times and never reads waits for himself. A caller may be many,
-# behind one address, so that what they ask for elsewhere has room left.
-MOST_OF_CALLER = 24
-MOST_OF_PATH = 8
-WAIT_SECONDS = 60
-_LOOK_SECONDS = 0.2
-# Large requests that threads work on at a time. Each takes memory by the size of its account, and what eight have taken
-# together does not all come back: with small objects between them, the allocator keeps it. More would be no faster, for
-# they wait for each other's lock of the interpreter.
-MOST_LARGE = 2
-# After so long a large one is let in beside them: on a machine that is too slow, late is better than refused.
-PATIENCE_SECONDS = 10
-_KINDS_KEPT = 1_000
-# Requests that may wait for other servers at a time, beyond those that run: each has a thread that does nothing.
-MOST_WAITING = 32
+# Requests of one caller, and those of them for one path, that may be in progress: from getting a thread until the last
+# byte of the answer was read. So a caller who sends a thousand requests and never reads delays only itself. One address
+# may be many users: the lower limit by path leaves room for requests to other paths.
+MAX_PER_CALLER = 24
+MAX_PER_PATH = 8
+QUEUE_TIMEOUT_SECONDS = 60
+_STALL_CHECK_SECONDS = 0.2
+# Large requests that may run at a time. Each takes memory in proportion to its account, and of what eight take together
+# the allocator cannot return all: small objects lie between. More would not be faster, as they wait for each other's
+# GIL.
+MAX_LARGE_RUNNING = 2
+# After this wait a large request ignores that limit: on a slow machine, late is better than refused.
+LARGE_WAIT_SECONDS = 10
+_MAX_LARGE_PATHS = 1_000
+# Requests that may wait for other servers at a time, in addition to those that run. Each has an idle thread.
+MAX_EXTERNAL_WAITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """Requests that wait behind each other: the same `caller` asks the same thing."""
+class QueueKey:
+    """Requests with the same key are served in order: the same caller asks for the same resource."""
 
     caller: object
     path: bytes  # with the method
     query: bytes = b""
 
 
-Waiting = dict[bytes, dict[Kind, "deque[asyncio.Future[None]]"]]  # by path
+Waiters = dict[bytes, dict[QueueKey, "deque[asyncio.Future[None]]"]]  # of one caller, by path
 
 
 class ThreadQueue:
-    """Some threads, with a queue in front. For one event loop: nothing here is called from the threads."""
+    """A thread pool with a fair queue. All methods are called on one event loop, so that no lock is needed."""
 
     def __init__(self, name: str, threads: int) -> None:
-        self.pool = ThreadPoolExecutor(threads + MOST_WAITING, name)
-        self.free = threads
-        self.waiting_threads = threading.Semaphore(MOST_WAITING)
-        self.max_per_kind = max(2, threads // 4)  # more would only wait for the lock of the interpreter
-        self.under_way: Counter[object] = Counter()  # by caller, by caller and path, and by Kind
-        self.running: Counter[Kind] = Counter()  # those that have a thread now
-        # By caller and path, those that were large the last time, the latest last.
-        self.large: dict[tuple[object, bytes], None] = {}
-        # The waiters that have waited long enough for the other large ones.
-        self.impatient: set[asyncio.Future[None]] = set()
-        self.waiting: dict[object, Waiting] = {}  # by caller; who comes first is next
-        self.held_up: set[object] = set()  # callers that have all they may, and ask for something else
+        self.pool = ThreadPoolExecutor(threads + MAX_EXTERNAL_WAITS, name)
+        self.free_threads = threads
+        self.external_waits = threading.Semaphore(MAX_EXTERNAL_WAITS)
+        self.max_per_key = max(2, threads // 4)  # more would only wait for the GIL
+        self.in_progress: Counter[object] = Counter()  # by caller, by caller and path, and by QueueKey
+        self.running: Counter[QueueKey] = Counter()  # the requests that have a thread
+        # By caller and path: those whose last request was large. A dictionary as an ordered set, the latest last.
+        self.large_paths: dict[tuple[object, bytes], None] = {}
+        # Waiters that have waited for LARGE_WAIT_SECONDS.
+        self.overdue: set[asyncio.Future[None]] = set()
+        self.waiters: dict[object, Waiters] = {}  # by caller; the first is the next
+        self.blocked_callers: set[object] = set()  # those that have reached MAX_PER_CALLER and wait for more
 
-    async def enter(self, kind: Kind) -> None:
-        """Wait for a thread. Then `call` once, and `leave` in any case. Raises RefusedError."""
+    async def acquire(self, key: QueueKey) -> None:
+        """Wait for a thread. Afterwards call `run` at most once, and `release` in any case. Raises RefusedError."""
         loop = asyncio.get_running_loop()
-        grant: asyncio.Future[None] = loop.create_future()
-        self.waiting.setdefault(kind.caller, {}).setdefault(kind.path, {}).setdefault(kind, deque()).append(grant)
-        self._grant()
-        if grant.done():
+        waiter: asyncio.Future[None] = loop.create_future()
+        self.waiters.setdefault(key.caller, {}).setdefault(key.path, {}).setdefault(key, deque()).append(waiter)
+        self._wake_waiters()
+        if waiter.done():
             return
-        # Whatever it is taken for now: it may count as large by the time that it is its turn.
-        patience = loop.call_later(PATIENCE_SECONDS, self._let_in, grant)
+        # For every request: whether its path counts as large may change while it waits.
+        timer = loop.call_later(LARGE_WAIT_SECONDS, self._mark_overdue, waiter)
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                await grant
+            async with asyncio.timeout(QUEUE_TIMEOUT_SECONDS):
+                await waiter
         except (TimeoutError, asyncio.CancelledError) as error:
-            if grant.done() and not grant.cancelled():  # granted at the last moment
-                self._count(kind, threads=1, requests=-1)
-            grant.cancel()
+            # The thread was granted in the same iteration of the loop in which the wait ended: return it.
+            if waiter.done() and not waiter.cancelled():
+                self._change_counts(key, free_threads=1, in_progress=-1)
+            waiter.cancel()
             if isinstance(error, TimeoutError):
                 raise RefusedError(503) from None
             raise
         finally:
-            patience.cancel()
-            self.impatient.discard(grant)
+            timer.cancel()
+            self.overdue.discard(waiter)
 
-    async def call(self, kind: Kind, function: Callable[[], None]) -> None:
-        """Run `function` in the thread that `enter` gave, and give the thread back."""
-        loop, context = asyncio.get_running_loop(), copy_context()  # what is set for a request is not the next one's
-        context.run(release_thread.set, partial(self._thread_released, loop, kind))
+    async def run(self, key: QueueKey, function: Callable[[], None]) -> None:
+        """Run `function` in the acquired thread, then free the thread. The request stays in progress."""
+        # A copy: context variables that are set for this request must not be seen by the thread's next one.
+        loop, context = asyncio.get_running_loop(), copy_context()
+        context.run(release_thread.set, partial(self._external_wait, loop, key))
         try:
             await loop.run_in_executor(self.pool, context.run, function)
         finally:
-            self._count(kind, threads=1)
+            self._change_counts(key, free_threads=1)
 
-    def leave(self, kind: Kind, *, was_large: bool = False) -> None:
-        """The request is over; the caller's next for its path is taken for as large."""
-        path = kind.caller, kind.path
-        self.large.pop(path, None)
+    def release(self, key: QueueKey, *, was_large: bool = False) -> None:
+        """End the request. `was_large` predicts the caller's next request to the same path."""
+        path = key.caller, key.path
+        self.large_paths.pop(path, None)
         if was_large:
-            self.large[path] = None
-        if len(self.large) > _KINDS_KEPT:
-            del self.large[next(iter(self.large))]
-        self._count(kind, requests=-1)
+            self.large_paths[path] = None
+        if len(self.large_paths) > _MAX_LARGE_PATHS:
+            del self.large_paths[next(iter(self.large_paths))]
+        self._change_counts(key, in_progress=-1)
 
     @contextmanager
-    def _thread_released(self, loop: asyncio.AbstractEventLoop, kind: Kind) -> Iterator[None]:
-        """In a thread: while it waits for the network it counts as free, so that another request may run."""
-        if not self.waiting_threads.acquire(blocking=False):
+    def _external_wait(self, loop: asyncio.AbstractEventLoop, key: QueueKey) -> Iterator[None]:
+        """In a worker thread: count it as free while it waits for the network, so that another request can run."""
+        if not self.external_waits.acquire(blocking=False):
             raise TooManyExternalWaitsError
-        loop.call_soon_threadsafe(partial(self._count, kind, threads=1, requests=-1))
+        loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=1, in_progress=-1))
         try:
             yield
-        finally:  # it goes on at once, if need be as one more than there should be
-            loop.call_soon_threadsafe(partial(self._count, kind, threads=-1, requests=1))
-            self.waiting_threads.release()
+        finally:
+            # It continues at once, even where its place was given away: free_threads may be negative for a while.
+            loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=-1, in_progress=1))
+            self.external_waits.release()
 
-    def _count(self, kind: Kind, *, threads: int = 0, requests: int = 0) -> None:
-        """So many threads are free again, so many requests of the kind are under way."""
-        self.free += threads
-        self.running[kind] -= threads
-        if not self.running[kind]:
-            del self.running[kind]
-        for counted in (kind, (kind.caller, kind.path), kind.caller):
-            self.under_way[counted] += requests
-            if not self.under_way[counted]:
-                del self.under_way[counted]
-        self._grant()
+    def _change_counts(self, key: QueueKey, *, free_threads: int = 0, in_progress: int = 0) -> None:
+        self.free_threads += free_threads
+        self.running[key] -= free_threads
+        if not self.running[key]:
+            del self.running[key]
+        for counted in (key, (key.caller, key.path), key.caller):
+            self.in_progress[counted] += in_progress
+            # Counters keep zeros: keys of callers that are gone would pile up.
+            if not self.in_progress[counted]:
+                del self.in_progress[counted]
+        self._wake_waiters()
 
-    def _grant(self) -> None:
-        while self.free > 0 and (kind := self._next()):
-            grant = self.waiting[kind.caller][kind.path][kind].popleft()
-            self._move_to_end(kind)
-            # Who gave up meanwhile has cancelled it: the thread goes to the next.
-            if not grant.done():
-                self.free -= 1
-                self.running[kind] += 1
-                self.under_way.update((kind, (kind.caller, kind.path), kind.caller))
-                grant.set_result(None)
+    def _wake_waiters(self) -> None:
+        while self.free_threads > 0 and (key := self._next_key()):
+            waiter = self.waiters[key.caller][key.path][key].popleft()
+            self._move_to_end(key)
+            # A waiter that timed out or was cancelled is still in the queue; the thread goes to the next one.
+            if not waiter.done():
+                self.free_threads -= 1
+                self.running[key] += 1
+                self.in_progress.update((key, (key.caller, key.path), key.caller))
+                waiter.set_result(None)
 
-    def _next(self) -> Kind | None:
-        for caller, paths in self.waiting.items():
-            kind = self._next_of(caller, paths)
-            if kind and self.under_way[caller] < MOST_OF_CALLER:
-                return kind
-            if kind:
-                self._mark_held_up(caller)
+    def _next_key(self) -> QueueKey | None:
+        for caller, paths in self.waiters.items():
+            key = self._next_key_of(caller, paths)
+            if key and self.in_progress[caller] < MAX_PER_CALLER:
+                return key
+            if key:
+                self._schedule_stall_check(caller)
         return None
 
-    def _next_of(self, caller: object, paths: Waiting) -> Kind | None:
-        for path, kinds in paths.items():
-            if self.under_way[caller, path] < MOST_OF_PATH:
-                for kind in kinds:
-                    if self.under_way[kind] < self.max_per_kind and self._has_room(kind):
-                        return kind
+    def _next_key_of(self, caller: object, paths: Waiters) -> QueueKey | None:
+        for path, keys in paths.items():
+            if self.in_progress[caller, path] < MAX_PER_PATH:
+                for key in keys:
+                    if self.in_progress[key] < self.max_per_key and self._fits_large_limit(key):
+                        return key
         return None
 
-    def _has_room(self, kind: Kind) -> bool:
-        if not self._is_large(kind):
+    def _fits_large_limit(self, key: QueueKey) -> bool:
+        if not self._is_large(key):
             return True
-        # Who gave up is still in the queue, and takes no thread.
-        first = next((grant for grant in self.waiting[kind.caller][kind.path][kind] if not grant.done()), None)
-        if first is None or first in self.impatient:
+        # Skips those that timed out or were cancelled: they take no thread.
+        first = next((waiter for waiter in self.waiters[key.caller][key.path][key] if not waiter.done()), None)
+        if first is None or first in self.overdue:
             return True
-        return sum(count for other, count in self.running.items() if self._is_large(other)) < MOST_LARGE
+        return sum(count for other, count in self.running.items() if self._is_large(other)) < MAX_LARGE_RUNNING
 
-    def _is_large(self, kind: Kind) -> bool:
-        return (kind.caller, kind.path) in self.large
+    def _is_large(self, key: QueueKey) -> bool:
+        return (key.caller, key.path) in self.large_paths
 
-    def _let_in(self, grant: "asyncio.Future[None]") -> None:
-        if not grant.done():
-            self.impatient.add(grant)
-            self._grant()
+    def _mark_overdue(self, waiter: "asyncio.Future[None]") -> None:
+        if not waiter.done():
+            self.overdue.add(waiter)
+            self._wake_waiters()
 
-    def _mark_held_up(self, caller: object) -> None:
-        """Have somebody cut off, if need be, for what waits although nobody else asks for it."""
-        if not self.held_up:
-            asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._close_stalled_connections)
-        self.held_up.add(caller)
+    def _schedule_stall_check(self, caller: object) -> None:
+        """Check soon whether the caller is blocked by answers that it does not read itself.
+
+        With a timer, since nothing else may happen in this queue until then.
+        """
+        if not self.blocked_callers:
+            asyncio.get_running_loop().call_later(_STALL_CHECK_SECONDS, self._close_stalled_connections)
+        self.blocked_callers.add(caller)
 
     def _close_stalled_connections(self) -> None:
-        held_up, self.held_up = self.held_up, set()
-        for caller in held_up:
+        blocked, self.blocked_callers = self.blocked_callers, set()
+        for caller in blocked:
             close_stalled_connection(caller)
-        self._grant()
+        # Schedules the next check for callers that are still blocked.
+        self._wake_waiters()
 
-    def _move_to_end(self, kind: Kind) -> None:
-        # Dictionaries keep the order of insertion: what is taken out and put back comes last.
-        paths = self.waiting.pop(kind.caller)
-        kinds = paths.pop(kind.path)
-        if rest := kinds.pop(kind):
-            kinds[kind] = rest
-        if kinds:
-            paths[kind.path] = kinds
+    def _move_to_end(self, key: QueueKey) -> None:
+        # Dictionaries keep the order of insertion: what is removed and inserted again is served last.
+        paths = self.waiters.pop(key.caller)
+        keys = paths.pop(key.path)
+        if rest := keys.pop(key):
+            keys[key] = rest
+        if keys:
+            paths[key.path] = keys
         if paths:
-            self.waiting[kind.caller] = paths
+            self.waiters[key.caller] = paths

@@ -14,12 +14,12 @@ def releases_after(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
     """How often memory is released when so many large requests end together."""
     done: list[None] = []
     monkeypatch.setattr(memory, "release_memory", lambda: done.append(None))
-    monkeypatch.setattr(memory, "DELAY_SECONDS", 0)
+    monkeypatch.setattr(memory, "RELEASE_DELAY_SECONDS", 0)
 
     async def end_all() -> None:
-        release = memory.Release()
+        releaser = memory.MemoryReleaser()
         for _ in range(requests):
-            release.note()
+            releaser.schedule()
         await asyncio.sleep(0.01)
         await asyncio.get_running_loop().shutdown_default_executor()
 
@@ -32,9 +32,9 @@ def test_memory_is_released_once_for_large_requests_that_end_together(monkeypatc
 
 
 def test_what_carries_much_or_computes_long_is_large() -> None:
-    assert memory.is_large(memory.LARGE, 0.0)
-    assert memory.is_large(0, memory.LONG_SECONDS)
-    assert not memory.is_large(memory.LARGE - 1, memory.LONG_SECONDS / 2)
+    assert memory.is_large(memory.LARGE_BYTES, 0.0)
+    assert memory.is_large(0, memory.LARGE_CPU_SECONDS)
+    assert not memory.is_large(memory.LARGE_BYTES - 1, memory.LARGE_CPU_SECONDS / 2)
 
 
 def test_releasing_works_on_this_system() -> None:

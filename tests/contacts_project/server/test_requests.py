@@ -10,7 +10,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, JsonResponse
 
 from contacts_project.kernel.api.middleware import BodyLimitMiddleware
-from contacts_project.server.bodies import MAX_DRAINED
+from contacts_project.server.bodies import MAX_DISCARDED_BYTES
 from tests.contacts_project.server.server_thread import Running, read_answer, running
 
 
@@ -68,7 +68,7 @@ def test_who_asks_before_sending_too_much_is_refused_at_once(server: Running) ->
 
 
 def test_a_body_beyond_all_reason_is_not_read(server: Running) -> None:
-    head = f"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_DRAINED + 1}\r\n\r\n"
+    head = f"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_DISCARDED_BYTES + 1}\r\n\r\n"
     status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
     assert (status, headers["connection"]) == (413, "close")
 

@@ -58,25 +58,25 @@ def test_one_caller_who_never_reads_waits_for_himself(server: Running) -> None:
         server.connect(WITHOUT_READING % 1, receive_buffer=4096)
     other = {"Authorization": "Bearer 2"}
     assert len(requests.get(f"{server.base}/big", headers=other, timeout=60).content) == BIG
-    assert Spool.taken <= 3 * BIG
+    assert Spool.total_bytes <= 3 * BIG
 
 
 @pytest.mark.parametrize("paths", [1, 4])
 def test_who_never_reads_hinders_nobody_at_the_same_address(monkeypatch: pytest.MonkeyPatch, paths: int) -> None:
     """Behind one address may be many: what they ask for elsewhere goes on, whatever the queries."""
-    monkeypatch.setattr(stalled, "SHORT_SECONDS", 0)
+    monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
     with running({"/quick": quick} | {f"/{number}": big for number in range(paths)}) as served:
         for number in range(100):
             head = f"GET /{number % paths}?{number} HTTP/1.1\r\nHost: a\r\n\r\n"
             served.connect(head.encode(), receive_buffer=4096)
-        wait_until(lambda: len(stalled.stalled) >= min(8 * paths, 24))
+        wait_until(lambda: len(stalled.stalled_connections) >= min(8 * paths, 24))
         assert requests.get(f"{served.base}/quick", timeout=20).content == b"quick"
         assert requests.delete(f"{served.base}/0", timeout=20).status_code == 200
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_A_HEAD])
 def test_a_head_that_does_not_come_is_refused(server: Running, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
     status, headers, body = read_answer(server.connect(sent).makefile("rb"))
     assert (status, headers["connection"]) == (408, "close")
     assert "too slowly" in orjson.loads(body)["error"]
@@ -85,7 +85,7 @@ def test_a_head_that_does_not_come_is_refused(server: Running, monkeypatch: pyte
 def test_a_head_in_drops_is_refused_on_a_kept_connection_too(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     file = (kept := server.connect(HALF_A_HEAD + b"\r\n")).makefile("rb")
     assert read_answer(file)[0] == 200
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
     for drop in (b"GET ", b"/qu", b"ick"):
         kept.sendall(drop)
         time.sleep(0.02)
@@ -93,10 +93,10 @@ def test_a_head_in_drops_is_refused_on_a_kept_connection_too(server: Running, mo
 
 
 def test_a_body_that_stops_or_drips_is_refused(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 0.1)
     assert read_answer(server.connect(HALF_A_BODY).makefile("rb"))[0] == 408
-    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 600)  # longer than the test waits for an answer
-    monkeypatch.setattr(bodies, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 600)  # longer than the test waits for an answer
+    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.05)
     dripping = server.connect(HALF_A_BODY)
     time.sleep(0.1)
     dripping.sendall(b"x")
@@ -104,27 +104,27 @@ def test_a_body_that_stops_or_drips_is_refused(server: Running, monkeypatch: pyt
 
 
 def test_who_does_not_read_is_cut_off(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "SEND_TIMEOUT_SECONDS", 0.2)
     deaf = server.connect(WITHOUT_READING % 1, receive_buffer=4096)
-    wait_until(lambda: bool(stalled.stalled))
+    wait_until(lambda: bool(stalled.stalled_connections))
     wait_until(lambda: not server.server.server_state.connections)
     with pytest.raises(ConnectionResetError):
         deaf.makefile("rb").read()
-    wait_until(lambda: Spool.taken == 0)
+    wait_until(lambda: Spool.total_bytes == 0)
 
 
 def test_who_has_not_read_for_longest_makes_room(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spool, "ROOM", 3 * BIG)
-    monkeypatch.setattr(stalled, "SHORT_SECONDS", 0)
+    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", 3 * BIG)
+    monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
     for caller in range(8):
         server.connect(WITHOUT_READING % caller, receive_buffer=4096).recv(1)  # it has come so far
-        wait_until(lambda: bool(stalled.stalled))
+        wait_until(lambda: bool(stalled.stalled_connections))
     answer = requests.get(f"{server.base}/big", timeout=60)
     assert (answer.status_code, len(answer.content)) == (200, BIG)
 
 
 def test_an_answer_for_which_there_is_no_room_is_503(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spool, "ROOM", BIG - 1)
+    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", BIG - 1)
     answer = requests.get(f"{server.base}/big", timeout=60)
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
@@ -141,7 +141,7 @@ def test_who_runs_the_service_is_told_why_an_answer_could_not_be_kept(
 
 
 def test_who_waits_too_long_for_a_thread_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contacts_project.server.thread_queues.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("contacts_project.server.thread_queues.QUEUE_TIMEOUT_SECONDS", 0.1)
     free = threading.Event()
 
     def wait(request: WSGIRequest) -> HttpResponse:

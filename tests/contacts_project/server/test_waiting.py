@@ -64,7 +64,7 @@ def test_twelve_calls_of_a_silent_server_leave_two_threads_to_the_others(silent:
 
 
 def test_one_more_than_may_wait_is_503(silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_queues, "MOST_WAITING", 3)
+    monkeypatch.setattr(thread_queues, "MAX_EXTERNAL_WAITS", 3)
     with running({"/ask": silent.ask}, threads=2) as served:
         asking = [served.connect(ASK).makefile("rb") for _ in range(3)]
         wait_until(lambda: len(silent.asked) == 3)
