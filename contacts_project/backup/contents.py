@@ -1,4 +1,4 @@
-"""What a backup says of itself at its beginning and at its end."""
+"""The manifest of a backup: the header at its beginning and the totals at its end."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -9,16 +9,19 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from contacts_project.backup.container import FORMAT, DamagedError
+from contacts_project.backup.container import FORMAT_VERSION, DamagedError
 
-Migrations = frozenset[str]
-#: Bytes of a row's line. Bodies of requests, the source of the longest rows, are bounded far below.
-MAX_ROW = 256 * 1024 * 1024
+Migrations = frozenset[str]  # as `app.name`
+#: Of a row's JSON line. The longest rows come from request bodies, which are limited to far less.
+MAX_ROW_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Header:
-    """`made_at`: ISO 8601. `migrations`: as `app.name`, those of the tables' state. `proof` is made with SECRET_KEY."""
+    """What identifies the instance and its schema.
+
+    `made_at` is ISO 8601. `migrations` are those that the tables had, as `app.name`. `proof` is `secret_key_proof`.
+    """
 
     made_at: str
     version: str
@@ -27,33 +30,35 @@ class Header:
     proof: str
 
     def to_bytes(self) -> bytes:
-        return orjson.dumps({"format": FORMAT, **asdict(self)})
+        return orjson.dumps({"format": FORMAT_VERSION, **asdict(self)})
 
     @property
     def fits_secret_key(self) -> bool:
-        """Whether this instance has the SECRET_KEY of the one that the backup was made of."""
-        return constant_time_compare(self.proof, proof_of_secret_key(self.made_at))
+        """Whether this instance has the same SECRET_KEY as the one that was backed up."""
+        return constant_time_compare(self.proof, secret_key_proof(self.made_at))
 
 
-def read_header(data: bytes) -> Header:
+def parse_header(data: bytes) -> Header:
     """Raises DamagedError."""
     try:
-        told = orjson.loads(data)
+        fields = orjson.loads(data)
         names = ("made_at", "version", "database", "proof")
-        return Header(migrations=tuple(map(str, told["migrations"])), **{name: str(told[name]) for name in names})
+        return Header(migrations=tuple(map(str, fields["migrations"])), **{name: str(fields[name]) for name in names})
     except (ValueError, KeyError, TypeError):
         raise DamagedError("its header cannot be read") from None
 
 
-def proof_of_secret_key(made_at: str) -> str:
-    """Says that two instances have the same SECRET_KEY, without telling it."""
+def secret_key_proof(made_at: str) -> str:
+    """Return an HMAC under SECRET_KEY: it shows that two instances have the same key without revealing the key."""
     return salted_hmac("contacts_project.backup", made_at, algorithm="sha256").hexdigest()
 
 
 @dataclass
 class Totals:
-    """How much is in a backup. `missing_photos` are those that rows name and of which there was no file, or a damaged
-    one."""
+    """How much a backup contains: rows by table, and photos.
+
+    `missing_photos` counts the photos that rows name but whose file is missing or damaged.
+    """
 
     rows: dict[str, int] = field(default_factory=dict)
     photos: int = 0
@@ -63,17 +68,16 @@ class Totals:
         return orjson.dumps(asdict(self))
 
     def __str__(self) -> str:
-        accounts, people = self.rows.get("accounts_user", 0), self.rows.get("people_person", 0)
-        told = [_number(accounts, "account", "accounts"), _number(people, "person", "people")]
-        told += [_number(sum(self.rows.values()), "row", "rows"), _number(self.photos, "photo", "photos")]
-        return ", ".join(told)
+        counts = (
+            (self.rows.get("accounts_user", 0), "account", "accounts"),
+            (self.rows.get("people_person", 0), "person", "people"),
+            (sum(self.rows.values()), "row", "rows"),
+            (self.photos, "photo", "photos"),
+        )
+        return ", ".join(f"{count:,} {singular if count == 1 else plural}" for count, singular, plural in counts)
 
 
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def read_totals(data: bytes) -> Totals:
+def parse_totals(data: bytes) -> Totals:
     """Raises DamagedError."""
     try:
         return Totals(**orjson.loads(data))
@@ -82,15 +86,14 @@ def read_totals(data: bytes) -> Totals:
 
 
 def known_migrations() -> Migrations:
-    """All of this version."""
-    return spelled(MigrationLoader(connection).graph.nodes)
+    """Return all migrations of this version of the service."""
+    return migration_names(MigrationLoader(connection).graph.nodes)
 
 
 def applied_migrations() -> Migrations:
-    """Those of this version that the database of this process has."""
-    return known_migrations() & spelled(MigrationRecorder(connection).applied_migrations())
+    """Return those migrations of this version that were applied to the database."""
+    return known_migrations() & migration_names(MigrationRecorder(connection).applied_migrations())
 
 
-def spelled(migrations: Iterable[tuple[str, str]]) -> Migrations:
-    """As `app.name`."""
+def migration_names(migrations: Iterable[tuple[str, str]]) -> Migrations:
     return frozenset(f"{app}.{name}" for app, name in migrations)

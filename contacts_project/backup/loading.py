@@ -1,4 +1,4 @@
-"""Writes the rows of a backup into tables, as each database takes them fastest."""
+"""Loads the rows of a backup into tables, in the way that is fastest for each database."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -12,34 +12,42 @@ from django.db import connection
 from contacts_project.backup.container import DamagedError
 from contacts_project.backup.reader import TableRows
 from contacts_project.backup.tables import Table, data_models
-from contacts_project.backup.values import to_database
+from contacts_project.backup.values import import_converters
 
-_ROWS_AT_ONCE = 500
+_BATCH_SIZE = 500
 
 
-class Loader:
-    """Fills the tables of this process's database. Inside a transaction, without triggers."""
+class RowLoader:
+    """Loads tables. Must be used in a transaction, without triggers."""
 
     def __init__(self) -> None:
         with connection.cursor() as cursor:
             self._tables = set(connection.introspection.table_names(cursor))
-        self._named: dict[str, Callable[[str], int]] = {"content_type": _content_type, "permission": _permission}
+        self._id_lookups: dict[str, Callable[[str], int]] = {
+            "content_type": _content_type_id,
+            "permission": _permission_id,
+        }
 
     def load(self, part: TableRows) -> None:
         """Raises DamagedError for a table or column that this instance does not have."""
-        self._check(part.table)
-        named = [place for place, column in enumerate(part.table.columns) if column.form in self._named]
-        rows = _converted(part, self._named)
-        if connection.vendor == "postgresql" and not named:
-            _copy(part.table, rows)
+        self._check_columns(part.table)
+        needs_lookup = any(column.encoding in self._id_lookups for column in part.table.columns)
+        rows = _convert_rows(part, self._id_lookups)
+        # While a COPY runs, the connection cannot look up ids.
+        if connection.vendor == "postgresql" and not needs_lookup:
+            with connection.cursor() as cursor, cursor.copy(f"COPY {_target(part.table)} FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
         else:
             _insert(part.table, rows)
-        if connection.vendor == "postgresql":  # else the server keeps a note for each row until the end
+        if connection.vendor == "postgresql":
+            # Checks the foreign keys of this table now. Otherwise the server keeps an entry for every row in memory
+            # until the end of the transaction.
             with connection.cursor() as cursor:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
                 cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
-    def _check(self, table: Table) -> None:
+    def _check_columns(self, table: Table) -> None:
         known: set[str] = set()
         if table.name in self._tables:
             with connection.cursor() as cursor:
@@ -50,38 +58,32 @@ class Loader:
 
 
 def reset_sequences() -> None:
-    """Let new rows be numbered behind those that were loaded; SQLite does by itself."""
+    """Make PostgreSQL number new rows after those that were loaded. SQLite does so by itself."""
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), data_models()):
+        for statement in connection.ops.sequence_reset_sql(no_style(), list(data_models())):
             cursor.execute(statement)
 
 
-def _converted(part: TableRows, named: dict[str, Callable[[str], int]]) -> Iterator[list[Any]]:
-    columns = part.table.columns
-    converts = to_database(part.table, connection.vendor)
-    converts += [(place, named[column.form]) for place, column in enumerate(columns) if column.form in named]
+def _convert_rows(part: TableRows, id_lookups: dict[str, Callable[[str], int]]) -> Iterator[list[Any]]:
+    encodings = [(index, column.encoding) for index, column in enumerate(part.table.columns)]
+    converters = import_converters(part.table, connection.vendor)
+    converters += [(index, id_lookups[encoding]) for index, encoding in encodings if encoding in id_lookups]
     for row in part.rows:
         try:
-            for place, convert in converts:
-                if row[place] is not None:
-                    row[place] = convert(row[place])
+            for index, convert in converters:
+                if row[index] is not None:
+                    row[index] = convert(row[index])
         except (ValueError, TypeError, AttributeError):
             raise DamagedError(f"a value of {part.table.name} has another form than its column") from None
         yield row
 
 
-def _copy(table: Table, rows: Iterator[list[Any]]) -> None:
-    with connection.cursor() as cursor, cursor.copy(f"COPY {_target(table)} FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
-
-
 def _insert(table: Table, rows: Iterator[list[Any]]) -> None:
-    marks = ", ".join(["%s"] * len(table.columns))
-    statement = f"INSERT INTO {_target(table)} VALUES ({marks})"  # noqa: S608 - names that the database has
+    placeholders = ", ".join(["%s"] * len(table.columns))
+    statement = f"INSERT INTO {_target(table)} VALUES ({placeholders})"  # noqa: S608 - names that the database has
     with connection.cursor() as cursor:
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
-            cursor.executemany(statement, some)
+        while batch := list(islice(rows, _BATCH_SIZE)):
+            cursor.executemany(statement, batch)
 
 
 def _target(table: Table) -> str:
@@ -89,14 +91,15 @@ def _target(table: Table) -> str:
     return f"{quote(table.name)} ({', '.join(quote(column.name) for column in table.columns)})"
 
 
-def _content_type(name: str) -> int:
-    """The id that this instance has for `app.model`."""
+def _content_type_id(name: str) -> int:
+    """Return the id that `app.model` has in this instance."""
     app, model = name.split(".")
     return int(ContentType.objects.get_or_create(app_label=app, model=model)[0].pk)
 
 
-def _permission(name: str) -> int:
+def _permission_id(name: str) -> int:
     app, model, codename = name.split(".")
-    kind = _content_type(f"{app}.{model}")
-    made = {"name": codename}
-    return int(Permission.objects.get_or_create(content_type_id=kind, codename=codename, defaults=made)[0].pk)
+    permission, _ = Permission.objects.get_or_create(
+        content_type_id=_content_type_id(f"{app}.{model}"), codename=codename, defaults={"name": codename}
+    )
+    return int(permission.pk)

@@ -1,4 +1,4 @@
-"""The photos that a backup has, noted in a file of its own: millions of names need no memory."""
+"""Records which photos a backup contains. Uses a temporary file: millions of names would take much memory."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 
 class PhotoLedger:
-    """Per name: whether the photo was written, and the last round in which a row named it."""
+    """Stores by name whether the photo was written, and the last round in which a row named it."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database, self._round = database, 0
@@ -16,28 +16,29 @@ class PhotoLedger:
         self._round += 1
 
     def is_written(self, name: str) -> bool | None:
-        """Whether it was written; None for a name that no round has met."""
+        """Return None for a name that was not seen in any round."""
         row = self._database.execute("SELECT written FROM photos WHERE name = ?", [name]).fetchone()
         return None if row is None else bool(row[0])
 
-    def note(self, name: str, *, written: bool) -> None:
-        """A row of this round names it."""
+    def record(self, name: str, *, written: bool) -> None:
+        """Record that a row of this round names the photo."""
         self._database.execute("INSERT OR REPLACE INTO photos VALUES (?, ?, ?)", [name, written, self._round])
 
-    def superfluous(self) -> Iterator[str]:
-        """Those that were written, but that no row of this round names."""
+    def unreferenced(self) -> Iterator[str]:
+        """Return the names of written photos that no row of this round names."""
         rows = self._database.execute("SELECT name FROM photos WHERE written AND round < ?", [self._round])
         return (name for (name,) in rows)
 
     def count(self, *, written: bool) -> int:
-        """How many names of this round have been written, or not."""
+        """Count the names of this round that were written, or were not."""
         query = "SELECT count(*) FROM photos WHERE written = ? AND round = ?"
         return int(self._database.execute(query, [written, self._round]).fetchone()[0])
 
 
 @contextmanager
 def open_photo_ledger() -> Iterator[PhotoLedger]:
-    """In a temporary file that SQLite makes, and that is gone with the connection."""
+    # An empty name makes SQLite use a temporary file, which it deletes when the connection is closed.
     with closing(sqlite3.connect("", isolation_level=None)) as database:
+        # One transaction for all: a commit for each name would cost a write to the disk.
         database.execute("BEGIN")
         yield PhotoLedger(database)

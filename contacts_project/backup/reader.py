@@ -1,4 +1,4 @@
-"""Reads a backup part by part, and checks all that can be known without a database."""
+"""Reads a backup part by part, and verifies everything that can be verified without a database."""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import orjson
 
 from contacts_project.backup import container
 from contacts_project.backup.container import DamagedError, Frame, read_frames
-from contacts_project.backup.contents import MAX_ROW, Header, Totals, read_header, read_totals
-from contacts_project.backup.tables import FORMS, Column, Table
+from contacts_project.backup.contents import MAX_ROW_BYTES, Header, Totals, parse_header, parse_totals
+from contacts_project.backup.tables import ENCODINGS, Column, Table
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
 from people.photos.files import content_hash, is_photo_name, photo_hash
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_SQL_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True)
@@ -24,90 +24,93 @@ class Photo:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """Photos of the file that no row names."""
+class UnreferencedPhotos:
+    """Photos that are in the file, but that no row names any more."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True)
 class TableRows:
-    """A table with its rows, which are there until the next part is asked for."""
+    """A table and its rows. The rows must be read before the next part."""
 
     table: Table
     rows: Iterator[list[Any]]
 
 
-Part = Header | Photo | LeftOut | TableRows | Totals
+Part = Header | Photo | UnreferencedPhotos | TableRows | Totals
 
 
 @dataclass
-class Checked:
-    """A file that is whole. `sealed_secrets`: how many stored secrets no key of ENCRYPTION_KEYS opens."""
+class VerifiedBackup:
+    """What a complete and undamaged file contains.
+
+    `undecryptable_secrets` counts the stored secrets that no key of ENCRYPTION_KEYS can decrypt.
+    """
 
     header: Header
     totals: Totals = field(default_factory=Totals)
-    left_out: frozenset[str] = frozenset()
-    sealed_secrets: int = 0
+    unreferenced_photos: frozenset[str] = frozenset()
+    undecryptable_secrets: int = 0
 
 
 def read_parts(file: BinaryIO, key: str) -> Iterator[Part]:
-    """The header, the photos, the tables and the totals, in this order. Raises BackupError, DamagedError."""
+    """Return the header, the photos, the tables and the totals, in this order. Raises BackupError, DamagedError."""
     frames = read_frames(file, key)
     first = next(frames)
     if first.kind != container.HEADER:
         raise DamagedError("it does not begin with its header")
-    yield read_header(first.data)
+    yield parse_header(first.data)
     for frame in frames:
         if frame.kind == container.PHOTO:
-            yield _photo(frame.data)
-        elif frame.kind == container.LEFT_OUT:
-            yield LeftOut(frozenset(map(str, _parsed(frame.data, list))))
+            yield _parse_photo(frame.data)
+        elif frame.kind == container.UNREFERENCED:
+            yield UnreferencedPhotos(frozenset(map(str, _parse_json(frame.data, list))))
         elif frame.kind == container.TABLE:
-            table = _table(frame.data)
-            yield TableRows(table, rows := _rows(frames, table))
-            for _ in rows:  # what the caller has not read
+            table = _parse_table(frame.data)
+            yield TableRows(table, rows := _read_rows(frames, table))
+            for _ in rows:  # rows that the caller has not read would be taken for the next part
                 pass
         elif frame.kind == container.END:
-            yield read_totals(frame.data)
+            yield parse_totals(frame.data)
         else:
             raise DamagedError("its parts stand in no order that makes sense")
 
 
-def check_file(file: BinaryIO, key: str) -> Checked:
-    """Read all of it, to the last row. Raises BackupError, DamagedError."""
+def verify_file(file: BinaryIO, key: str) -> VerifiedBackup:
+    """Read the whole file, including every row. Raises BackupError, DamagedError."""
     parts = read_parts(file, key)
     header = next(parts)
     if not isinstance(header, Header):
         raise DamagedError("it has no header")
-    checked, counted = Checked(header), Totals()
+    verified, counted = VerifiedBackup(header), Totals()
     for part in parts:
         if isinstance(part, Photo):
             counted.photos += 1
-        elif isinstance(part, LeftOut):
-            checked.left_out |= part.names
+        elif isinstance(part, UnreferencedPhotos):
+            verified.unreferenced_photos |= part.names
         elif isinstance(part, TableRows):
-            counted.rows[part.table.name], sealed = _check_rows(part)
-            checked.sealed_secrets += sealed
+            counted.rows[part.table.name], undecryptable = _count_rows(part)
+            verified.undecryptable_secrets += undecryptable
         elif isinstance(part, Totals):
-            checked.totals = part
-    counted.photos -= len(checked.left_out)
-    if (counted.rows, counted.photos) != (checked.totals.rows, checked.totals.photos):
+            verified.totals = part
+    counted.photos -= len(verified.unreferenced_photos)
+    if (counted.rows, counted.photos) != (verified.totals.rows, verified.totals.photos):
         raise DamagedError("it does not hold as much as its end says")
-    return checked
+    return verified
 
 
-def _check_rows(part: TableRows) -> tuple[int, int]:
-    """How many rows, and how many secrets that cannot be opened."""
-    secrets = [place for place, column in enumerate(part.table.columns) if column.form == "secret"]
-    number = sealed = 0
+def _count_rows(part: TableRows) -> tuple[int, int]:
+    """Return the number of rows, and of secrets in them that cannot be decrypted."""
+    secrets = [index for index, column in enumerate(part.table.columns) if column.encoding == "secret"]
+    rows = undecryptable = 0
     for row in part.rows:
-        number += 1
-        sealed += sum(1 for place in secrets if row[place] is not None and not _opens(row[place]))
-    return number, sealed
+        rows += 1
+        undecryptable += sum(1 for index in secrets if row[index] is not None and not _can_decrypt(row[index]))
+    return rows, undecryptable
 
 
-def _opens(token: str) -> bool:
+def _can_decrypt(token: str) -> bool:
     try:
         decrypt(token)
     except UndecryptableError:
@@ -115,44 +118,49 @@ def _opens(token: str) -> bool:
     return True
 
 
-def _photo(data: bytes) -> Photo:
-    told, _, jpeg = data.partition(b"\n")
-    name = told.decode(errors="replace")
+def _parse_photo(data: bytes) -> Photo:
+    line, _, jpeg = data.partition(b"\n")
+    name = line.decode(errors="replace")
+    # The name becomes the name of a file: only names that the service makes itself are safe.
     if not is_photo_name(name) or content_hash(jpeg) != photo_hash(name):
         raise DamagedError("a photo is not what its name says")
     return Photo(name, jpeg)
 
 
-def _table(data: bytes) -> Table:
-    told = _parsed(data, dict)
+def _parse_table(data: bytes) -> Table:
+    fields = _parse_json(data, dict)
     try:
-        columns = tuple(Column(name, form) for name, form in told["columns"])
-        names = [told["name"], *(column.name for column in columns)]
-        is_known = all(_NAME.fullmatch(name) for name in names) and {column.form for column in columns} <= FORMS
+        columns = tuple(Column(name, encoding) for name, encoding in fields["columns"])
+        names = [fields["name"], *(column.name for column in columns)]
+        # The names become part of SQL statements.
+        is_known = (
+            all(_SQL_NAME.fullmatch(name) for name in names) and {column.encoding for column in columns} <= ENCODINGS
+        )
     except (KeyError, TypeError, ValueError):
         is_known = False
     if not is_known:
         raise DamagedError("a table is described in a way that is not understood")
-    return Table(told["name"], columns)
+    return Table(fields["name"], columns)
 
 
-def _rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Any]]:
-    for line in _lines(frames, table):
-        row = _parsed(line, list)
+def _read_rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Any]]:
+    for line in _read_lines(frames, table):
+        row = _parse_json(line, list)
         if len(row) != len(table.columns):
             raise DamagedError(f"a row of {table.name} has another number of columns")
         yield row
 
 
-def _lines(frames: Iterator[Frame], table: Table) -> Iterator[bytes]:
-    """The lines of a table, which end where a frame says how many they are."""
+def _read_lines(frames: Iterator[Frame], table: Table) -> Iterator[bytes]:
+    """Return the lines of a table, up to the frame TABLE_END, which contains their number."""
+    # A line may begin in one frame and continue in the next ones: `rest` is its beginning.
     rest, number = bytearray(), 0
     for frame in frames:
         if frame.kind == container.TABLE_END:
-            if rest or _parsed(frame.data, int) != number:
+            if rest or _parse_json(frame.data, int) != number:
                 raise DamagedError(f"rows of {table.name} are missing")
             return
-        if frame.kind != container.ROWS or len(rest) > MAX_ROW:
+        if frame.kind != container.ROWS or len(rest) > MAX_ROW_BYTES:
             raise DamagedError(f"the rows of {table.name} have no end")
         *lines, tail = frame.data.split(b"\n")
         for line in lines:
@@ -162,7 +170,7 @@ def _lines(frames: Iterator[Frame], table: Table) -> Iterator[bytes]:
         rest += tail
 
 
-def _parsed(data: bytes, kind: type[Any]) -> Any:
+def _parse_json(data: bytes, kind: type[Any]) -> Any:
     try:
         value = orjson.loads(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Fills an empty instance from a backup, and checks a backup without changing anything."""
+"""Restores a backup into an empty instance, or verifies it without changing anything."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -11,56 +11,52 @@ from accounts.feed.cursor import begin_histories
 from accounts.models import User
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.contents import Header, applied_migrations, known_migrations
-from contacts_project.backup.loading import Loader, reset_sequences
-from contacts_project.backup.reader import Checked, Photo, TableRows, check_file, read_parts
-from contacts_project.backup.tables import REBUILT, data_tables
-from contacts_project.backup.upgrade import upgraded
+from contacts_project.backup.loading import RowLoader, reset_sequences
+from contacts_project.backup.reader import Photo, TableRows, VerifiedBackup, read_parts, verify_file
+from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
+from contacts_project.backup.upgrade import upgraded_backup
 from contacts_project.kernel.database.triggers import without_triggers
 from people.photos.files import put_photo
 
-_LOCK_SECONDS = 10
+_LOCK_TIMEOUT_SECONDS = 10
 
 
-def verify(path: Path, *, key: str) -> Checked:
-    """Read the whole file, and compare it with the keys and version of this instance. Raises BackupError, OSError."""
+def verify(path: Path, *, key: str) -> VerifiedBackup:
+    """Verify the whole file, and that this instance has its keys and knows its schema. Raises BackupError, OSError."""
     with path.open("rb") as file:
-        checked = check_file(file, key)
-    _check_keys(checked)
-    is_current(checked.header)
-    return checked
+        verified = verify_file(file, key)
+    if verified.undecryptable_secrets:
+        raise BackupError(
+            f"{verified.undecryptable_secrets} secrets in the backup are under a key that ENCRYPTION_KEYS does not "
+            "hold: put the keys of its instance there. Nothing was changed."
+        )
+    has_current_schema(verified.header)
+    return verified
 
 
-def restore(path: Path, *, key: str) -> Checked:
-    """Fill this empty instance. Raises BackupError, OSError; then no row was written.
+def restore(path: Path, *, key: str) -> VerifiedBackup:
+    """Fill this empty instance. Raises BackupError, OSError; in that case no row was written.
 
-    Photos are written before the rows, in one transaction, name them: who is killed in between leaves an instance that
-    is still empty, and may restore again.
+    Photos are written first, then, in one transaction, the rows that name them. If the process is killed in between,
+    the instance is still empty, and the restore can be repeated.
     """
     _check_empty()
-    checked = verify(path, key=key)
-    if is_current(checked.header):
-        _fill(path, key, checked)
+    verified = verify(path, key=key)
+    if has_current_schema(verified.header):
+        _fill_instance(path, key, verified)
     else:
-        with upgraded(path) as current:
-            _fill(current, key, verify(current, key=key))
-    return checked
+        with upgraded_backup(path) as current:
+            _fill_instance(current, key, verify(current, key=key))
+    return verified
 
 
-def is_current(header: Header) -> bool:
-    """Whether the tables of the backup are as ours; False for an older state. Raises BackupError for a newer."""
+def has_current_schema(header: Header) -> bool:
+    """Return False if the backup has an older schema. Raises BackupError if it has a newer one."""
     ours, theirs = known_migrations(), frozenset(header.migrations)
     if unknown := sorted(theirs - ours):
         text = f"The backup was made by a newer version ({header.version}): this one does not know {unknown[0]}."
         raise BackupError(f"{text} Nothing was changed.")
     return theirs == ours
-
-
-def _check_keys(checked: Checked) -> None:
-    if checked.sealed_secrets:
-        raise BackupError(
-            f"{checked.sealed_secrets} secrets in the backup are under a key that ENCRYPTION_KEYS does not hold: put "
-            "the keys of its instance there. Nothing was changed."
-        )
 
 
 def _check_empty() -> None:
@@ -73,48 +69,51 @@ def _check_empty() -> None:
         raise BackupError(f"The database does not answer: {_first_line(error)}") from error
 
 
-def _fill(path: Path, key: str, checked: Checked) -> None:
+def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
     with path.open("rb") as file:
-        _store_photos(file, key, checked)
+        _store_photos(file, key, verified)
         try:
             with transaction.atomic():
-                _lock()
+                _lock_users()
+                # Once more: somebody may have registered while the file was verified.
                 _check_empty()
+                # Triggers would count rows and write tombstones a second time: the backup contains theirs.
                 with without_triggers():
-                    _load(file, key)
+                    _load_tables(file, key)
                 begin_histories(timezone.now())
                 reset_sequences()
         except Error as error:
             raise BackupError(f"The database refused it: {_first_line(error)}. Nothing was changed.") from error
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")  # its planner knows nothing of so many new rows
+            cursor.execute("ANALYZE")  # the planner has no statistics of the new rows yet
 
 
-def _store_photos(file: BinaryIO, key: str, checked: Checked) -> None:
+def _store_photos(file: BinaryIO, key: str, verified: VerifiedBackup) -> None:
     for part in read_parts(file, key):
         if isinstance(part, TableRows):
             return
-        if isinstance(part, Photo) and part.name not in checked.left_out:
+        if isinstance(part, Photo) and part.name not in verified.unreferenced_photos:
             put_photo(part.name, part.jpeg)
 
 
-def _lock() -> None:
-    """Nobody registers while the rows come. SQLite took its write lock with the transaction."""
+def _lock_users() -> None:
+    """Prevent registrations during the restore. On SQLite the transaction has the write lock already."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+            cursor.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_SECONDS}s'")
             cursor.execute(f"LOCK TABLE {User._meta.db_table} IN ACCESS EXCLUSIVE MODE")
 
 
-def _load(file: BinaryIO, key: str) -> None:
-    rebuilt = {apps.get_model(label)._meta.db_table for label in REBUILT}
+def _load_tables(file: BinaryIO, key: str) -> None:
+    # An earlier version with the same schema may have backed up tables that this one excludes.
+    excluded = {apps.get_model(label)._meta.db_table for label in EXCLUDED_MODELS}
     with connection.cursor() as cursor:
-        for table in reversed(data_tables()):  # what accounts that are gone have left
+        for table in reversed(data_tables()):  # deleted accounts may have left rows that belong to no account
             cursor.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a name of our own
-    loader = Loader()
+    loader = RowLoader()
     for part in read_parts(file, key):
-        if isinstance(part, TableRows) and part.table.name not in rebuilt:
+        if isinstance(part, TableRows) and part.table.name not in excluded:
             loader.load(part)
 
 

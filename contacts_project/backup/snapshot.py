@@ -1,4 +1,4 @@
-"""The database at one moment, while others go on writing."""
+"""Reads a consistent snapshot of the database while other connections go on writing."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -8,10 +8,11 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contacts_project.backup.tables import Column, Table
-from contacts_project.backup.values import from_database, to_line
+from contacts_project.backup.values import export_converters, serialize_row
 
-_ROWS_AT_ONCE = 1000
-_NAMED = {
+_FETCH_SIZE = 1000
+# SQL for columns whose ids differ between instances: the name instead of the id.
+_NAME_EXPRESSIONS = {
     "content_type": "(SELECT n.app_label || '.' || n.model FROM django_content_type n WHERE n.id = t.{column})",
     "permission": (
         "(SELECT n.app_label || '.' || n.model || '.' || p.codename FROM auth_permission p "
@@ -21,35 +22,37 @@ _NAMED = {
 
 
 class Snapshot:
-    """Reads what was committed when it was opened."""
+    """Reads what was committed when the snapshot was opened."""
 
     def __init__(self, database: BaseDatabaseWrapper) -> None:
         self._database = database
 
     def lines(self, table: Table) -> Iterator[bytes]:
-        """Each row as a line of JSON, in no order."""
-        converts = from_database(table, self._database.vendor)
+        """Return each row as a line of JSON, in any order."""
+        converters = export_converters(table, self._database.vendor)
         columns = ", ".join(self._expression(column) for column in table.columns)
         for row in self._rows(f'SELECT {columns} FROM "{table.name}" t'):  # noqa: S608 - names of our own tables
-            yield to_line(row, converts)
+            yield serialize_row(row, converters)
 
-    def texts(self, table: str, column: str) -> Iterator[str]:
-        """The values of a text column that are neither null nor empty."""
+    def text_values(self, table: str, column: str) -> Iterator[str]:
+        """Return the values of a text column that are neither null nor empty."""
         query = f'SELECT t."{column}" FROM "{table}" t WHERE t."{column}" <> \'\''  # noqa: S608 - as above
         return (text for (text,) in self._rows(query))
 
     def _expression(self, column: Column) -> str:
         quoted = self._database.ops.quote_name(column.name)
-        return _NAMED[column.form].format(column=quoted) if column.form in _NAMED else f"t.{quoted}"
+        return _NAME_EXPRESSIONS.get(column.encoding, "t.{column}").format(column=quoted)
 
     def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """Row by row: PostgreSQL keeps the result and hands out a thousand at a time."""
+        """Return the rows of a result of any size in constant memory."""
         wrapped: Any = self._database
+        # A named cursor is a server-side one: by default psycopg would load the whole result. SQLite computes each row
+        # when it is fetched.
         is_server_side = self._database.vendor == "postgresql"
         cursor = wrapped.create_cursor(name="backup") if is_server_side else wrapped.create_cursor()
         try:
             cursor.execute(query)
-            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            while rows := cursor.fetchmany(_FETCH_SIZE):
                 yield from rows
         finally:
             cursor.close()
@@ -57,13 +60,14 @@ class Snapshot:
 
 @contextmanager
 def open_snapshot() -> Iterator[Snapshot]:
-    """A read transaction on a connection of its own, which holds up no writer."""
+    """Open a read transaction on a separate connection. It does not block writers."""
     database = connection.copy()
-    postgresql = database.vendor == "postgresql"
+    is_postgresql = database.vendor == "postgresql"
     try:
         with database.cursor() as cursor:
-            cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if postgresql else "BEGIN DEFERRED")
-            cursor.execute("SELECT count(*) FROM django_migrations")  # the moment is that of the first read
+            cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if is_postgresql else "BEGIN DEFERRED")
+            # BEGIN alone takes no snapshot, on neither database: the first read does.
+            cursor.execute("SELECT count(*) FROM django_migrations")
             cursor.fetchall()
         yield Snapshot(database)
     finally:
@@ -73,8 +77,8 @@ def open_snapshot() -> Iterator[Snapshot]:
         database.close()
 
 
-def in_blocks(lines: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """Lines put together, and long ones cut, to blocks of `size` bytes; the last may be shorter."""
+def split_into_blocks(lines: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Join lines, and cut long ones, into blocks of `size` bytes; the last block may be shorter."""
     block = bytearray()
     for line in lines:
         block += line

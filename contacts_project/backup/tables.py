@@ -1,6 +1,5 @@
-"""Which tables are data, in an order in which their rows can be written, and what their columns hold."""
+"""The tables that a backup contains, in an order in which they can be filled, and the encodings of their columns."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -14,17 +13,17 @@ from django.db.models import Field, ForeignKey, GeneratedField, Model
 from contacts_project.kernel.crypto.fields import EncryptedTextField
 from people.models import AccountCount
 
-#: Not in a backup, and why.
-REBUILT = {
-    "contenttypes.ContentType": "made by migrations; rows that name one carry its name",
+#: Models that are not in a backup, with the reason.
+EXCLUDED_MODELS = {
+    "contenttypes.ContentType": "made by migrations; rows refer to one by its name",
     "auth.Permission": "as content types",
-    "sessions.Session": "who has a session key is signed in: browsers sign in again",
+    "sessions.Session": "a session key is a credential: browsers sign in again",
     "accounts.AccountSession": "as above",
-    "accounts.RegistrationLock": "a row to lock, made by a migration",
-    "contacts_project.BudgetUse": "what was used of a limit lately: limits start anew",
+    "accounts.RegistrationLock": "a row that is only locked, made by a migration",
+    "contacts_project.BudgetUse": "recent use of rate limits, which start anew",
     "people.GeocoderPace": "when the geocoder was last asked",
     "notifications.Heartbeat": "when a process was last seen",
-    "django_celery_beat.SolarSchedule": "the schedule is made by migrations",
+    "django_celery_beat.SolarSchedule": "the schedule is made after migrating",
     "django_celery_beat.IntervalSchedule": "as above",
     "django_celery_beat.ClockedSchedule": "as above",
     "django_celery_beat.CrontabSchedule": "as above",
@@ -32,8 +31,8 @@ REBUILT = {
     "django_celery_beat.PeriodicTask": "as above",
 }
 
-#: The form of a column's values in the file, by Django's name of the field's type.
-_FORMS = {
+#: How a column's values are encoded in the file, by the internal type of the Django field.
+_FIELD_ENCODINGS = {
     "UUIDField": "uuid",
     "DateTimeField": "time",
     "DateField": "date",
@@ -52,15 +51,15 @@ _FORMS = {
     **dict.fromkeys(("IntegerField", "BigIntegerField", "SmallIntegerField"), "int"),
     **dict.fromkeys(("PositiveIntegerField", "PositiveBigIntegerField", "PositiveSmallIntegerField"), "int"),
 }
-FORMS = {*_FORMS.values(), "secret", "count_key", "content_type", "permission"}
+ENCODINGS = {*_FIELD_ENCODINGS.values(), "secret", "count_key", "content_type", "permission"}
 
 
 @dataclass(frozen=True)
 class Column:
-    """`form` says how its values stand in the file: see contacts_project.backup.values."""
+    """The encodings are described in contacts_project.backup.values."""
 
     name: str
-    form: str
+    encoding: str
 
 
 @dataclass(frozen=True)
@@ -69,50 +68,49 @@ class Table:
     columns: tuple[Column, ...]
 
 
-def data_models() -> list[type[Model]]:
-    """The models whose rows are in a backup, each behind those that it points to."""
-    return list(_data_models())
-
-
 @cache
-def _data_models() -> tuple[type[Model], ...]:
-    models = [model for model in apps.get_models(include_auto_created=True) if _is_data(model)]
-    names = {model: set(_targets(model)) & set(models) - {model} for model in models}
+def data_models() -> tuple[type[Model], ...]:
+    """Return the models whose rows are in a backup, each after those that its foreign keys refer to."""
+    models = [
+        model
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.managed and not model._meta.proxy and model._meta.label not in EXCLUDED_MODELS
+    ]
+    targets = {
+        model: {cast("type[Model]", field.related_model) for field in model._meta.concrete_fields if field.is_relation}
+        & set(models) - {model}
+        for model in models
+    }
     try:
-        return tuple(TopologicalSorter(names).static_order())
+        return tuple(TopologicalSorter(targets).static_order())
     except CycleError as error:  # a test fails before anybody meets this
         raise RuntimeError(f"Tables point at each other in a circle: {error.args[1]}") from error
 
 
 def data_tables() -> list[Table]:
-    return [Table(model._meta.db_table, tuple(_columns(model))) for model in data_models()]
+    """Return the tables of `data_models`, without generated columns, which a database does not let us write."""
+    return [
+        Table(
+            model._meta.db_table,
+            tuple(
+                Column(str(field.column), encoding_of(field))
+                for field in model._meta.concrete_fields
+                if not isinstance(field, GeneratedField)
+            ),
+        )
+        for model in data_models()
+    ]
 
 
-def _is_data(model: type[Model]) -> bool:
-    meta = model._meta
-    return meta.managed and not meta.proxy and meta.label not in REBUILT
-
-
-def _targets(model: type[Model]) -> Iterable[type[Model]]:
-    for field in model._meta.concrete_fields:
-        if field.is_relation:
-            yield cast("type[Model]", field.related_model)
-
-
-def _columns(model: type[Model]) -> Iterable[Column]:
-    for field in model._meta.concrete_fields:
-        if not isinstance(field, GeneratedField):
-            yield Column(str(field.column), form_of(field))
-
-
-def form_of(field: "Field[Any, Any]") -> str:
-    """Raises LookupError for a kind of column that has no form yet."""
+def encoding_of(field: "Field[Any, Any]") -> str:
+    """Raises KeyError for a field type that has no encoding yet."""
     if (field.model, field.name) == (AccountCount, "key"):
         return "count_key"
+    # A foreign key is encoded like the primary key that it refers to.
     while isinstance(field, ForeignKey):
         if field.related_model is ContentType:
             return "content_type"
         if field.related_model is Permission:
             return "permission"
         field = field.target_field
-    return "secret" if isinstance(field, EncryptedTextField) else _FORMS[field.get_internal_type()]
+    return "secret" if isinstance(field, EncryptedTextField) else _FIELD_ENCODINGS[field.get_internal_type()]

@@ -1,7 +1,7 @@
-"""Brings an older backup up to date, in a process whose database is a SQLite file that nobody else sees.
+"""Upgrades the backup of an older version, in a subprocess with a temporary SQLite database.
 
-It is migrated to the state in which the backup was made, filled, migrated to ours, and backed up. So every migration
-does its work on restored rows as it would have done on the instance.
+The database is migrated to the schema of the backup, filled, migrated to the current schema, and backed up. So every
+migration converts the restored rows as it would have converted those of the instance.
 """
 
 import os
@@ -19,25 +19,27 @@ from django.db.migrations.loader import MigrationLoader
 
 from contacts_project.backup import container
 from contacts_project.backup.container import BackupError, FrameWriter, read_frames
-from contacts_project.backup.contents import Header, Totals, spelled
-from contacts_project.backup.loading import Loader
+from contacts_project.backup.contents import Header, Totals, migration_names
+from contacts_project.backup.loading import RowLoader
 from contacts_project.backup.reader import TableRows, read_parts
 from contacts_project.backup.snapshot import open_snapshot
-from contacts_project.backup.writer import new_file, new_header, write_rows
+from contacts_project.backup.writer import create_file, new_header, write_rows
 from contacts_project.kernel.database.new_tables import make_tables
 
 _COMMAND = "upgrade_backup"
 
 
 @contextmanager
-def upgraded(path: Path) -> Iterator[Path]:
-    """The backup in a file of today's state, which goes afterwards. Raises BackupError.
+def upgraded_backup(path: Path) -> Iterator[Path]:
+    """Return a temporary file with the backup in the current schema. Raises BackupError.
 
-    Takes room for the database and the backup once more, beside the data.
+    DATA_DIR needs space for another copy of the database and of the backup.
     """
     with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.DATA_DIR) as folder:
         target = Path(folder) / "upgraded"
         command = [sys.executable, str(settings.BASE_DIR / "manage.py"), _COMMAND, str(path.resolve()), str(target)]
+        # A subprocess, since settings cannot be changed in this one. It gets the keys of this process, also where they
+        # come from DATA_DIR, and must not reach its database, broker or photos.
         environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
@@ -57,30 +59,30 @@ def upgraded(path: Path) -> Iterator[Path]:
 
 
 def upgrade_file(old: Path, new: Path) -> None:
-    """In the process of `upgraded`: fill its own database, migrate it and write the new file. Raises BackupError."""
+    """In the subprocess: fill its database, migrate it and write the new file. Raises BackupError."""
     if connection.introspection.table_names():
         raise BackupError("This is for restore's own use, on a database without tables.")
-    totals = _load_as_it_was(old, settings.BACKUP_KEY)
+    totals = _load_with_old_schema(old, settings.BACKUP_KEY)
     call_command("migrate", verbosity=0, interactive=False)
-    with old.open("rb") as file, new_file(new) as target, open_snapshot() as snapshot:
+    with old.open("rb") as file, create_file(new) as target, open_snapshot() as snapshot:
         frames = FrameWriter(target, settings.BACKUP_KEY)
         frames.write(container.HEADER, new_header().to_bytes())
         for frame in read_frames(file, settings.BACKUP_KEY):
-            if frame.kind in {container.PHOTO, container.LEFT_OUT}:
+            if frame.kind in {container.PHOTO, container.UNREFERENCED}:
                 frames.write(*frame)
         totals.rows.clear()
         write_rows(frames, snapshot, totals)
 
 
-def _load_as_it_was(old: Path, key: str) -> Totals:
-    """Make the tables of the backup's state, and fill them."""
+def _load_with_old_schema(old: Path, key: str) -> Totals:
+    """Create the tables as they were when the backup was made, and fill them."""
     totals = Totals()
     with old.open("rb") as file:
         header = next(read_parts(file, key))
         if isinstance(header, Header):
             _migrate_to(frozenset(header.migrations))
         with transaction.atomic():
-            loader = Loader()
+            loader = RowLoader()
             for part in read_parts(file, key):
                 if isinstance(part, TableRows):
                     loader.load(part)
@@ -90,8 +92,9 @@ def _load_as_it_was(old: Path, key: str) -> Totals:
 
 
 def _migrate_to(names: frozenset[str]) -> None:
-    """Make the tables that these migrations make, and no others."""
+    """Create the tables as these migrations, and no others, create them."""
     graph = MigrationLoader(connection).graph
-    nodes = {node for node in graph.nodes if spelled([node]) <= names}
+    nodes = {node for node in graph.nodes if migration_names([node]) <= names}
+    # The targets are the last migrations of each app: those that no other of the app builds on.
     followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
     make_tables(connection, sorted(nodes - followed))

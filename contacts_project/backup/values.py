@@ -1,16 +1,16 @@
-"""The values of columns: as a database hands them out raw, as they stand in a backup, as a database takes them.
+"""Converts the values of columns between a database driver and the backup file.
 
-| form | in the file |
+| encoding | in the file |
 |---|---|
 | uuid | text with hyphens |
-| time | ISO 8601, UTC, with Z; microseconds where there are any |
+| time | ISO 8601, UTC, with Z; with microseconds if there are any |
 | date | ISO 8601 |
-| bool, int, float, text | as JSON has them |
+| bool, int, float, text | as in JSON |
 | decimal | text |
-| json | its JSON text, as the database keeps it |
+| json | its JSON text, as the database stores it |
 | bytes | base64 |
-| count_key | text; an id, which triggers spell as their database does, with hyphens |
-| secret | the token under ENCRYPTION_KEYS, as it is stored |
+| count_key | text; an id is written with hyphens, though triggers on SQLite write it without |
+| secret | the stored token, encrypted under ENCRYPTION_KEYS |
 | content_type, permission | `app.model`, `app.model.codename`: their ids differ between instances |
 """
 
@@ -26,21 +26,21 @@ import orjson
 
 from contacts_project.backup.tables import Table
 
-Convert = Callable[[Any], Any]
-_BARE = re.compile(r"[0-9a-f]{32}")
+Converter = Callable[[Any], Any]
+_BARE_UUID = re.compile(r"[0-9a-f]{32}")
 _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
 
 
-def to_line(row: tuple[Any, ...], converts: list[tuple[int, Convert]]) -> bytes:
-    """A row as a line of JSON; `converts` are those of `from_database`."""
+def serialize_row(row: tuple[Any, ...], converters: list[tuple[int, Converter]]) -> bytes:
+    """Return the row as a line of JSON; `converters` are the `export_converters` of its table."""
     values = list(row)
-    for place, convert in converts:
-        if values[place] is not None:
-            values[place] = convert(values[place])
-    return orjson.dumps(values, default=_other, option=_OPTIONS) + b"\n"
+    for index, convert in converters:
+        if values[index] is not None:
+            values[index] = convert(values[index])
+    return orjson.dumps(values, default=_encode_other, option=_OPTIONS) + b"\n"
 
 
-def _other(value: Any) -> str:
+def _encode_other(value: Any) -> str:
     if isinstance(value, bytes | memoryview | bytearray):
         return base64.b64encode(value).decode()
     if isinstance(value, Decimal):
@@ -48,35 +48,43 @@ def _other(value: Any) -> str:
     raise TypeError
 
 
-def from_database(table: Table, vendor: str) -> list[tuple[int, Convert]]:
-    """What orjson cannot make of the driver's values by itself: the place in the row, and how."""
-    forms: dict[str, Convert] = {"decimal": str}
+def export_converters(table: Table, vendor: str) -> list[tuple[int, Converter]]:
+    """Return index and converter of the columns whose driver values orjson would not encode as the file needs them."""
+    by_encoding: dict[str, Converter] = {"decimal": str}
     if vendor == "sqlite":
-        forms |= {"uuid": _hyphenated, "count_key": _hyphenated_id}
-    return [(place, forms[column.form]) for place, column in enumerate(table.columns) if column.form in forms]
+        by_encoding |= {"uuid": _with_hyphens, "count_key": _count_key_with_hyphens}
+    return _of_columns(table, by_encoding)
 
 
-def to_database(table: Table, vendor: str) -> list[tuple[int, Convert]]:
-    """How to make the driver's values; they raise ValueError, TypeError or AttributeError for what has another form."""
-    forms: dict[str, Convert] = {"bytes": base64.b64decode}
+def import_converters(table: Table, vendor: str) -> list[tuple[int, Converter]]:
+    """Return index and converter of the columns whose values the driver does not take as they are in the file.
+
+    The converters raise ValueError, TypeError or AttributeError for a value of another type.
+    """
+    by_encoding: dict[str, Converter] = {"bytes": base64.b64decode}
     if vendor == "sqlite":
-        forms |= {"uuid": lambda text: uuid.UUID(text).hex, "time": _sqlite_time, "count_key": _bare_id}
-    return [(place, forms[column.form]) for place, column in enumerate(table.columns) if column.form in forms]
+        by_encoding |= {"uuid": lambda text: uuid.UUID(text).hex, "time": _sqlite_time, "count_key": _bare_count_key}
+    return _of_columns(table, by_encoding)
 
 
-def _hyphenated(text: str) -> str:
+def _of_columns(table: Table, by_encoding: dict[str, Converter]) -> list[tuple[int, Converter]]:
+    encodings = ((index, column.encoding) for index, column in enumerate(table.columns))
+    return [(index, by_encoding[encoding]) for index, encoding in encodings if encoding in by_encoding]
+
+
+def _with_hyphens(text: str) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def _hyphenated_id(text: str) -> str:
-    return _hyphenated(text) if _BARE.fullmatch(text) else text
+def _count_key_with_hyphens(text: str) -> str:
+    return _with_hyphens(text) if _BARE_UUID.fullmatch(text) else text
 
 
-def _bare_id(text: str) -> str:
+def _bare_count_key(text: str) -> str:
     bare = text.replace("-", "")
-    return bare if len(text) == 36 and _BARE.fullmatch(bare) else text
+    return bare if len(text) == 36 and _BARE_UUID.fullmatch(bare) else text
 
 
 def _sqlite_time(text: str) -> str:
-    """As Django writes it: it is compared as text."""
+    # Exactly Django's format: SQLite compares times as text.
     return str(dt.datetime.fromisoformat(text).astimezone(dt.UTC).replace(tzinfo=None))

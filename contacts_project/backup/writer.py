@@ -1,8 +1,9 @@
-"""Makes a backup: the photos first, then the rows of a moment whose photos are all there.
+"""Makes a backup: first the photos, then the rows of a snapshot whose photos were all written.
 
-Photos never change under their name, which is the hash of what is in them, but their files go when no row names them
-any more. So photos are read while a snapshot is open; when one has gone meanwhile, a new snapshot is opened, which
-needs only what is new since the last. The rows come from the snapshot for which nothing was wanting.
+The database has snapshots, the files of photos have not. A photo never changes under its name, which is a hash of its
+content, but its file is deleted when no row names it any more. So photos are read while a snapshot is open. If a file
+has disappeared meanwhile, a new snapshot is opened, for which only the photos that are new since the last one have to
+be read. The rows come from the first snapshot for which no photo was missing.
 """
 
 import os
@@ -21,27 +22,27 @@ from django.utils import timezone
 from contacts_project.backup import container
 from contacts_project.backup.container import BackupError, FrameWriter
 from contacts_project.backup.contents import (
-    MAX_ROW,
+    MAX_ROW_BYTES,
     Header,
     Totals,
     applied_migrations,
     known_migrations,
-    proof_of_secret_key,
+    secret_key_proof,
 )
 from contacts_project.backup.photo_ledger import PhotoLedger, open_photo_ledger
-from contacts_project.backup.snapshot import Snapshot, in_blocks, open_snapshot
+from contacts_project.backup.snapshot import Snapshot, open_snapshot, split_into_blocks
 from contacts_project.backup.tables import data_tables
 from people.photos.files import content_hash, photo_hash, read_photo
 
-_BLOCK = 1024 * 1024
-_NAMES_AT_ONCE = 10_000
-_MOST_PHOTO = container.MAX_DATA - 1024  # bytes; what we make has 256x256 pixels
-_MOST_ROUNDS = 20
+_BLOCK_BYTES = 1024 * 1024
+_NAMES_PER_FRAME = 10_000
+_MAX_PHOTO_BYTES = container.MAX_DATA_BYTES - 1024  # the service's photos are far smaller: 256x256 pixels
+_MAX_PHOTO_ROUNDS = 20
 
 
 def write_backup(path: Path, *, key: str) -> Totals:
-    """Write the whole instance to a new file, encrypted with `key` where there is one. Raises BackupError, OSError."""
-    with new_file(path) as file, open_photo_ledger() as ledger, ExitStack() as stack:
+    """Write the whole instance to a new file, encrypted if `key` is not empty. Raises BackupError, OSError."""
+    with create_file(path) as file, open_photo_ledger() as ledger, ExitStack() as stack:
         frames = FrameWriter(file, key)
         frames.write(container.HEADER, new_header().to_bytes())
         snapshot = _write_photos(frames, ledger, stack)
@@ -51,96 +52,100 @@ def write_backup(path: Path, *, key: str) -> Totals:
 
 
 def new_header() -> Header:
-    """Of this instance, now. Raises BackupError where it is not migrated."""
+    """Return the header for a backup of this instance. Raises BackupError if migrations are missing."""
     applied = applied_migrations()
     if applied != known_migrations():
         raise BackupError("This instance is not migrated: run manage.py migrate first.")
     made_at = timezone.now().isoformat()
-    return Header(made_at, settings.VERSION, connection.vendor, tuple(sorted(applied)), proof_of_secret_key(made_at))
+    return Header(made_at, settings.VERSION, connection.vendor, tuple(sorted(applied)), secret_key_proof(made_at))
 
 
 def _write_photos(frames: FrameWriter, ledger: PhotoLedger, stack: ExitStack) -> Snapshot:
-    """Write the photos and return the snapshot that needs no other; it is open until the stack ends."""
+    """Write the photos and return the snapshot whose photos are written. It is open until `stack` is closed."""
     for number in count(1):
         snapshot = stack.enter_context(open_snapshot())
-        if not _write_round(frames, ledger, snapshot) or number == _MOST_ROUNDS:
+        has_gone = _write_round(frames, ledger, snapshot)
+        # The limit is for an instance that deletes photos all the time: what is missing then is counted in the totals.
+        if not has_gone or number == _MAX_PHOTO_ROUNDS:
             break
         stack.close()
-    superfluous = ledger.superfluous()
-    while names := list(islice(superfluous, _NAMES_AT_ONCE)):
-        frames.write(container.LEFT_OUT, orjson.dumps(names))
+    # Photos of earlier snapshots that the last one does not name: a written frame cannot be removed from the file.
+    unreferenced = ledger.unreferenced()
+    while names := list(islice(unreferenced, _NAMES_PER_FRAME)):
+        frames.write(container.UNREFERENCED, orjson.dumps(names))
     return snapshot
 
 
 def _write_round(frames: FrameWriter, ledger: PhotoLedger, snapshot: Snapshot) -> bool:
-    """Write what the ledger has not; whether photos were wanting that may have gone since the snapshot was opened.
+    """Write the photos that were not written yet. Returns whether a missing one may have been deleted meanwhile.
 
-    What was wanting in the round before, and is still named, is not there at all.
+    A photo that was missing in the previous round already, and is still named, has no file at all.
     """
     has_gone = False
     ledger.begin_round()
-    for table, column in _photo_columns():
-        for name in snapshot.texts(table, column):
-            known = ledger.is_written(name)
-            photo = None if known else _whole_photo(name)
+    # People, accounts and the states that an undo restores have a column for a photo.
+    tables = [table.name for table in data_tables() if any(column.name == "photo" for column in table.columns)]
+    for table in tables:
+        for name in snapshot.text_values(table, "photo"):
+            is_written = ledger.is_written(name)
+            photo = None if is_written else _read_valid_photo(name)
             if photo is not None:
                 frames.write(container.PHOTO, name.encode() + b"\n" + photo)
-            elif known is None:
+            elif is_written is None:
                 has_gone = True
-            ledger.note(name, written=bool(known) or photo is not None)
+            ledger.record(name, written=bool(is_written) or photo is not None)
     return has_gone
 
 
-def _photo_columns() -> list[tuple[str, str]]:
-    """The columns that name photos: of people, accounts and what can be undone."""
-    return [(table.name, column.name) for table in data_tables() for column in table.columns if column.name == "photo"]
-
-
-def _whole_photo(name: str) -> bytes | None:
-    """None where there is no file, or what is in it is not what its name says."""
+def _read_valid_photo(name: str) -> bytes | None:
+    """Return None if there is no file, or if its content does not have the hash that is its name."""
     photo = read_photo(name)
-    is_whole = photo is not None and len(photo) < _MOST_PHOTO and content_hash(photo) == photo_hash(name)
-    return photo if is_whole else None
+    is_valid = photo is not None and len(photo) < _MAX_PHOTO_BYTES and content_hash(photo) == photo_hash(name)
+    return photo if is_valid else None
 
 
 def write_rows(frames: FrameWriter, snapshot: Snapshot, totals: Totals) -> None:
-    """Write every table and the end."""
+    """Write every table and the totals."""
     for table in data_tables():
-        columns = [[column.name, column.form] for column in table.columns]
+        columns = [[column.name, column.encoding] for column in table.columns]
         frames.write(container.TABLE, orjson.dumps({"name": table.name, "columns": columns}))
-        for block in in_blocks(_counted(snapshot.lines(table), table.name, totals), _BLOCK):
+        for block in split_into_blocks(_count_rows(snapshot.lines(table), table.name, totals), _BLOCK_BYTES):
             frames.write(container.ROWS, block)
         frames.write(container.TABLE_END, orjson.dumps(totals.rows[table.name]))
     frames.write(container.END, totals.to_bytes())
 
 
-def _counted(lines: Iterator[bytes], table: str, totals: Totals) -> Iterator[bytes]:
+def _count_rows(lines: Iterator[bytes], table: str, totals: Totals) -> Iterator[bytes]:
     totals.rows[table] = 0
     for line in lines:
-        if len(line) > MAX_ROW:
-            raise BackupError(f"A row of {table} has more than {MAX_ROW >> 20} MiB: that is more than restore takes.")
+        if len(line) > MAX_ROW_BYTES:
+            raise BackupError(
+                f"A row of {table} has more than {MAX_ROW_BYTES >> 20} MiB: that is more than restore takes."
+            )
         totals.rows[table] += 1
         yield line
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that nobody else may read, under its name when it is whole and on the disk; what has the name stays.
+def create_file(path: Path) -> Iterator[BinaryIO]:
+    """Write a new file that only its owner can read. It gets its name when it is complete and synced to the disk.
 
-    Raises BackupError where the name is taken.
+    Raises BackupError if the name is taken: an existing file is never overwritten.
     """
     if os.path.lexists(path):
         raise BackupError(f"{path} exists already: a backup never takes the place of a file.")
-    number, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    # mkstemp() makes it with mode 0600.
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(number, "wb", buffering=1024 * 1024) as file:
+        with os.fdopen(descriptor, "wb", buffering=1024 * 1024) as file:
             yield file
             file.flush()
-            os.fsync(number)
+            os.fsync(descriptor)
         _publish(Path(draft), path)
     finally:
         with suppress(FileNotFoundError):
             Path(draft).unlink()
+    # The new name is an entry of the folder, which has to be synced as well.
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -150,10 +155,10 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 def _publish(draft: Path, path: Path) -> None:
     try:
-        os.link(draft, path)  # unlike a renaming it takes nobody's place
+        os.link(draft, path)  # unlike rename() it fails if the name is taken
     except FileExistsError:
         raise BackupError(f"{path} exists already: a backup never takes the place of a file.") from None
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         if os.path.lexists(path):
             raise BackupError(f"{path} exists already: a backup never takes the place of a file.") from None
         draft.rename(path)

@@ -7,7 +7,7 @@ import orjson
 from django.core.management import call_command
 
 from contacts_project.backup.container import Frame, FrameWriter, read_frames
-from contacts_project.backup.reader import LeftOut, Photo, TableRows, read_parts
+from contacts_project.backup.reader import Photo, TableRows, UnreferencedPhotos, read_parts
 
 Rows = dict[str, list[Any]]
 
@@ -21,7 +21,7 @@ def rows_of(path: Path, key: str = "", *, with_revisions: bool = True) -> Rows:
     with path.open("rb") as file:
         for part in read_parts(file, key):
             if isinstance(part, TableRows):
-                json = [place for place, column in enumerate(part.table.columns) if column.form == "json"]
+                json = [place for place, column in enumerate(part.table.columns) if column.encoding == "json"]
                 moved = [
                     place
                     for place, column in enumerate(part.table.columns)
@@ -47,7 +47,7 @@ def photos_of(path: Path, key: str = "") -> dict[str, bytes]:
         for part in read_parts(file, key):
             if isinstance(part, Photo):
                 photos[part.name] = part.jpeg
-            elif isinstance(part, LeftOut):
+            elif isinstance(part, UnreferencedPhotos):
                 photos = {name: jpeg for name, jpeg in photos.items() if name not in part.names}
     return photos
 

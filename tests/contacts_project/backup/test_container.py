@@ -10,14 +10,14 @@ from cryptography.fernet import Fernet
 from contacts_project.backup.container import (
     END,
     HEADER,
-    MAX_DATA,
+    MAX_DATA_BYTES,
     ROWS,
     BackupError,
     DamagedError,
     Frame,
     FrameWriter,
-    _Checksum,
-    _place,
+    _ChecksumSealer,
+    _position,
     read_frames,
 )
 from tests.contacts_project.backup.files import frames_of, write_frames
@@ -122,7 +122,7 @@ def test_a_frame_unpacks_to_no_more_than_its_bound(path: Path) -> None:
     bomb = zstd.compress(bytes(512 * 1024 * 1024))
     with path.open("wb") as file:
         writer = FrameWriter(file, "")
-        sealed = _Checksum().close(_place(writer._id, 0), HEADER + bomb)
+        sealed = _ChecksumSealer().seal(_position(writer._id, 0), HEADER + bomb)
         file.write(len(sealed).to_bytes(4, "big") + sealed)
     assert path.stat().st_size < 100_000
     with pytest.raises(DamagedError, match="more than any can hold"):
@@ -138,7 +138,7 @@ def test_a_frame_is_no_longer_than_its_bound(path: Path) -> None:
 
 
 def test_the_largest_frame_fits(path: Path) -> None:
-    noise = random.Random(1).randbytes(MAX_DATA)
+    noise = random.Random(1).randbytes(MAX_DATA_BYTES)
     for key in ("", KEY):
         write_frames(path, [Frame(HEADER, noise), Frame(END, b"")], key)
         assert frames_of(path, key)[0].data == noise

@@ -298,7 +298,7 @@ def test_a_huge_row_comes_through(path: Path, elsewhere: Path, settings: Any) ->
 
 
 def test_a_row_without_an_end_is_refused(path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contacts_project.backup.reader.MAX_ROW", 100_000)
+    monkeypatch.setattr("contacts_project.backup.reader.MAX_ROW_BYTES", 100_000)
     with pytest.raises(CommandError, match="have no end"):
         restore(rewritten(path, "people_accountcount", b"[" * 300_000, 1))
     assert is_untouched(elsewhere)
