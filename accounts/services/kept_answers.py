@@ -65,7 +65,7 @@ def answer_once(
     found = _take(owner, name, digest, now)
     if isinstance(found, Answer):
         return found, True
-    ours = KeptAnswer.objects.owned_by(owner).filter(name=name).under(found)
+    ours = KeptAnswer.objects.owned_by(owner).filter(name=name).held_by(found)
     if current_write(owner.pk):
         return _run_within(run, ours), False
     try:
@@ -98,7 +98,7 @@ def _take(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | Answe
         raise KeyReusedError
     if row.status is not None:
         return Answer(row.status, bytes(row.body), row.headers)
-    claim = rows.filter(status=None).take(_LEASE, clock=now)
+    claim = rows.filter(status=None).acquire(_LEASE, clock=now)
     if claim is None:
         raise InProgressError
     return claim

@@ -29,7 +29,7 @@ _PER_MAILBOX = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind 
 def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
     """Send one mail if it is due and nobody else's; whether it went out. Running twice sends once."""
     due = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
-    claim = due.take(_LEASE, clock=now, tries=F("tries") + 1)
+    claim = due.acquire(_LEASE, clock=now, tries=F("tries") + 1)
     if claim is None:
         return False
     mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
@@ -58,7 +58,7 @@ def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
         mail.delete()
         return
     log.warning("A %s mail could not be sent: %s", mail.kind, type(error).__name__)
-    ours = AccountMail.objects.filter(pk=mail.pk).under(mail.claim)
+    ours = AccountMail.objects.filter(pk=mail.pk).held_by(mail.claim)
     ours.release(next_try_at=now + _PAUSES[mail.tries - 1])
 
 

@@ -87,14 +87,14 @@ class Lock:
 
     def _renew(self) -> bool:
         rows = Connection.objects.owned_by(self.connection.owner_id).filter(pk=self.connection.pk)
-        return rows.under(self.claim).renew(LEASE, clock=timezone.now())
+        return rows.held_by(self.claim).renew(LEASE, clock=timezone.now())
 
 
 @contextmanager
 def locked(connection: Connection) -> Iterator[Lock]:
     """Hold the connection. Raises LockedError."""
     rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk)
-    claim = rows.take(LEASE, clock=timezone.now())
+    claim = rows.acquire(LEASE, clock=timezone.now())
     if claim is None:
         raise LockedError
     lock = Lock(connection, claim)
@@ -102,4 +102,4 @@ def locked(connection: Connection) -> Iterator[Lock]:
         with lock.heartbeat():
             yield lock
     finally:
-        rows.under(claim).release()
+        rows.held_by(claim).release()

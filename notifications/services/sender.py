@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.updates import update_where
-from contacts_project.kernel.leases import RELEASED, held
+from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
 from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
@@ -122,7 +122,7 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
         return False  # of those that are being sent one may be taken whose sender died
     as_read = {name: getattr(delivery, name) for name in ("id", "state", "claim", "claims", "attempts")}
     taken = {
-        **held(dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS), clock),
+        **lease_values(dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS), clock),
         "state": DeliveryState.SENDING,
         "next_try_at": None,
         # Counted with the claim itself: a delivery that kills its worker each time is given up some day.
@@ -246,7 +246,7 @@ def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime
             mark_late(delivery, again_at)
         waits = _write(
             delivery,
-            **RELEASED,
+            **RELEASED_VALUES,
             state=DeliveryState.PENDING,
             code=code,
             attempts=delivery.attempts,
@@ -267,7 +267,7 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
     with transaction.atomic() if recording and not is_confirmed else nullcontext():
         ended = _write(
             delivery,
-            **RELEASED,
+            **RELEASED_VALUES,
             state=state,
             code=code,
             attempts=delivery.attempts,
@@ -286,7 +286,7 @@ def _put_off(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | N
         mark_late(delivery, until)
     _write(
         delivery,
-        **{**RELEASED, "held_until": held_until},
+        **{**RELEASED_VALUES, "held_until": held_until},
         state=DeliveryState.PENDING,
         next_try_at=until,
         claims=delivery.claims - 1,

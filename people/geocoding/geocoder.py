@@ -142,7 +142,7 @@ def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
     due = GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING)
     # Its next try is the one that was seen: whoever has tried it since has put it off.
     unchanged = due.filter(Exists(wants), next_try_at=row.next_try_at)
-    row.claim = unchanged.take(LEASE, clock=now, attempts=F("attempts") + 1)
+    row.claim = unchanged.acquire(LEASE, clock=now, attempts=F("attempts") + 1)
     return row.claim is not None
 
 
@@ -178,7 +178,7 @@ def _put_off(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
 
 def _ours(row: GeocodedAddress) -> Any:
     """The row, unless the account has disabled geocoding meanwhile: then the answer is not wanted any more."""
-    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING).under(row.claim)
+    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING).held_by(row.claim)
 
 
 def _uncopied_owners() -> list[UUID]:

@@ -30,8 +30,8 @@ def pause(*, until: dt.datetime) -> None:
 def become_busy(*, now: dt.datetime, lease: dt.timedelta) -> UUID | None:
     """Be the one run at work for so long; None when another is. Returns the claim to end it by."""
     _row()
-    return GeocoderPace.objects.filter(pk=_ROW).take(lease, clock=now)
+    return GeocoderPace.objects.filter(pk=_ROW).acquire(lease, clock=now)
 
 
 def end_busy(claim: UUID) -> None:
-    GeocoderPace.objects.filter(pk=_ROW).under(claim).release()
+    GeocoderPace.objects.filter(pk=_ROW).held_by(claim).release()

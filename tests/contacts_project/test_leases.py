@@ -26,30 +26,30 @@ def rows() -> Any:
 
 
 def test_a_row_is_held_until_it_is_released_or_the_lease_runs_out(row: AccountMail) -> None:
-    claim = rows().take(LEASE, clock=NOW, tries=7)
+    claim = rows().acquire(LEASE, clock=NOW, tries=7)
     row.refresh_from_db()
     assert (row.claim, row.tries, row.holder) == (claim, 7, this_process())
-    assert rows().take(LEASE, clock=NOW) is None
+    assert rows().acquire(LEASE, clock=NOW) is None
     assert not rows().free(NOW).exists()
-    assert rows().under(claim).release(tries=8) == 1
+    assert rows().held_by(claim).release(tries=8) == 1
     row.refresh_from_db()
     assert (row.claim, row.held_until, row.holder, row.tries) == (None, None, "", 8)
-    assert rows().take(LEASE, clock=NOW) is not None
+    assert rows().acquire(LEASE, clock=NOW) is not None
     assert not rows().abandoned(NOW).exists()
     assert rows().abandoned(NOW + LEASE).exists()
-    assert rows().take(LEASE, clock=NOW + LEASE) is not None
+    assert rows().acquire(LEASE, clock=NOW + LEASE) is not None
 
 
 def test_what_the_conditions_leave_out_is_not_taken(row: AccountMail) -> None:
-    assert AccountMail.objects.filter(next_try_at__lt=NOW).take(LEASE, clock=NOW) is None
+    assert AccountMail.objects.filter(next_try_at__lt=NOW).acquire(LEASE, clock=NOW) is None
     assert rows().free(NOW).exists()
 
 
 def test_a_heartbeat_holds_on_and_tells_who_has_lost_it(row: AccountMail) -> None:
-    ours = rows().under(rows().take(LEASE, clock=NOW))
+    ours = rows().held_by(rows().acquire(LEASE, clock=NOW))
     assert ours.renew(LEASE, clock=NOW + LEASE / 2)
-    assert rows().take(LEASE, clock=NOW + LEASE) is None
-    theirs = rows().under(rows().take(LEASE, clock=NOW + 2 * LEASE))
+    assert rows().acquire(LEASE, clock=NOW + LEASE) is None
+    theirs = rows().held_by(rows().acquire(LEASE, clock=NOW + 2 * LEASE))
     assert not ours.renew(LEASE, clock=NOW + 2 * LEASE)
     assert (ours.update(tries=9), ours.release(tries=9)) == (0, 0)
     assert theirs.release() == 1
@@ -57,24 +57,24 @@ def test_a_heartbeat_holds_on_and_tells_who_has_lost_it(row: AccountMail) -> Non
 
 
 def test_nothing_is_held_under_no_claim(row: AccountMail) -> None:
-    assert not rows().under(None).exists()
+    assert not rows().held_by(None).exists()
 
 
 @pytest.mark.parametrize(("shift", "is_free"), [(1, True), (0, False)])
 def test_the_row_of_a_killed_process_is_free_at_once(row: AccountMail, shift: int, is_free: bool) -> None:
     machine, pid, start = this_process().split(":")
-    rows().take(LEASE, clock=NOW)
+    rows().acquire(LEASE, clock=NOW)
     rows().update(holder=f"{machine}:{pid}:{int(start) - shift}")
     assert rows().free(NOW).exists() is is_free
     assert rows().abandoned(NOW).exists() is is_free
-    assert (rows().take(LEASE, clock=NOW) is not None) is is_free
+    assert (rows().acquire(LEASE, clock=NOW) is not None) is is_free
 
 
 def test_nobody_is_gone_of_another_machine_or_without_a_name(row: AccountMail) -> None:
-    rows().take(LEASE, clock=NOW)
+    rows().acquire(LEASE, clock=NOW)
     for holder in ("elsewhere:1:1", ""):
         rows().update(holder=holder)
-        assert rows().take(LEASE, clock=NOW) is None
+        assert rows().acquire(LEASE, clock=NOW) is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -82,28 +82,28 @@ def test_nobody_is_gone_of_another_machine_or_without_a_name(row: AccountMail) -
 def test_of_many_at_once_one_takes_it(holder: str) -> None:
     AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
     if holder != "nobody":
-        rows().take(LEASE, clock=NOW)
+        rows().acquire(LEASE, clock=NOW)
         rows().update(holder=this_process() + "0")
 
-    def take(_: int) -> UUID | None:
+    def acquire(_: int) -> UUID | None:
         try:
-            return rows().take(LEASE, clock=NOW)  # type: ignore[no-any-return]
+            return rows().acquire(LEASE, clock=NOW)  # type: ignore[no-any-return]
         finally:
             connection.close()
 
     with ThreadPoolExecutor(6) as pool:
-        claims = [claim for claim in pool.map(take, range(6)) if claim]
+        claims = [claim for claim in pool.map(acquire, range(6)) if claim]
     assert claims == [rows().get().claim]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_heartbeat_in_a_transaction_keeps_others_off_until_its_end() -> None:
     AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
-    ours = rows().under(rows().take(LEASE, clock=NOW))
+    ours = rows().held_by(rows().acquire(LEASE, clock=NOW))
 
     def take_late() -> UUID | None:
         try:
-            return rows().take(LEASE, clock=NOW + LEASE)  # type: ignore[no-any-return]
+            return rows().acquire(LEASE, clock=NOW + LEASE)  # type: ignore[no-any-return]
         finally:
             connection.close()
 

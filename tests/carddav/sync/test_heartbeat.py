@@ -64,7 +64,7 @@ def test_who_does_nothing_for_hours_loses_it(synced: ServerSyncedAccount, monkey
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(lock, "_LONGEST_STEP_SECONDS", -1.0)
     rows = Connection.objects.owned_by(synced.owner)
-    claim = rows.take(lock.LEASE, clock=timezone.now())
+    claim = rows.acquire(lock.LEASE, clock=timezone.now())
     assert claim
     with lock.Lock(synced.connection, claim).heartbeat() as thread:
         rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))
