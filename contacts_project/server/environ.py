@@ -22,7 +22,7 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]
     """Return the environ. REMOTE_ADDR is the address of the peer; no header changes it."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)
     body.spool.file.seek(0)
-    environ = {
+    meta = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin1"),
@@ -43,11 +43,11 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]
         RECEIVED_AT: received_at,
     }
     for raw_name, raw_value in scope["headers"]:
-        _add_header(environ, raw_name.decode("latin1"), raw_value.decode("latin1"))
-    return environ
+        _add_header(meta, raw_name.decode("latin1"), raw_value.decode("latin1"))
+    return meta
 
 
-def _add_header(environ: dict[str, Any], name: str, value: str) -> None:
+def _add_header(meta: dict[str, Any], name: str, value: str) -> None:
     # WSGI turns hyphens into underscores. So X_Forwarded_For, which proxies let pass, would look like X-Forwarded-For,
     # which only proxies may set.
     if "_" in name or name in _FRAMING_HEADERS:
@@ -55,4 +55,4 @@ def _add_header(environ: dict[str, Any], name: str, value: str) -> None:
     key = "CONTENT_TYPE" if name == "content-type" else f"HTTP_{name.upper().replace('-', '_')}"
     # Repeated fields are joined (RFC 9110 5.3), cookies by a semicolon (RFC 6265 4.2.1).
     separator = "; " if name == "cookie" else ","
-    environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value
+    meta[key] = f"{meta[key]}{separator}{value}" if key in meta else value
