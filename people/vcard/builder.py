@@ -150,7 +150,9 @@ class LineBuilder:
 
 def quoted_handle(entry: Entry) -> str:
     """The handle of a messenger as the part of a URI behind the scheme."""
-    return quote(text_of(entry, "handle"), safe="@/:+.,~!$*=?&#'()")
+    quoted = quote(text_of(entry, "handle"), safe="@/:+.,~!$*=?&#'()")
+    # Behind a scheme "//" starts an authority (RFC 3986, section 3): readers, ours too, take it off.
+    return f"%2F%2F{quoted[2:]}" if quoted.startswith("//") else quoted
 
 
 def text_of(entry: Entry, key: str) -> str:

@@ -124,6 +124,15 @@ def test_card_to_text_to_card(version: str, card: Card) -> None:
     assert unseen(result.card) == unseen(card)
 
 
+@pytest.mark.parametrize("handle", ["//", "//ada", "/ada", "///"])
+@pytest.mark.parametrize("version", ["3.0", "4.0"])
+def test_a_handle_that_begins_with_slashes(version: str, handle: str) -> None:
+    card = Card(name="Ada", im_handles=({"type": "home", "protocol": "skype", "handle": handle},))
+    [result] = read_cards(write_card(card, version).encode())
+    assert result.card
+    assert result.card.im_handles == card.im_handles
+
+
 @settings(max_examples=rounds(10), deadline=None)
 @given(st.lists(CARDS, max_size=4))
 def test_a_file_of_cards(cards: list[Card]) -> None:
