@@ -8,7 +8,7 @@ class AccountsConfig(AppConfig):
         import accounts.checks  # noqa: PLC0415 - registers the findings of doctor
         import accounts.invariants  # noqa: PLC0415 - as above, with --deep
         import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
-        from accounts.api.serializers.user import whole_profile  # noqa: PLC0415 - as above
+        from accounts.api.serializers.user import profile_record  # noqa: PLC0415 - as above
         from accounts.feed.kinds import register_feed_settings  # noqa: PLC0415 - as above
         from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above
 
@@ -24,5 +24,5 @@ class AccountsConfig(AppConfig):
             leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
         leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")
-        register_feed_settings(whole_profile)
+        register_feed_settings(profile_record)
         leave_out("accounts.KeptAnswer", "What a request was answered a few hours ago.")

@@ -8,10 +8,10 @@ from django.utils import timezone
 from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
 from accounts.services.app_codes import purge_app_codes
 from accounts.services.deletion import delete_pending_files
-from accounts.services.kept_answers import purge_kept_answers
 from accounts.services.known_devices import delete_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import delete_expired_sessions
+from accounts.services.stored_responses import purge_stored_responses
 from contacts_project.kernel import budgets
 
 
@@ -41,5 +41,5 @@ def sweep_accounts() -> None:
 def purge_budgets() -> None:
     """Once an hour: counts that are over, answers that are no longer given again, and codes that have ended."""
     budgets.purge_budgets(now=timezone.now())
-    purge_kept_answers(now=timezone.now())
+    purge_stored_responses(now=timezone.now())
     purge_app_codes(now=timezone.now())

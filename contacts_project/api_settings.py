@@ -7,7 +7,7 @@ API_SETTINGS: dict[str, Any] = {
         "accounts.api.authentication.BearerAuthentication",
         "accounts.api.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.OwnData"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.IsAuthenticatedInScope"],
     "DEFAULT_RENDERER_CLASSES": ["contacts_project.kernel.api.json.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["contacts_project.kernel.api.json.JSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.SingleMediaType",

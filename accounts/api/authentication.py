@@ -1,4 +1,5 @@
-"""Who is calling: a bearer token where one is sent, else the session cookie (open points, sections 1 and 2)."""
+"""Authentication of API requests: a bearer token if an Authorization header is sent, otherwise the session cookie (open
+points, sections 1 and 2)."""
 
 import datetime as dt
 from typing import Any
@@ -11,20 +12,21 @@ from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.models.api_token import DIGEST, WELL_FORMED
+from accounts.models.api_token import TOKEN_PATTERN, hash_token
 from accounts.services.sessions import note_session_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.write_lock import unless_locked
 
-_USE_RESOLUTION = dt.timedelta(minutes=1)
-_TOKEN = CompiledQuery(
+# `last_used_at` is written at most once a minute per token, so that reads rarely cause a write.
+_LAST_USED_RESOLUTION = dt.timedelta(minutes=1)
+_TOKEN_BY_DIGEST = CompiledQuery(
     lambda digest: ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
 )
 
 
 class BearerAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer <API token>`. Any Authorization header is the only credential looked at."""
+    """`Authorization: Bearer <API token>`. With any Authorization header, the session cookie is ignored."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         header = request.headers.get("Authorization", "")
@@ -32,31 +34,34 @@ class BearerAuthentication(authentication.BaseAuthentication):
             return None
         scheme, _, text = header.partition(" ")
         token = text.strip()
-        if scheme.lower() != "bearer" or not WELL_FORMED.fullmatch(token):
+        if scheme.lower() != "bearer" or not TOKEN_PATTERN.fullmatch(token):
             raise exceptions.AuthenticationFailed("The API token is not valid.")
         now = timezone.now()
-        row: ApiToken | None = _TOKEN.instance(digest=DIGEST(token.encode()).hexdigest())
+        row: ApiToken | None = _TOKEN_BY_DIGEST.instance(digest=hash_token(token))
         if row is None or (row.expires_at is not None and row.expires_at <= now):
             raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
-        self._note_use(row, now)
+        self._record_use(row, now)
         return row.owner, row
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
-    def _note_use(self, row: ApiToken, now: dt.datetime) -> None:
-        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _USE_RESOLUTION)
-        if row.last_used_at is None or row.last_used_at < now - _USE_RESOLUTION:
-            with unless_locked():
-                ApiToken.unscoped.filter(stale, pk=row.pk).update(last_used_at=now)
+    def _record_use(self, row: ApiToken, now: dt.datetime) -> None:
+        if row.last_used_at is not None and row.last_used_at >= now - _LAST_USED_RESOLUTION:
+            return
+        # The condition is repeated in the UPDATE, so that of many concurrent requests only one writes the row.
+        outdated = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _LAST_USED_RESOLUTION)
+        # Skipped if SQLite stays locked for a moment: reading must not wait for a long write just to note the time.
+        with unless_locked():
+            ApiToken.unscoped.filter(outdated, pk=row.pk).update(last_used_at=now)
 
 
 class CsrfError(exceptions.PermissionDenied):
-    """A write with a session lacks its token, or comes from another site."""
+    """A write with a session cookie has no valid CSRF token, or comes from another site."""
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """Django's session cookie with its CSRF check, which answers 403 `csrf`."""
+    """Django's session cookie. A failed CSRF check answers 403 with the code `csrf`."""
 
     def enforce_csrf(self, request: Request) -> None:
         try:
@@ -65,45 +70,46 @@ class SessionAuthentication(authentication.SessionAuthentication):
             raise CsrfError(str(error.detail)) from None
 
     def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
-        """What such requests are refused with, for the API description."""
+        """The errors that this class can raise for the method, for the API description."""
         return () if method in permissions.SAFE_METHODS else (CsrfError,)
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         if request.headers.get("Authorization"):
             return None
-        found = super().authenticate(request)
+        result = super().authenticate(request)
         key = request._request.session.session_key
-        if found is not None and key is not None:
+        if result is not None and key is not None:
             note_session_use(session_key=key, now=timezone.now())
-        return found
+        return result
 
 
-def is_still_signed_in(request: Request) -> bool:
-    """Whether the credential of a request that was let in would be let in now: for answers that go on for long."""
+def is_credential_valid(request: Request) -> bool:
+    """Whether the credential of a request is still valid. A streamed response checks this from time to time."""
     try:
         if BearerAuthentication().authenticate(request):
             return True
     except exceptions.AuthenticationFailed:
         return False
-    asked = HttpRequest()
-    asked.session = type(request._request.session)(request._request.session.session_key)
-    return get_user(asked).is_authenticated
+    # A new session store: the one of the request has cached what it loaded when the request came in.
+    fresh_request = HttpRequest()
+    fresh_request.session = type(request._request.session)(request._request.session.session_key)
+    return get_user(fresh_request).is_authenticated
 
 
 class ReadOnlyTokenError(exceptions.PermissionDenied):
-    """A token of scope READ was used to write."""
+    """A write was sent with a token of scope READ."""
 
     default_detail = "This API token only reads."
 
 
 class SessionRequiredError(exceptions.PermissionDenied):
-    """What a token must not do."""
+    """The action is not allowed with an API token."""
 
     default_detail = "This needs a session, not an API token."
 
 
-class OwnData(permissions.BasePermission):
-    """The default of every endpoint: signed in, and a READ token only reads."""
+class IsAuthenticatedInScope(permissions.BasePermission):
+    """The default permission of every route: signed in, and no write with a token of scope READ."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:
@@ -118,13 +124,13 @@ class OwnData(permissions.BasePermission):
         return True
 
     def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
-        """What such requests are refused with, for the API description."""
+        """The errors that this class can raise for the method, for the API description."""
         is_safe = method in permissions.SAFE_METHODS
         return (exceptions.NotAuthenticated,) if is_safe else (exceptions.NotAuthenticated, ReadOnlyTokenError)
 
 
-class SessionOnly(OwnData):
-    """For what a token must not do, such as making tokens."""
+class SessionOnly(IsAuthenticatedInScope):
+    """For actions that an API token must not perform, such as creating tokens."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if super().has_permission(request, view) and isinstance(request.auth, ApiToken):

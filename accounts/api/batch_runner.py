@@ -1,5 +1,5 @@
-"""Many requests in one: each goes through the same routes and views as if it had come alone, but for the middleware and
-for who calls, which were settled once for all of them."""
+"""Runs the operations of POST /api/batch. Each passes the URL resolver and its view like a request of its own;
+middleware and authentication ran once, for the batch."""
 
 import io
 import logging
@@ -20,7 +20,7 @@ from rest_framework.response import Response
 
 from accounts.api.batch_rules import NotInBatchError, check_operation
 from accounts.models import User
-from accounts.services.profile import account_now
+from accounts.services.profile import reload_account
 from contacts_project.kernel.api.compression import plain_tags
 from contacts_project.kernel.api.errors import PayloadTooLargeError, refusal
 from contacts_project.kernel.api.etags import WITHIN_WRITE
@@ -33,26 +33,27 @@ from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 
-# Of all answers together; the last may go beyond it where it tells of a write, which has happened by then.
-MOST_BYTES = 8 * 1024 * 1024
-# Where they are kept for a key, for a day.
-MOST_KEPT_BYTES = 1024 * 1024
-# No operation begins later. In one transaction all other writes of the account wait, on SQLite everybody's.
-MOST_SECONDS, MOST_ATOMIC_SECONDS = 20.0, 5.0
-_READS = {"GET"}
-# What an operation has of the request that brought it: from where it came, and under which name it called this service.
-_KEPT_META = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme")
+# All response bodies of a batch together. The response to a write may exceed it: the write is already done by then.
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+# The same with an Idempotency-Key, since the response is then stored for a day.
+MAX_STORED_RESPONSE_BYTES = 1024 * 1024
+# No operation starts after this time. An atomic batch holds the account lock (on SQLite the write lock of the whole
+# database), so that other writes wait for it.
+MAX_SECONDS, MAX_ATOMIC_SECONDS = 20.0, 5.0
+_READ_METHODS = {"GET"}
+# Copied from the batch request to each operation: the client's address, and the host name it used for this service.
+_COPIED_META = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme")
 
 
 class BatchFailedError(DomainError):
-    """Another operation of the same transaction failed."""
+    """The operation was rolled back or not started because another one in the same atomic batch failed."""
 
     message = "Another operation of this batch failed: nothing of it was kept."
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One request: `path` with its query, `body` any JSON or None, `headers` by their names in lower case."""
+    """One request. `path` includes the query string, `body` is any JSON or None, names of `headers` are lower case."""
 
     method: str
     path: str
@@ -61,69 +62,74 @@ class Operation:
 
 
 class Batch:
-    """Operations of one caller, carried out in their order."""
+    """Operations of one caller, run in order. After `run`, `results` has the status and body of each."""
 
     def __init__(self, request: HttpRequest, user: User, auth: Any, operations: list[Operation], *, atomic: bool):
         self._request, self._auth, self._atomic = request, auth, atomic
         self._operations = operations
         self._user: User | None = user
         self._user_id: UUID = user.pk
-        self._meta = {name: request.META[name] for name in _KEPT_META if name in request.META}
-        self._room = MOST_KEPT_BYTES if "Idempotency-Key" in request.headers else MOST_BYTES
-        self._ends_at = time.monotonic() + MOST_SECONDS
-        self._target: dict[str, Any] = {}
-        self.shows_secret = False
+        self._meta = {name: request.META[name] for name in _COPIED_META if name in request.META}
+        self._remaining_bytes = (
+            MAX_STORED_RESPONSE_BYTES if "Idempotency-Key" in request.headers else MAX_RESPONSE_BYTES
+        )
+        self._deadline = time.monotonic() + MAX_SECONDS
+        self._log_fields: dict[str, Any] = {}
+        self.contains_secret = False
         self.results: list[dict[str, Any]] = []
-        self.is_undone = False
+        self.is_rolled_back = False
 
     def run(self) -> None:
-        """Carry them out. With `atomic` in one transaction, which the first failure ends and takes back."""
+        """Run the operations. If `atomic`, in one transaction: the first failure stops the batch and rolls it back."""
         if not self._atomic:
-            self.results = [self._result(operation) for operation in self._operations]
+            self.results = [self._run_operation(operation) for operation in self._operations]
             return
         with account_write(self._user):
-            self._ends_at = time.monotonic() + MOST_ATOMIC_SECONDS  # it may have stood in line for longer than that
+            # Counted from here: waiting for the account lock may have taken longer than that.
+            self._deadline = time.monotonic() + MAX_ATOMIC_SECONDS
             for operation in self._operations:
-                self.results.append(self._result(operation))
+                self.results.append(self._run_operation(operation))
                 if self.results[-1]["status"] >= 400:
-                    self.is_undone = True
+                    self.is_rolled_back = True
                     transaction.set_rollback(True)
                     break
-        if self.is_undone:
+        if self.is_rolled_back:
             undone = refusal(BatchFailedError())
             other = {"status": undone.status_code, "body": undone.data}
             before, after = len(self.results) - 1, len(self._operations) - len(self.results)
             self.results = [other] * before + self.results[-1:] + [other] * after
 
-    def _result(self, operation: Operation) -> dict[str, Any]:
-        """Its status and body. What fails is an answer like any other."""
+    def _run_operation(self, operation: Operation) -> dict[str, Any]:
+        """The status and body of one operation. An exception becomes an error response."""
         response: HttpResponseBase
-        start, self._target = time.perf_counter(), {"route": UNKNOWN, "ids": []}
+        start, self._log_fields = time.perf_counter(), {"route": UNKNOWN, "ids": []}
         try:
             self._check_limits()
-            response = self._response(operation)
-            body = self._body(response, operation)
-        except Exception as error:  # noqa: BLE001 - nothing of one operation keeps the others from theirs
-            response = _failure(error)
+            response = self._dispatch(operation)
+            body = self._read_body(response, operation)
+        except Exception as error:  # noqa: BLE001 - one operation must not stop the others
+            response = _error_response(error)
             body = dumps(response.data)
-        self._room -= len(body)
-        self.shows_secret = self.shows_secret or isinstance(response, SecretResponse)
-        if operation.method not in _READS and response.status_code < 400:
-            self._user = account_now(self._user_id)
+        self._remaining_bytes -= len(body)
+        self.contains_secret = self.contains_secret or isinstance(response, SecretResponse)
+        if operation.method not in _READ_METHODS and response.status_code < 400:
+            # The next operation must see the account as a request of its own would: its revision (for ETags) and
+            # preferences have changed, or it is deleted.
+            self._user = reload_account(self._user_id)
         milliseconds = round((time.perf_counter() - start) * 1000, 1)
-        told = {"method": method_of(operation.method), **self._target, "status": response.status_code}
-        log.info("operation of a batch", extra={**told, "milliseconds": milliseconds})
+        fields = {"method": method_of(operation.method), **self._log_fields, "status": response.status_code}
+        log.info("operation of a batch", extra={**fields, "milliseconds": milliseconds})
         return {"status": response.status_code, "body": Fragment(body)}
 
-    def _response(self, operation: Operation) -> HttpResponseBase:
-        """Raises MissingError, NotInBatchError, and what the view does not answer."""
-        request = self._request_of(operation)
+    def _dispatch(self, operation: Operation) -> HttpResponseBase:
+        """Call the view. Raises MissingError, NotInBatchError, and exceptions that the view does not handle."""
+        request = self._build_request(operation)
         try:
             match = resolve(request.path_info)
         except Resolver404:
             raise MissingError("There is nothing at this address.") from None
         request.resolver_match = match
-        self._target = {"route": route_of(request), "ids": ids_of(request)}
+        self._log_fields = {"route": route_of(request), "ids": ids_of(request)}
         check_operation(match, operation.method, atomic=self._atomic)
         response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         return response
@@ -131,24 +137,25 @@ class Batch:
     def _check_limits(self) -> None:
         if self._user is None:
             raise AccountGoneError
-        if self._room <= 0:
+        if self._remaining_bytes <= 0:
             raise PayloadTooLargeError("The answers of this batch are too long: send the rest in another.")
-        if time.monotonic() > self._ends_at:
+        if time.monotonic() > self._deadline:
             raise UnavailableError("The batch has taken too long by here. Nothing of this operation was done.")
 
-    def _request_of(self, operation: Operation) -> HttpRequest:
-        """The operation as a request that has been let in already."""
+    def _build_request(self, operation: Operation) -> HttpRequest:
+        """The operation as an already authenticated request."""
         path, _, query = operation.path.partition("?")
         try:
             body = b"" if operation.body is None else dumps(operation.body)
-        except JSONEncodeError:  # it reads 300 levels, and writes 254
+        except JSONEncodeError:  # orjson parses up to 300 levels of nesting but writes only 254
             raise ParseError("The body is nested too deeply.") from None
         conditions = {
             f"HTTP_{name.upper().replace('-', '_')}": operation.headers[name]
             for name in ("if-match", "idempotency-key")
             if name in operation.headers
         }
-        if "HTTP_IF_MATCH" in conditions:  # as the middleware reads that of a request: tags of a compressed answer too
+        if "HTTP_IF_MATCH" in conditions:
+            # The middleware does this for a single request: the tag of a compressed response has a suffix.
             conditions["HTTP_IF_MATCH"] = plain_tags(conditions["HTTP_IF_MATCH"])
         request: Any = WSGIRequest(
             {
@@ -164,24 +171,26 @@ class Batch:
         )
         request.session = self._request.session
         if self._atomic:
+            # A read in this transaction may see rows that are rolled back later: its ETag must not be cached.
             setattr(request, WITHIN_WRITE, True)
+        # DRF skips authentication and its CSRF check for these; both were done for the batch.
         request._force_auth_user, request._force_auth_token = self._user, self._auth
         return request  # type: ignore[no-any-return]
 
-    def _body(self, response: HttpResponseBase, operation: Operation) -> bytes:
-        """Its JSON. Raises NotInBatchError for what is none, PayloadTooLargeError where a read tells too much."""
+    def _read_body(self, response: HttpResponseBase, operation: Operation) -> bytes:
+        """The JSON of a response. Raises NotInBatchError if it is not JSON, PayloadTooLargeError for a long read."""
         if isinstance(response, Response):
             body = dumps(response.data)
         elif not response.headers.get("Content-Type", "").startswith("application/json"):
             raise NotInBatchError
         else:
-            body = _joined(response, self._room)
-        if len(body) > self._room and operation.method in _READS:
+            body = _read_content(response, self._remaining_bytes)
+        if len(body) > self._remaining_bytes and operation.method in _READ_METHODS:
             raise PayloadTooLargeError("The answer is too long for what is left of this batch: send it alone.")
         return body
 
 
-def _failure(error: Exception) -> Response:
+def _error_response(error: Exception) -> Response:
     if isinstance(error, DomainError | APIException):
         return refusal(error)
     if is_unavailable(error):
@@ -190,16 +199,14 @@ def _failure(error: Exception) -> Response:
     return Response({"error": "Something went wrong on our side. The failure has been logged."}, status=500)
 
 
-def _joined(response: Any, most: int) -> bytes:
-    """What it answers, or the beginning of it that is longer than `most`.
-
-    Never closed as a response: that tells Django that the request is over, and its connection to the database with it.
-    """
+def _read_content(response: Any, max_bytes: int) -> bytes:
+    """The content of a response; of a streamed one, reading stops soon after `max_bytes`."""
+    # The response is never closed: `close` sends request_finished, on which Django closes the database connection.
     if isinstance(response, HttpResponse):
         return response.content
     body, pieces = bytearray(), iter(response.streaming_content)
     for piece in pieces:
         body += piece
-        if len(body) > most:
+        if len(body) > max_bytes:
             break
     return bytes(body)

@@ -1,4 +1,4 @@
-"""How the API answers what accounts refuse."""
+"""The status and code with which the API answers each error of this app."""
 
 from accounts.api.authentication import CsrfError, ReadOnlyTokenError, SessionRequiredError
 from accounts.api.batch_rules import NotInBatchError
@@ -11,9 +11,9 @@ from accounts.oidc.flow import ProviderRefusedError
 from accounts.services.api_tokens import SessionEndedError, TooManyTokensError
 from accounts.services.app_codes import InvalidGrantError
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
-from accounts.services.kept_answers import InProgressError, KeyReusedError
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
+from accounts.services.stored_responses import InProgressError, KeyReusedError
 from accounts.services.verification import AddressTakenError, SignInRequiredError
 from contacts_project.kernel.api.errors import Failure
 from contacts_project.kernel.ownership.account_lock import AccountGoneError

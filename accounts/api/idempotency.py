@@ -1,7 +1,7 @@
-"""Idempotency-Key on POST: the same request, sent again, is answered again and not carried out again.
+"""Idempotency-Key on POST: the first request with a key runs, and a repeat replays its stored response.
 
-A viewset of the API takes the header for each of its POST actions (ApiViewSet.initial). An action is one transaction
-with the keeping of its answer, unless a mark says otherwise (accounts.api.route_marks).
+ApiViewSet.initial applies this to each POST action. An action is one transaction with the storing of its response,
+unless a mark declares otherwise (accounts.api.route_marks).
 """
 
 import hashlib
@@ -13,108 +13,100 @@ from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from orjson import OPT_SORT_KEYS, JSONEncodeError
-from orjson import dumps as sorted_json
+from orjson import dumps as orjson_dumps
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from accounts.services.kept_answers import Answer, InProgressError, KeyReusedError, answer_once
+from accounts.services.stored_responses import InProgressError, KeyReusedError, StoredResponse, run_once
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.errors import FieldError
 
 HEADER = "Idempotency-Key"
 REFUSALS = (FieldError, InProgressError, KeyReusedError)
-_WELL_FORMED = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?\Z")
-_CHUNK = 64 * 1024
-_KEPT_HEADERS = ("Content-Type", "ETag")
+_KEY_PATTERN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?\Z")
+_CHUNK_BYTES = 64 * 1024
+_STORED_HEADERS = ("Content-Type", "ETag")
 
 
-def answering_once(view: Any, handler: Callable[..., Any], request: Request) -> Callable[..., HttpResponseBase]:
-    """The handler, carried out once for the key of the request. Raises FieldError."""
+def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) -> Callable[..., HttpResponseBase]:
+    """Wrap the handler so that it runs once for the key of the request. Raises FieldError for a malformed key."""
     key = request.headers[HEADER]
-    if not _WELL_FORMED.match(key):
+    if not _KEY_PATTERN.match(key):
         raise FieldError(HEADER, "This must be 1 to 255 printable ASCII characters.")
+    owner = request.user
+    if not isinstance(owner, User):
+        raise TypeError("open routes keep no answers")
 
-    def answer(*args: Any, **kwargs: Any) -> HttpResponseBase:
-        made: list[HttpResponseBase] = []
+    def idempotent_handler(*args: Any, **kwargs: Any) -> HttpResponseBase:
+        responses: list[HttpResponseBase] = []
 
-        def run() -> Answer:
-            made.append(_response(view, handler, args, kwargs))
-            return _answer_of(made[0])
+        def run() -> StoredResponse:
+            try:
+                response: HttpResponseBase = handler(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - handle_exception raises again what is not an API error
+                # DRF would convert the error after this handler. It has to be a response here, to be stored as well.
+                response = view.handle_exception(error)
+            responses.append(response)
+            return _to_stored(response)
 
-        found, is_replayed = answer_once(
-            owner=_owner(request),
+        stored, is_replay = run_once(
+            owner=owner,
             name=_digest(request.path.encode(), key.encode()),
-            digest=_digest(request.META.get("QUERY_STRING", "").encode(), *_parts(request)),
+            digest=_digest(request.META.get("QUERY_STRING", "").encode(), *_canonical_body(request)),
             run=run,
             is_joined=not view.commits_by_itself(handler),
             now=timezone.now(),
         )
-        return _replay(found) if is_replayed else made[0]
+        if not is_replay:
+            return responses[0]
+        replay = HttpResponse(stored.body, status=stored.status, headers=stored.headers)
+        replay["Idempotent-Replayed"] = "true"
+        return replay
 
-    return answer
-
-
-def _owner(request: Request) -> User:
-    if not isinstance(request.user, User):
-        raise TypeError("open routes keep no answers")
-    return request.user
+    return idempotent_handler
 
 
-def _response(view: Any, handler: Callable[..., Any], args: Any, kwargs: Any) -> HttpResponseBase:
-    """What the handler answers, refusals included: those are kept, too."""
-    try:
-        response: HttpResponseBase = handler(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001 - what is no refusal is raised again
-        response = view.handle_exception(error)
-    return response
-
-
-def _answer_of(response: HttpResponseBase) -> Answer:
-    if isinstance(response, Response):
+def _to_stored(response: HttpResponseBase) -> StoredResponse:
+    headers = {name: response[name] for name in _STORED_HEADERS if name in response}
+    if isinstance(response, Response):  # not rendered yet
         body = b"" if response.data is None else dumps(response.data)
-        headers = {**_kept_headers(response), "Content-Type": "application/json"}
-        return Answer(response.status_code, body, headers, is_passing=getattr(response, "is_passing", False))
+        headers["Content-Type"] = "application/json"
+        return StoredResponse(response.status_code, body, headers, is_passing=getattr(response, "is_passing", False))
     if not isinstance(response, HttpResponse):
         raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
-    return Answer(response.status_code, response.content, _kept_headers(response))
+    return StoredResponse(response.status_code, response.content, headers)
 
 
-def _kept_headers(response: HttpResponseBase) -> dict[str, str]:
-    return {name: response[name] for name in _KEPT_HEADERS if name in response}
+def _canonical_body(request: Request) -> list[bytes]:
+    """The body in a form that is equal for equal requests: JSON with sorted keys, form fields in order, file digests.
 
-
-def _replay(answer: Answer) -> HttpResponse:
-    response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
-    response["Idempotent-Replayed"] = "true"
-    return response
-
-
-def _parts(request: Request) -> list[bytes]:
-    """What makes a body the same: JSON by its values, a form by its fields and files. Raises ParseError."""
+    The bytes as sent would not do: a client that repeats a multipart request makes a new boundary. Raises ParseError.
+    """
     data = request.data
     files = {name: value for name, value in data.items() if hasattr(value, "read")} if isinstance(data, dict) else {}
     if not files and not isinstance(data, QueryDict):
         try:
-            return [sorted_json(data, option=OPT_SORT_KEYS)]
-        except JSONEncodeError:  # it reads 300 levels, and writes 254
+            return [orjson_dumps(data, option=OPT_SORT_KEYS)]
+        except JSONEncodeError:  # orjson parses up to 300 levels of nesting but writes only 254
             raise ParseError("The body is nested too deeply.") from None
-    rest = data.lists() if isinstance(data, QueryDict) else ()
-    fields = [f"{name}={value}".encode() for name, values in sorted(rest) for value in values if name not in files]
+    lists = data.lists() if isinstance(data, QueryDict) else ()
+    fields = [f"{name}={value}".encode() for name, values in sorted(lists) for value in values if name not in files]
     return [*fields, *(_file_digest(name, file) for name, file in sorted(files.items()))]
 
 
 def _file_digest(name: str, file: Any) -> bytes:
     digest = hashlib.sha256(name.encode())
-    while chunk := file.read(_CHUNK):
+    while chunk := file.read(_CHUNK_BYTES):
         digest.update(chunk)
-    file.seek(0)
+    file.seek(0)  # the view reads it next
     return digest.digest()
 
 
 def _digest(*parts: bytes) -> str:
     digest = hashlib.sha256()
     for part in parts:
+        # Each part with its length, so that moving bytes from one part to the next gives another digest.
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""If-Match: a write of one record that is refused where the record has changed since the caller read it."""
+"""If-Match (RFC 9110, section 13.1.1): a write of one record fails if the record changed since the caller read it."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar
 
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import refusal
@@ -14,9 +13,8 @@ from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
 
-# What `Representation.etag` writes; whatever else is sent in If-Match is none of ours, and so are weak tags.
-_TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
-_OURS = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")
+_ENTITY_TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
+_RECORD_TAG = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")  # the format of `Representation.etag`
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -28,70 +26,71 @@ class RecordView(Protocol):
     def owner(self) -> User: ...
 
     def stored_revision(self) -> int | None:
-        """The revision of the row that the path names, now; None where there is none."""
+        """The current revision of the row that the path names; None if there is no such row."""
 
-    def current(self) -> Representation:
-        """The record as its GET shows it. Raises MissingError where this action does not reach it."""
+    def current_record(self) -> Representation:
+        """The record as its GET returns it. Raises MissingError where this action does not find it."""
 
 
 def if_match(handler: H) -> H:
-    """Mark a handler that writes the record of its path: ApiViewSet puts it under the condition of an If-Match."""
+    """Mark a handler that writes the record of its path. ApiViewSet.initial then applies If-Match to it."""
     handler.takes_if_match = True  # type: ignore[attr-defined]
     return handler
 
 
-def under_if_match(view: RecordView, handler: Callable[..., Any], request: Request) -> Callable[..., Any]:
-    """The handler, or 412 with what the record is now where If-Match does not allow its revision.
+def require_if_match(view: RecordView, handler: Callable[..., Any], request: Request) -> Callable[..., Any]:
+    """Wrap the handler to answer 412 with the current record if If-Match does not list the record's revision.
 
-    The revision is compared before the handler runs, so that what is stale already costs nothing more, and again
-    under the lock of the first write that it opens: of two writes with one tag the second finds another revision. It
-    is not read again where nobody has written to the account since the caller's row was read.
+    The revision is compared twice: before the handler, so that a stale request costs nothing more, and again under the
+    account lock of the first write that the handler opens, so that of two concurrent writes with the same tag the
+    second fails.
     """
     expected = _expected_revisions(request)
     if expected is None:
         return handler
-    seen = view.owner.revision
+    account_revision = view.owner.revision
 
     def check(write: AccountWrite | None = None) -> None:
-        if write and write.is_fresh and write.revision == seen + 1:
+        # Under the lock: if no other write came since the account was loaded, the first check still holds, and the
+        # query is saved.
+        if write and write.is_fresh and write.revision == account_revision + 1:
             return
         revision = view.stored_revision()
+        # A missing row is not stale: the handler answers 404.
         if revision is not None and revision not in expected:
             raise StaleError
 
     @wraps(handler)
-    def answer(*args: Any, **kwargs: Any) -> Any:
+    def checked_handler(*args: Any, **kwargs: Any) -> Any:
         try:
             check()
             with checked_write(view.owner.pk, check):
                 return handler(*args, **kwargs)
         except StaleError as error:
-            return _stale(error, view.current())
+            current = view.current_record()
+            response = refusal(error)
+            response.data["current"] = current.body
+            response["ETag"] = current.etag
+            return response
 
-    return answer
+    return checked_handler
 
 
 def _expected_revisions(request: Request) -> frozenset[int] | None:
-    """The revisions of a record that If-Match allows; None where it allows any, with `*` or without the header.
+    """The record revisions that If-Match allows; None if it allows any (`*`, or no header).
 
-    A tag counts by its first part, the record's own revision: that a group of a person was renamed changes the
-    person's answer, and is no reason to refuse a change of the person.
+    Only the first part of a tag counts, the record's own revision: renaming a group changes the representation of its
+    members, but is no reason to refuse a change of one of them.
     """
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
-    strong = [tag for weak, tag in _TAGS.findall(header) if not weak]
-    return frozenset(int(found[1], 16) for tag in strong if (found := _OURS.fullmatch(tag)))
-
-
-def _stale(error: StaleError, current: Representation) -> Response:
-    response = refusal(error)
-    response.data["current"] = current.body
-    response["ETag"] = current.etag
-    return response
+    # If-Match uses strong comparison, so weak tags never match. Neither do tags that this service did not issue.
+    strong = [tag for weak, tag in _ENTITY_TAGS.findall(header) if not weak]
+    return frozenset(int(match[1], 16) for tag in strong if (match := _RECORD_TAG.fullmatch(tag)))
 
 
 def sends_etag(handler: H) -> H:
-    """Mark a handler that answers with the ETag of the record that it made or changed, for the API description."""
+    """Mark a handler whose response has the ETag of the record that it created or changed, for the API description."""
     handler.sends_etag = True  # type: ignore[attr-defined]
     return handler

@@ -1,15 +1,14 @@
-"""What a handler is: whether a request of it may be carried out once for a key, and be one of many in POST /api/batch.
+"""Marks on viewset actions: how an action behaves with an Idempotency-Key, and whether POST /api/batch may run it.
 
-All that both ask about a handler is declared here, and read here:
+    mark                    with an Idempotency-Key                in a batch        in an atomic batch
+    (none)                  response stored in its transaction     yes               yes
+    in_own_transactions     response stored after the action       yes               no
+    not_in_atomic_batches   response stored in its transaction     yes               no
+    left_out_of_batches     as the other marks declare             no                no
+    ignores_idempotency_key response not stored                    as the other marks declare
 
-    mark                    under an Idempotency-Key        in a batch        in an atomic batch
-    (none)                  one transaction with its key    yes               yes
-    in_own_transactions     done, then kept                 yes               no
-    not_in_atomic_batches   one transaction with its key    yes               no
-    left_out_of_batches     as the others say               no                no
-    ignores_idempotency_key nothing is kept                 as the others say
-
-`keeps_answers` and `in_batches` of a viewset (accounts.api.viewsets) say no for all of its handlers.
+`accepts_idempotency_keys = False` and `allowed_in_batches = False` on a viewset (accounts.api.viewsets) switch both off
+for all of its actions.
 """
 
 from collections.abc import Callable
@@ -25,39 +24,38 @@ def in_own_transactions(handler: H) -> H:
 
 
 def not_in_atomic_batches(handler: H) -> H:
-    """Mark an action that must not run inside another's transaction: it waits for other machines, removes a file, or
-    takes locks that come before the account's."""
+    """Mark an action that must not run inside another transaction: it waits for other machines, deletes a file, or
+    takes a lock that has to be taken before the account lock."""
     handler.is_not_atomic = True  # type: ignore[attr-defined]
     return handler
 
 
 def left_out_of_batches(handler: H) -> H:
-    """Mark an action that takes a file, answers no plain JSON, or changes how the account is signed in to."""
+    """Mark an action that takes a file, does not respond with plain JSON, or changes how the account signs in."""
     handler.is_left_out_of_batches = True  # type: ignore[attr-defined]
     return handler
 
 
 def ignores_idempotency_key(handler: H) -> H:
-    """Mark an action of which no answer is kept: it shows a secret, streams, or changes nothing."""
+    """Mark a POST action whose response is never stored: it contains a secret, is streamed, or nothing is changed."""
     handler.ignores_idempotency_key = True  # type: ignore[attr-defined]
     return handler
 
 
-def takes_key(method: str | None, handler: Any) -> bool:
-    """Whether a route keeps its answers."""
+def accepts_idempotency_key(method: str | None, handler: Any) -> bool:
+    """Whether the response is stored under an Idempotency-Key."""
     return method == "POST" and not getattr(handler, "ignores_idempotency_key", False)
 
 
 def commits_by_itself(handler: Any) -> bool:
-    """Whether it is no single transaction, so that none can hold the keeping of its answer."""
+    """Whether the action is more than one transaction, so that its response cannot be stored in the same one."""
     return getattr(handler, "has_own_transactions", False)
 
 
-def is_in_batches(handler: Any) -> bool:
-    """Whether it may be one of many."""
+def is_allowed_in_batch(handler: Any) -> bool:
     return not getattr(handler, "is_left_out_of_batches", False)
 
 
-def is_atomic(handler: Any) -> bool:
-    """Whether it can be undone with others."""
+def is_allowed_in_atomic_batch(handler: Any) -> bool:
+    """Whether the action can be rolled back together with others."""
     return not (commits_by_itself(handler) or getattr(handler, "is_not_atomic", False))

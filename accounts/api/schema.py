@@ -1,4 +1,4 @@
-"""How the API description names the two ways to sign in."""
+"""The security schemes in the API description: API token, and session cookie with CSRF token."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class BearerScheme(OpenApiAuthenticationExtension):
 
 
 class SessionScheme(OpenApiAuthenticationExtension):
-    """The cookie, and for writes the header that proves that a page of ours, or of an allowed origin, sends them."""
+    """The session cookie; for writes also the CSRF header, which only pages of this or an allowed origin can send."""
 
     target_class = "accounts.api.authentication.SessionAuthentication"
     name = ["session", "csrf"]

@@ -1,4 +1,4 @@
-"""Routes of accounts, all below /api/."""
+"""URL patterns of this app, all below /api/."""
 
 from django.urls import path
 from rest_framework.routers import SimpleRouter

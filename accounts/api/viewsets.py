@@ -1,4 +1,4 @@
-"""What the routes of all apps are built on: DRF's GenericViewSet, from the account behind the request."""
+"""Base viewsets for the routes of every app: DRF's GenericViewSet, restricted to the account behind the request."""
 
 import threading
 from typing import Any, ClassVar, TypeVar, cast
@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
-from accounts.api.idempotency import HEADER, REFUSALS, answering_once
-from accounts.api.preconditions import RecordView, under_if_match
-from accounts.api.route_marks import commits_by_itself, takes_key
-from accounts.api.serializers.user import UserSerializer, whole_profile
+from accounts.api.idempotency import HEADER, REFUSALS, make_idempotent
+from accounts.api.preconditions import RecordView, require_if_match
+from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
+from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.models import User
-from accounts.services.profile import stored_profile
+from accounts.services.profile import load_profile
 from contacts_project.kernel.api.json import Representation, parse_id, record_answer
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
@@ -27,9 +27,11 @@ M = TypeVar("M", bound=Model)
 
 
 class IdConverter:
-    """`<id:person_id>` in a path. What spells no id is the nil id (RFC 9562, section 5.9), which no row has: so it is
-    404 like an unknown one, and like that only for who may know."""
+    """`<id:person_id>` in a URL pattern. Accepts any path segment; a malformed id becomes the nil UUID (RFC 9562,
+    section 5.9), which no row has."""
 
+    # A stricter pattern would answer 404 from the URL resolver, before authentication. This way a malformed id is
+    # answered as an unknown one is: 401 without a credential, 404 with one.
     regex = "[^/]+"
 
     def to_python(self, value: str) -> UUID:
@@ -42,87 +44,94 @@ class IdConverter:
 register_converter(IdConverter, "id")
 
 
-class _BuiltSerializers(threading.local):
-    """The serializers that this thread has read bodies with, each with its fields.
+class _SerializerCache(threading.local):
+    """Serializer instances for request bodies, with their fields, by class and `partial`.
 
-    To copy and bind the fields takes longer than to check a body with them. They are the thread's own: fields find the
-    request by the serializer that they are bound to.
+    DRF copies and binds all fields for each new serializer, which takes longer than the validation itself. One cache
+    per thread, because a field reaches the request through the serializer that it is bound to.
     """
 
     def __init__(self) -> None:
         self.serializers: dict[tuple[type[Serializer[Any]], bool], Serializer[Any]] = {}
 
 
-_built = _BuiltSerializers()
+_serializer_cache = _SerializerCache()
 
 
 class ApiViewSet(GenericViewSet[M]):
-    """Routes for signed-in accounts. An action may have permissions, parsers or a longer body of its own."""
+    """Routes for signed-in accounts. An action may set its own permissions, parsers or `max_body_bytes`."""
 
     max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
-    record_serializer: ClassVar[type["Serializer[Any]"] | None] = None  # of what `current` gives
-    keeps_answers = True  # for those who send a POST again under its Idempotency-Key
-    in_batches = True  # as an operation of POST /api/batch
+    record_serializer: ClassVar[type["Serializer[Any]"] | None] = None  # describes what `current_record` returns
+    accepts_idempotency_keys = True  # POST actions store their response under an Idempotency-Key
+    allowed_in_batches = True  # as an operation of POST /api/batch
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """As DRF's: who calls, and may they. Then the handler is put under the conditions that headers ask for: that
-        the record is what the caller has seen (If-Match), that it is carried out once (Idempotency-Key)."""
+        """Authenticate and check permissions as DRF does, then wrap the handler for If-Match and Idempotency-Key."""
         super().initial(request, *args, **kwargs)
+        # `dispatch` looks the handler up on the instance after `initial`, so an attribute set here takes effect. Only
+        # requests with one of the headers pay for it; a decorator would run for every write.
         name = str(request.method).lower()
         handler: Any = getattr(self, name, None)
         if "If-Match" in request.headers and getattr(handler, "takes_if_match", False):
-            handler = under_if_match(cast("RecordView", self), handler, request)
+            handler = require_if_match(cast("RecordView", self), handler, request)
             setattr(self, name, handler)
-        if HEADER in request.headers and handler is not None and self.key_refusals(str(request.method), handler):
-            self.post = answering_once(self, handler, request)
+        # Idempotency-Key wraps If-Match, not the reverse: a repeated request must get the stored response. Its ETag is
+        # stale by then, because the first request changed the record.
+        if HEADER in request.headers and handler and self.idempotency_refusals(str(request.method), handler):
+            self.post = make_idempotent(self, handler, request)
 
     def commits_by_itself(self, handler: Any) -> bool:
-        """Whether the request in hand is no single transaction, so that none can hold the keeping of its answer."""
+        """Whether this request is more than one transaction, so that its response cannot be stored in the same one."""
         return commits_by_itself(handler)
 
     @classmethod
-    def key_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:
-        """What an Idempotency-Key is refused with, for the API description; nothing where none is taken."""
-        return REFUSALS if cls.keeps_answers and takes_key(method, handler) else ()
+    def idempotency_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:
+        """The errors that an Idempotency-Key can cause, for the API description; empty if the route ignores keys."""
+        return REFUSALS if cls.accepts_idempotency_keys and accepts_idempotency_key(method, handler) else ()
 
     @property
     def owner(self) -> User:
-        """The signed-in account. OwnData, the default permission, has turned everybody else away."""
+        """The signed-in account. The default permission, IsAuthenticatedInScope, rejects anonymous requests."""
         user = self.request.user
         if not isinstance(user, User):
             raise TypeError("owner is for routes that only signed-in accounts reach")
         return user
 
     def read_body(self, serializer_class: type["Serializer[Any]"], *, partial: bool = False) -> dict[str, Any]:
-        """The body of the request, checked: the validated data. Raises ValidationError."""
-        serializer = _built.serializers.get((serializer_class, partial))
+        """Validate the request body and return the validated data. Raises ValidationError."""
+        serializer = _serializer_cache.serializers.get((serializer_class, partial))
         if serializer is None:
-            serializer = _built.serializers[serializer_class, partial] = serializer_class(data=None, partial=partial)
-        untouched = vars(serializer).copy()
+            serializer = serializer_class(data=None, partial=partial)
+            _serializer_cache.serializers[serializer_class, partial] = serializer
+        initial_state = vars(serializer).copy()
         try:
             serializer.initial_data, serializer._context = self.request.data, {"request": self.request}
             serializer.is_valid(raise_exception=True)
             return dict(serializer.validated_data)
-        finally:  # nothing of this request stays for the next one
+        finally:
+            # The next request on this thread must not see this one's data. `fields` is kept: building it is the cost
+            # that the cache saves.
             fields = serializer.fields
             vars(serializer).clear()
-            vars(serializer).update(untouched, fields=fields)
+            vars(serializer).update(initial_state, fields=fields)
 
 
 class OpenViewSet(ApiViewSet[Any]):
-    """Looks at no credential, so that a stale one is no obstacle to signing in.
+    """Routes that anybody may call. No credential is read, so that a stale cookie or token never blocks a sign-in.
 
-    No CSRF token is asked for either: a form of another site can send neither JSON nor a preflighted request.
+    They need no CSRF token either: an HTML form on another site can send neither JSON nor a preflighted request.
     """
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    keeps_answers = False  # no account is behind the request
-    in_batches = False
+    accepts_idempotency_keys = False  # a response is stored for an account, and there is none
+    allowed_in_batches = False
 
 
 def session_user(request: Request) -> User | None:
-    """The account of the session behind a request to an open route; beside a bearer header no session counts."""
+    """The account of the session cookie on an open route; None if there is none, or an Authorization header is sent."""
+    # BearerAuthentication ignores the session too once there is an Authorization header.
     if request.headers.get("Authorization"):
         return None
     user = get_user(request._request)
@@ -130,44 +139,41 @@ def session_user(request: Request) -> User | None:
 
 
 class OwnedViewSet(ApiViewSet[M]):
-    """Routes of one owned model: whatever they look for is among the rows of the caller.
-
-    `lookup_url_kwarg` names the id in the path, of which `get_object` gives the row.
-    """
+    """Routes of one owned model. Every query starts at the rows of the account behind the request."""
 
     model: type[M]
-    lookup_url_kwarg: str
+    lookup_url_kwarg: str  # the path's keyword argument with the id of the row
     lookup_value_converter = "id"
-    record_name: str  # of one record in an answer
+    record_name: str  # the JSON key of one record in a response
 
     def get_queryset(self) -> OwnedQuerySet[M]:
-        """The rows of the caller. Overrides narrow it down."""
+        """The rows of the account. Subclasses may narrow them further."""
         model: Any = self.model
         rows: OwnedQuerySet[M] = model.objects.owned_by(self.owner)
         return rows
 
     def get_object(self) -> M:
-        """The row with the id of the path. Raises MissingError, which is 404, for an id that is none as well."""
+        """The row that the path names. Raises MissingError (404) if the id is malformed, unknown or someone else's."""
         return self.get_queryset().find(self.kwargs[self.lookup_url_kwarg])
 
-    def shown(self, row_id: UUID) -> Representation:
-        """One of the caller's records as its GET shows it, in or out of the trash. Raises MissingError."""
+    def get_record(self, row_id: UUID) -> Representation:
+        """One record of the account as its GET returns it, also from the trash. Raises MissingError."""
         raise NotImplementedError
 
-    def current(self) -> Representation:
-        """The same for the record of the path."""
-        return self.shown(self.get_object().pk)
+    def current_record(self) -> Representation:
+        """The record that the path names, as its GET returns it. Raises MissingError."""
+        return self.get_record(self.get_object().pk)
 
     def stored_revision(self) -> int | None:
-        """The revision of the row that the path names, now; None where the caller has none."""
+        """The current revision of the row that the path names; None if the account has no such row."""
         model: Any = self.model
         rows = model.objects.owned_by(self.owner).with_id(self.kwargs[self.lookup_url_kwarg])
-        found: int | None = rows.values_list("revision", flat=True).first()
-        return found
+        revision: int | None = rows.values_list("revision", flat=True).first()
+        return revision
 
-    def answer_record(self, row_id: UUID, status: int = 200) -> Response:
-        """`{ <record_name>: record }` with its ETag. Raises MissingError."""
-        return record_answer(self.record_name, self.shown(row_id), status)
+    def record_response(self, row_id: UUID, status: int = 200) -> Response:
+        """The response `{ <record_name>: record }` with the record's ETag. Raises MissingError."""
+        return record_answer(self.record_name, self.get_record(row_id), status)
 
 
 class SettingsViewSet(ApiViewSet[Any]):
@@ -175,20 +181,19 @@ class SettingsViewSet(ApiViewSet[Any]):
 
     record_serializer = UserSerializer
 
-    def current(self) -> Representation:
-        """The profile as it is now."""
-        return whole_profile(stored_profile(user=self.owner))
+    def current_record(self) -> Representation:
+        return profile_record(load_profile(user=self.owner))
 
     def stored_revision(self) -> int | None:
-        """The revision of what the profile shows, now."""
-        return stored_profile(user=self.owner).settings_revision
+        # From the database: `owner` was loaded before the account lock, so another request may have changed it.
+        return load_profile(user=self.owner).settings_revision
 
 
 class TrashViewSet(OwnedViewSet[M]):
-    """Routes of a kind that is soft-deleted: `restore` and `permanent` reach into the trash, all others do not."""
+    """Routes of a soft-deleted model. Only the actions `restore` and `permanent` find rows in the trash."""
 
     def get_queryset(self) -> TrashQuerySet[M]:
-        """The active rows of the caller, for those two also what is deleted and can still be restored."""
+        """The active rows of the account; for `restore` and `permanent` also deleted rows within their retention."""
         model: Any = self.model
         rows: TrashQuerySet[M] = model.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.active()

@@ -14,13 +14,11 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
-WELL_FORMED = re.compile(r"cnt_[0-9A-Za-z]{46}")
-DIGEST = hashlib.sha256
-"""What is stored of a token is the hexdigest."""
+TOKEN_PATTERN = re.compile(r"cnt_[0-9A-Za-z]{46}")
 
 
 class ApiToken(OwnedModel):
-    """A bearer credential of one account."""
+    """A bearer token of one account. `prefix` is the beginning of its text, shown in lists."""
 
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=12)
@@ -42,12 +40,20 @@ class ApiToken(OwnedModel):
 
 
 def new_token() -> str:
-    """Return a fresh token, to be shown once."""
+    """Generate a token. Only its hash is stored, so the caller can return the text only now."""
     random = "".join(secrets.choice(_BASE62) for _ in range(40))
     return f"cnt_{random}{_checksum(random)}"
 
 
+def hash_token(token: str) -> str:
+    """The hex digest under which a token is stored."""
+    # A plain SHA-256 is enough, since a token has 238 random bits: nobody can guess one from its hash. It also allows
+    # a look-up by index, which a salted password hash would not.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
 def _checksum(text: str) -> str:
+    # For secret scanners, which recognise a leaked token by it. Authentication ignores it: anybody can compute it.
     number, digits = zlib.crc32(text.encode()), ""
     for _ in range(6):
         number, digit = divmod(number, 62)

@@ -1,4 +1,4 @@
-"""Answers that are given again to who repeats a request under its Idempotency-Key."""
+"""Stored responses, replayed when a request is repeated with its Idempotency-Key."""
 
 from django.db import models
 
@@ -7,13 +7,14 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class KeptAnswerQuerySet(LeaseQuerySet["KeptAnswer"], OwnedQuerySet["KeptAnswer"]):  # type: ignore[override]  # as_manager
-    """Kept answers."""
+    """Stored responses."""
 
 
 class KeptAnswer(Leased, OwnedModel):
-    """One request under a key: held while it runs, and what it was answered once `status` is there.
+    """One request with an Idempotency-Key. While it runs, the row is leased; once `status` is set, it is the response.
 
-    `name` is a digest of route and key, `digest` one of the body: neither is told to anybody, and both may be long.
+    `name` is a digest of path and key, `digest` one of query string and body: hashed because they can be long and
+    private, and only ever compared.
     """
 
     name = models.CharField(max_length=64)

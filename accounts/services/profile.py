@@ -39,13 +39,13 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
     return stored, changed
 
 
-def account_now(user_id: UUID) -> User | None:
+def reload_account(user_id: UUID) -> User | None:
     """The account as it is stored now, for who has asked as it before; None where it was deleted or switched off."""
     found: User | None = _ACCOUNT.instance(user_id=user_id)
     return found
 
 
-def stored_profile(*, user: User) -> User:
+def load_profile(*, user: User) -> User:
     """The account as it is stored now, whatever was read of it before. Raises MissingError."""
     stored = User.objects.filter(pk=user.pk).first()
     if stored is None:

@@ -139,7 +139,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
 
     record_serializer = ConnectionAnswer
 
-    def current(self) -> Representation:
+    def current_record(self) -> Representation:
         """The connection as it is now."""
         return _shown(connection_of(self.owner))
 

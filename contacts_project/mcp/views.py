@@ -34,8 +34,8 @@ class McpViewSet(ApiViewSet[Any]):
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
     max_body_bytes = "MAX_MCP_BYTES"
-    keeps_answers = False
-    in_batches = False
+    accepts_idempotency_keys = False
+    allowed_in_batches = False
 
     @extend_schema(exclude=True)
     def create(self, request: Request) -> HttpResponseBase:

@@ -92,7 +92,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     lookup_url_kwarg = "feed_id"
     record_name, record_serializer = "calendarFeed", CalendarFeedSerializer
 
-    def current(self) -> Representation:
+    def current_record(self) -> Representation:
         return _shown(self.get_object())
 
     def kept_group_ids(self) -> Sequence[str]:
@@ -121,7 +121,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @conditional_status
     def retrieve(self, request: Request, feed_id: UUID) -> Response:
         """One feed."""
-        return record_answer("calendarFeed", self.current())
+        return record_answer("calendarFeed", self.current_record())
 
     @extend_schema(operation_id="updateCalendarFeed", request=CalendarFeedBody, responses=_ONE)
     @sends_etag

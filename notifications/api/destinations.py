@@ -40,7 +40,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     lookup_url_kwarg = "destination_id"
     record_name, record_serializer = "endpoint", DestinationSerializer
 
-    def current(self) -> Representation:
+    def current_record(self) -> Representation:
         return whole_destination(self.get_object())
 
     @extend_schema(
@@ -90,7 +90,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     @conditional_status
     def retrieve(self, request: Request, destination_id: UUID) -> Response:
         """One destination, without its secret."""
-        return record_answer("endpoint", self.current())
+        return record_answer("endpoint", self.current_record())
 
     @extend_schema(
         operation_id="updateDestination",
@@ -113,7 +113,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
         body.is_valid(raise_exception=True)
         secret = update_destination(destination=destination, changes=body.changes, now=timezone.now())
         response = SecretResponse({"success": True, "secret": secret} if secret else {"success": True})
-        response["ETag"] = self.current().etag
+        response["ETag"] = self.current_record().etag
         return response
 
     @extend_schema(

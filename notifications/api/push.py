@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import in_own_transactions
-from accounts.api.serializers.user import whole_profile
+from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
@@ -112,7 +112,7 @@ class NotificationViewSet(SettingsViewSet):
         """Switch reminders by e-mail on or off: a part of the profile, whose ETag the answer has."""
         enabled = self.read_body(SwitchEmail)["enabled"]
         user = change_preferences(user=self.owner, values={"email_reminders_enabled": enabled})
-        return Response({"success": True}, headers={"ETag": whole_profile(user).etag})
+        return Response({"success": True}, headers={"ETag": profile_record(user).etag})
 
     @extend_schema(
         operation_id="getChannels",

@@ -78,7 +78,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     lookup_url_kwarg = "template_id"
     record_name, record_serializer = "customFieldTemplate", TemplateSerializer
 
-    def current(self) -> Representation:
+    def current_record(self) -> Representation:
         return whole_template(self.get_object())
 
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)

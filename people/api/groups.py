@@ -84,7 +84,7 @@ class GroupViewSet(TrashViewSet[Group]):
     lookup_url_kwarg = "group_id"
     record_name, record_serializer = "group", GroupWithPeopleSerializer
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         return whole_group(self.owner, row_id)
 
     @extend_schema(operation_id="listGroups", responses=_LIST)
@@ -101,13 +101,13 @@ class GroupViewSet(TrashViewSet[Group]):
         data = self.read_body(GroupCreateSerializer)
         people = data.pop("peopleIds", [])
         group = service.create_group(owner=self.owner, data=data, people=people, now=timezone.now())
-        return self.answer_record(group.pk, 201)
+        return self.record_response(group.pk, 201)
 
     @extend_schema(operation_id="getGroup", responses=_ONE)
     @conditional_record
     def retrieve(self, request: Request, group_id: UUID) -> Response:
         """One group with its people."""
-        return self.answer_record(self.get_object().pk)
+        return self.record_response(self.get_object().pk)
 
     @extend_schema(operation_id="updateGroup", request=GroupChangeSerializer, responses={200: _ONE})
     @sends_etag
@@ -116,7 +116,7 @@ class GroupViewSet(TrashViewSet[Group]):
         """Change a group; what the body leaves out stays."""
         group = self.get_object()
         data = self.read_body(GroupChangeSerializer)
-        return self.answer_record(service.update_group(group=group, data=data, now=timezone.now()).pk)
+        return self.record_response(service.update_group(group=group, data=data, now=timezone.now()).pk)
 
     @extend_schema(operation_id="deleteGroup", parameters=[_DELETE_PEOPLE], responses={200: _MESSAGE})
     @if_match
@@ -133,7 +133,7 @@ class GroupViewSet(TrashViewSet[Group]):
     @if_match
     def restore(self, request: Request, group_id: UUID) -> Response:
         """Take a group out of the trash, with the members it had."""
-        return self.answer_record(service.restore_group(group=self.get_object(), now=timezone.now()).pk)
+        return self.record_response(service.restore_group(group=self.get_object(), now=timezone.now()).pk)
 
     @extend_schema(operation_id="removeGroup", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])

@@ -36,7 +36,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     lookup_url_kwarg = "date_id"
     record_name, record_serializer = "importantDate", ImportantDateSerializer
 
-    def current(self) -> Representation:
+    def current_record(self) -> Representation:
         return whole_date(self.get_object())
 
     @cached_property
@@ -65,7 +65,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """One important date."""
-        return record_answer("importantDate", self.current())
+        return record_answer("importantDate", self.current_record())
 
     @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError)

@@ -135,7 +135,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         found: InteractionQuerySet = rows.with_somebody()
         return found
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         return whole_interaction(self.owner, row_id)
 
     @extend_schema(operation_id="listInteractions", parameters=[_PERSON, *_DAYS], responses=_PAGE)
@@ -157,13 +157,13 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         """Note what passed between the user and people; their lastContact follows."""
         data = self.read_body(InteractionCreateSerializer)
         row = service.create_interaction(owner=self.owner, data=data, now=timezone.now())
-        return self.answer_record(row.pk, 201)
+        return self.record_response(row.pk, 201)
 
     @extend_schema(operation_id="getInteraction", responses=_ONE)
     @conditional_record
     def retrieve(self, request: Request, interaction_id: UUID) -> Response:
         """One interaction."""
-        return self.answer_record(self.get_object().pk)
+        return self.record_response(self.get_object().pk)
 
     @extend_schema(operation_id="updateInteraction", request=InteractionChangeSerializer, responses={200: _ONE})
     @sends_etag
@@ -173,7 +173,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         key = self.get_object().pk
         data = self.read_body(InteractionChangeSerializer, partial=True)
         service.update_interaction(owner=self.owner, interaction_id=key, data=data, now=timezone.now())
-        return self.answer_record(key)
+        return self.record_response(key)
 
     @extend_schema(operation_id="deleteInteraction", responses={200: _MESSAGE})
     @if_match
@@ -191,7 +191,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         """Take an interaction out of the trash."""
         key = self.get_object().pk
         service.restore_interaction(owner=self.owner, interaction_id=key, now=timezone.now())
-        return self.answer_record(key)
+        return self.record_response(key)
 
     @extend_schema(operation_id="removeInteraction", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])

@@ -96,7 +96,7 @@ class PersonViewSet(TrashViewSet[Person]):
         person: Person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[self.kwargs["person_id"]])
         return person
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         return any_person(self.owner, row_id)
 
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
@@ -117,7 +117,7 @@ class PersonViewSet(TrashViewSet[Person]):
         """Add a person."""
         data = self.read_body(PersonSerializer)
         person = create_person(owner=self.owner, data=data, now=timezone.now())
-        return self.answer_record(person.pk, status=201)
+        return self.record_response(person.pk, status=201)
 
     @extend_schema(operation_id="getPerson", responses=_ONE)
     @conditional_record
@@ -134,7 +134,7 @@ class PersonViewSet(TrashViewSet[Person]):
         person = self.get_object()
         data = self.read_body(PersonChangeSerializer)
         update_person(owner=self.owner, person=person, data=data, now=timezone.now())
-        return self.answer_record(person.pk)
+        return self.record_response(person.pk)
 
     @extend_schema(operation_id="deletePerson", request=PersonDeleteSerializer, responses={200: _MESSAGE})
     @if_match
@@ -153,7 +153,7 @@ class PersonViewSet(TrashViewSet[Person]):
     def restore(self, request: Request, person_id: UUID) -> Response:
         """Take a person out of the trash."""
         person = service.restore_person(owner=self.owner, person=self.get_object(), now=timezone.now())
-        return self.answer_record(person.pk)
+        return self.record_response(person.pk)
 
     @extend_schema(operation_id="removePerson", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])

@@ -78,7 +78,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
 
     record_serializer = PersonSerializer
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         return any_person(self.owner, row_id)
 
     @extend_schema(
@@ -96,7 +96,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
             name = service.set_person_photo(
                 owner_id=person.owner_id, person_id=person.pk, picture=picture, now=timezone.now()
             )
-        return Response({"photo": name}, headers={"ETag": self.shown(person.pk).etag})
+        return Response({"photo": name}, headers={"ETag": self.get_record(person.pk).etag})
 
     @extend_schema(operation_id="deletePersonPhoto", responses={200: _MESSAGE})
     @set_photo.mapping.delete
@@ -107,7 +107,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
         """Remove the person's photo."""
         person = self.get_object()
         service.remove_person_photo(owner_id=person.owner_id, person_id=person.pk, now=timezone.now())
-        return Response({"message": "The photo was deleted."}, headers={"ETag": self.shown(person.pk).etag})
+        return Response({"message": "The photo was deleted."}, headers={"ETag": self.get_record(person.pk).etag})
 
 
 class UserPhotoViewSet(SettingsViewSet):
@@ -129,7 +129,7 @@ class UserPhotoViewSet(SettingsViewSet):
         picture = uploaded_picture(request)
         with _refusals():
             name = service.set_user_photo(user=self.owner, picture=picture)
-        return Response({"photo": name}, headers={"ETag": self.current().etag})
+        return Response({"photo": name}, headers={"ETag": self.current_record().etag})
 
     @extend_schema(operation_id="deleteUserPhoto", responses={200: _MESSAGE})
     @set_photo.mapping.delete
@@ -139,7 +139,7 @@ class UserPhotoViewSet(SettingsViewSet):
     def remove_photo(self, request: Request) -> Response:
         """Remove the account's own photo."""
         service.remove_user_photo(user=self.owner)
-        return Response({"message": "The photo was deleted."}, headers={"ETag": self.current().etag})
+        return Response({"message": "The photo was deleted."}, headers={"ETag": self.current_record().etag})
 
 
 class PhotoViewSet(_PhotosOfPeople):

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
 from accounts.api import batch_runner
-from accounts.api.route_marks import is_in_batches
+from accounts.api.route_marks import is_allowed_in_batch
 from accounts.models import KeptAnswer, User
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.middleware import max_body_bytes
@@ -272,7 +272,7 @@ def test_a_body_that_is_no_batch_is_refused_whole(api: Client, body: Any, field:
 
 
 def test_a_hundred_are_taken(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_runner, "MOST_ATOMIC_SECONDS", 120.0)  # however slow this machine is
+    monkeypatch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", 120.0)  # however slow this machine is
     results = run(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
     assert set(statuses(results)) == {201}
     assert Group.objects.owned_by(alice).count() == 100
@@ -351,7 +351,7 @@ def test_a_batch_has_a_key_as_well(api: Client, alice: User, atomic: bool) -> No
 def test_an_undone_batch_that_may_go_better_next_time_is_not_kept(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     body, key = {"operations": [group("One")], "atomic": True}, "once"
     with monkeypatch.context() as patch:
-        patch.setattr(batch_runner, "MOST_ATOMIC_SECONDS", -1.0)
+        patch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", -1.0)
         assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY=key)["results"]) == [503]
     assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY=key)["results"]) == [201]
 
@@ -370,7 +370,7 @@ def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.Monke
     """Lists that do not fit are refused, streamed ones, too; a write that has happened is told of; nothing follows."""
     for number in range(20):
         make_person(alice, name=f"Somebody {number}", notes="x" * 1000)
-    monkeypatch.setattr(batch_runner, "MOST_BYTES", 5000)
+    monkeypatch.setattr(batch_runner, "MAX_RESPONSE_BYTES", 5000)
     lists = [operation("GET", path) for path in ("/api/people", "/api/people?includeAll=true", "/api/version")]
     large = operation("POST", "/api/people", {"name": "Large", "notes": "x" * 9000})
     results = run(api, *lists, large, operation("GET", "/api/version"), group("One"))
@@ -401,7 +401,7 @@ def test_what_is_nested_too_deeply_is_refused(api: Client) -> None:
 
 
 def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_runner, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(batch_runner, "MAX_SECONDS", -1.0)
     [result] = run(api, group("One"))
     assert (result["status"], result["body"]["code"]) == (503, "unavailable")
     assert not Group.objects.owned_by(alice).exists()
@@ -416,7 +416,7 @@ def test_an_atomic_batch_may_stand_in_line_for_longer_than_it_may_last(
     def behind_others(owner: User) -> Iterator[None]:
         nonlocal waited
         with account_write(owner):
-            waited = batch_runner.MOST_ATOMIC_SECONDS + 1
+            waited = batch_runner.MAX_ATOMIC_SECONDS + 1
             yield
 
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + waited, perf_counter=time.perf_counter)
@@ -487,7 +487,7 @@ def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
 def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ends the process amid the transaction, its key included; the next one carries it out."""
     alice = make_user("alice@example.org")
-    api, real = client_of(alice), batch_runner.Batch._result
+    api, real = client_of(alice), batch_runner.Batch._run_operation
     body = {"operations": [group("One"), group("Two", idempotency_key="inner")], "atomic": True}
 
     def die(self: Any, one: Any) -> Any:
@@ -497,7 +497,7 @@ def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatc
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch_runner.Batch, "_result", die)
+        patch.setattr(batch_runner.Batch, "_run_operation", die)
         with pytest.raises(KeyboardInterrupt):
             api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")
     assert not Group.objects.owned_by(alice).exists()
@@ -516,4 +516,4 @@ def test_what_takes_a_file_is_left_out() -> None:
     assert len(views) > 5
     for view in views:
         for method in view.actions.keys() & {"post", "put", "patch"}:
-            assert not is_in_batches(getattr(view.cls, view.actions[method])), view.actions
+            assert not is_allowed_in_batch(getattr(view.cls, view.actions[method])), view.actions

@@ -9,7 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import KeptAnswer, User
-from accounts.services import kept_answers
+from accounts.services import stored_responses
 from accounts.tasks import purge_budgets
 from contacts_project.kernel.processes import this_process
 from people.models import Group, Person
@@ -137,13 +137,13 @@ def test_a_request_whose_process_was_killed_runs_anew(api: Client) -> None:
 def test_who_lost_the_request_to_another_does_nothing(
     api: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = kept_answers._keep
+    real = stored_responses._store
 
-    def keep(ours: Any, answer: Any) -> None:
+    def store(claimed_row: Any, response: Any) -> None:
         KeptAnswer.unscoped.update(claim=UUID(int=2))
-        real(ours, answer)
+        real(claimed_row, response)
 
-    monkeypatch.setattr(kept_answers, "_keep", keep)
+    monkeypatch.setattr(stored_responses, "_store", store)
     assert post(api).status_code == 409
     assert not Person.objects.owned_by(alice).exists()
 

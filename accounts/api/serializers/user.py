@@ -53,6 +53,6 @@ class UserSerializer(serializers.Serializer[User]):
         return has_second_factor(user)
 
 
-def whole_profile(user: User) -> Representation:
+def profile_record(user: User) -> Representation:
     """The profile with the revision of what it shows."""
     return Representation(user.settings_revision, dict(UserSerializer(user).data))

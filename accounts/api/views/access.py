@@ -92,7 +92,7 @@ class SignInViewSet(OpenViewSet):
 class SignedInViewSet(ApiViewSet[Any]):
     """Of who is in."""
 
-    in_batches = False
+    allowed_in_batches = False
 
     @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
     @action(detail=False, methods=["post"], permission_classes=[SessionOnly])

@@ -17,14 +17,14 @@ from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 log = logging.getLogger(__name__)
-MOST = 100
+MAX_OPERATIONS = 100
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _HEADERS = {"if-match", "idempotency-key"}
 
 
 @extend_schema_field(OpenApiTypes.ANY)
 class AnyJsonField(serializers.Field[Any, Any, Any, Any]):
-    """Whatever JSON says; what is to be in it is said by the route that it is for."""
+    """Any JSON value. The view of the operation validates it."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data
@@ -35,7 +35,7 @@ class AnyJsonField(serializers.Field[Any, Any, Any, Any]):
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
 class HeadersField(serializers.Field[Any, Any, Any, Any]):
-    """`If-Match` and `Idempotency-Key`, in whatever case, as names in lower case; all else is left out."""
+    """The headers `If-Match` and `Idempotency-Key`, their names folded to lower case; all others are ignored."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         if not isinstance(data, dict):
@@ -55,7 +55,7 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 class BatchSerializer(serializers.Serializer[Any]):
     operations: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=OperationSerializer(), min_length=1, max_length=MOST
+        child=OperationSerializer(), min_length=1, max_length=MAX_OPERATIONS
     )
     atomic = StrictBooleanField(required=False, default=False)
 
@@ -70,7 +70,7 @@ class OperationResultSerializer(serializers.Serializer[Any]):
 class BatchViewSet(ApiViewSet[Any]):
     """Many requests in one."""
 
-    in_batches = False
+    allowed_in_batches = False
 
     def commits_by_itself(self, handler: Any) -> bool:
         return not (isinstance(self.request.data, dict) and self.request.data.get("atomic") is True)
@@ -89,8 +89,8 @@ class BatchViewSet(ApiViewSet[Any]):
         """
         data = self.read_body(BatchSerializer)
         operations = [
-            Operation(one["method"], one["path"], one.get("body"), one.get("headers") or {})
-            for one in data["operations"]
+            Operation(item["method"], item["path"], item.get("body"), item.get("headers") or {})
+            for item in data["operations"]
         ]
         batch = Batch(request._request, self.owner, request.auth, operations, atomic=data["atomic"])
         batch.run()
@@ -98,8 +98,9 @@ class BatchViewSet(ApiViewSet[Any]):
         failed = sum(status >= 400 for status in statuses)
         log.info("batch", extra={"operations": len(statuses), "failed": failed, "atomic": data["atomic"]})
         answer = {"results": batch.results}
-        response = SecretResponse(answer) if batch.shows_secret else Response(answer)
+        response = SecretResponse(answer) if batch.contains_secret else Response(answer)
         has_written = any(operation.method != "GET" for operation in operations)
-        if not has_written or (batch.is_undone and any(status >= 500 or status == 429 for status in statuses)):
-            response.is_passing = True  # type: ignore[attr-defined]  # nothing was done: it is not kept for its key
+        if not has_written or (batch.is_rolled_back and any(status >= 500 or status == 429 for status in statuses)):
+            # Nothing was written, so a repeat with the same Idempotency-Key should run instead of replaying this.
+            response.is_passing = True  # type: ignore[attr-defined]
         return response

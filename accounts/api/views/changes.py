@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.authentication import is_still_signed_in
+from accounts.api.authentication import is_credential_valid
 from accounts.api.route_marks import left_out_of_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.feed.changes import read_changes
@@ -81,7 +81,7 @@ class ChangeViewSet(ApiViewSet[Any]):
     @left_out_of_batches
     def stream(self, request: Request) -> EventStream:
         """Tell of each new revision of the account, until the credential ends."""
-        return EventStream(revisions_of(self.owner, may_read=partial(is_still_signed_in, request)))
+        return EventStream(revisions_of(self.owner, may_read=partial(is_credential_valid, request)))
 
 
 def _read_types(text: str | None) -> list[str]:

@@ -8,7 +8,7 @@ from rest_framework.permissions import AllowAny, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.authentication import BearerAuthentication, OwnData
+from accounts.api.authentication import BearerAuthentication, IsAuthenticatedInScope
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import DeviceSignInSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
@@ -26,13 +26,13 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     """POST is open, so that a stale credential is no obstacle; DELETE is for the token that it is sent with."""
 
-    in_batches = False
+    allowed_in_batches = False
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [] if self._is_sign_in else [BearerAuthentication()]
 
     def get_permissions(self) -> list[BasePermission]:
-        return [AllowAny()] if self._is_sign_in else [OwnData()]
+        return [AllowAny()] if self._is_sign_in else [IsAuthenticatedInScope()]
 
     @property
     def _is_sign_in(self) -> bool:

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.serializers.user import whole_profile
+from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import TimeZone
 from accounts.languages import CODES
@@ -116,7 +116,7 @@ class PreferenceViewSet(SettingsViewSet):
     def update(self, request: Request) -> Response:
         """Change this preference; the answer holds it alone, not the profile, and the profile's ETag."""
         user = change_preferences(user=self.owner, values=self.read_body(self.body))
-        return Response(answer_of(self.preference, user), headers={"ETag": whole_profile(user).etag})
+        return Response(answer_of(self.preference, user), headers={"ETag": profile_record(user).etag})
 
 
 def answer_of(preference: Preference, user: User) -> dict[str, Any]:

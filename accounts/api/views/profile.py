@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
-from accounts.api.serializers.user import UserSerializer, whole_profile
+from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
 from accounts.api.viewsets import SettingsViewSet
 from accounts.models import ApiToken
@@ -31,7 +31,7 @@ class ProfileViewSet(SettingsViewSet):
     @conditional_status
     def profile(self, request: Request) -> Response:
         """The account with every preference."""
-        return record_answer("user", whole_profile(self.owner))
+        return record_answer("user", profile_record(self.owner))
 
     @extend_schema(
         operation_id="updateProfile",
@@ -47,7 +47,7 @@ class ProfileViewSet(SettingsViewSet):
         """Change names and address. A new address has to be verified: a mail is sent to it."""
         data = self.read_body(ProfileSerializer)
         user, changed = update_profile(user=self.owner, **data)
-        shown = whole_profile(user)
+        shown = profile_record(user)
         return Response({"user": shown.body, "emailChanged": changed}, headers={"ETag": shown.etag})
 
     @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)

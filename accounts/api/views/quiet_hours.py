@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.serializers.user import whole_profile
+from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import QuietHours
 from accounts.services.preferences import change_preferences
@@ -37,5 +37,5 @@ class QuietHoursViewSet(SettingsViewSet):
         hours = values if values["from"] else None
         user = change_preferences(user=self.owner, values={"quiet_hours": hours})
         return Response(
-            {"id": str(user.pk), "quietHours": user.quiet_hours}, headers={"ETag": whole_profile(user).etag}
+            {"id": str(user.pk), "quietHours": user.quiet_hours}, headers={"ETag": profile_record(user).etag}
         )

@@ -41,7 +41,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         rows = Relationship.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         return whole_relationship(self.owner, row_id)
 
     @extend_schema(operation_id="listRelationships", responses=MANY)
@@ -57,13 +57,13 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
         given = {"relationship_type": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
-        return self.answer_record(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
+        return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
 
     @extend_schema(operation_id="getRelationship", responses=ONE)
     @conditional_record
     def retrieve(self, request: Request, relationship_id: UUID) -> Response:
         """One relationship."""
-        return self.answer_record(self.get_object().pk)
+        return self.record_response(self.get_object().pk)
 
     @extend_schema(operation_id="updateRelationship", request=RelationshipUpdateSerializer, responses=ONE)
     @sends_etag
@@ -75,7 +75,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         row = services.update_relationship(
             owner=self.owner, relationship_id=relationship_id, data=data, now=timezone.now()
         )
-        return self.answer_record(row.pk)
+        return self.record_response(row.pk)
 
     @extend_schema(
         operation_id="deleteRelationship",
@@ -95,7 +95,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def restore(self, request: Request, relationship_id: UUID) -> Response:
         """Take the relationship and its inverse out of the trash."""
         row = services.restore_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
-        return self.answer_record(row.pk)
+        return self.record_response(row.pk)
 
     @extend_schema(
         operation_id="removeRelationship",

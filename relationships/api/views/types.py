@@ -34,7 +34,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     lookup_url_kwarg = "type_id"
     record_name, record_serializer = "relationshipType", RelationshipTypeAnswer
 
-    def shown(self, row_id: UUID) -> Representation:
+    def get_record(self, row_id: UUID) -> Representation:
         rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
         return whole_type(rows.find(row_id))
 
@@ -50,13 +50,13 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     def create(self, request: Request) -> Response:
         """Define a type: symmetric, or with the inverse that inverseId names or inverseLabel makes."""
         data = self.read_body(NewRelationshipTypeSerializer)
-        return self.answer_record(services.create_type(owner=self.owner, data=data, now=timezone.now()).pk)
+        return self.record_response(services.create_type(owner=self.owner, data=data, now=timezone.now()).pk)
 
     @extend_schema(operation_id="getRelationshipType", responses=ONE)
     @conditional_record
     def retrieve(self, request: Request, type_id: UUID) -> Response:
         """One relationship type."""
-        return self.answer_record(self.get_object().pk)
+        return self.record_response(self.get_object().pk)
 
     @extend_schema(
         operation_id="updateRelationshipType",
@@ -69,7 +69,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         """Change what is sent; a change of the inverse also changes the relationships of this type."""
         self.get_object()
         data = self.read_body(RelationshipTypeSerializer, partial=True)
-        return self.answer_record(
+        return self.record_response(
             services.update_type(owner=self.owner, type_id=type_id, data=data, now=timezone.now()).pk
         )
 
@@ -88,7 +88,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     @if_match
     def restore(self, request: Request, type_id: UUID) -> Response:
         """Take a type out of the trash; it is the inverse again of what it was the inverse of."""
-        return self.answer_record(services.restore_type(owner=self.owner, type_id=type_id, now=timezone.now()).pk)
+        return self.record_response(services.restore_type(owner=self.owner, type_id=type_id, now=timezone.now()).pk)
 
     @extend_schema(operation_id="removeRelationshipType", responses={200: DONE})
     @action(detail=True, methods=["delete"])

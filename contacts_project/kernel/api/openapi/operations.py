@@ -122,7 +122,7 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
     @property
     def key_refusals(self) -> tuple[type[Exception], ...]:
         """What an Idempotency-Key may be refused with, where the operation takes one."""
-        refusals = getattr(self.view, "key_refusals", None)
+        refusals = getattr(self.view, "idempotency_refusals", None)
         return refusals(self.method, self.handler) if refusals else ()
 
     @property

@@ -1,0 +1,142 @@
+"""Requests with an Idempotency-Key: each runs once, and a repeat is answered by replaying the stored response.
+
+A row is inserted before the request runs and holds the response afterwards (open points, section 13). For 24 hours the
+same request gets that response again; while the first one runs, a repeat is refused with a hint to retry. If the first
+one was killed half way, its lease ends and a repeat runs.
+"""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import KeptAnswer, User
+from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.ownership.account_lock import account_write, current_write
+
+RETENTION = dt.timedelta(hours=24)
+# Longer than any request runs. The lease of a process that was killed on this machine ends at once.
+_LEASE = dt.timedelta(minutes=10)
+
+
+class KeyReusedError(DomainError):
+    """The key was sent before with another body or query string."""
+
+    message = "This Idempotency-Key was sent with another body: take a new key for a new request."
+
+
+class InProgressError(DomainError):
+    """The first request with the key is still running."""
+
+    message = "The first request with this Idempotency-Key is still under way: ask again in a moment."
+    retry_after = 1
+
+
+@dataclass(frozen=True)
+class StoredResponse:
+    """The response to a request, in the form in which it is stored and replayed."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+    is_passing: bool = False  # the view forbids to store it
+
+    @property
+    def is_success(self) -> bool:
+        return self.status < 400
+
+    @property
+    def is_storable(self) -> bool:
+        """Whether a repeat should get this response. A server error or a rate limit may not occur again, so the
+        repeat runs."""
+        return self.status < 500 and self.status != 429 and not self.is_passing
+
+
+def run_once(
+    *, owner: User, name: str, digest: str, run: Callable[[], StoredResponse], is_joined: bool, now: dt.datetime
+) -> tuple[StoredResponse, bool]:
+    """Call `run()` unless a request with the same `name` ran before; return the response and whether it is a replay.
+
+    With `is_joined`, the request and the storing of its response are one transaction: the request took effect exactly
+    if a response is stored. Without it (a view that commits by itself or calls other machines), a request that is
+    killed after its last commit and before the response is stored runs again when it is repeated.
+
+    Raises KeyReusedError, InProgressError, and what `run` raises.
+    """
+    claim = _load_or_claim(owner, name, digest, now)
+    if isinstance(claim, StoredResponse):
+        return claim, True
+    claimed_row = KeptAnswer.objects.owned_by(owner).filter(name=name).held_by(claim)
+    if current_write(owner.pk):
+        # Inside an atomic batch. On failure it rolls back its whole transaction, this row included.
+        response = run()
+        if response.is_success and response.is_storable:
+            _store(claimed_row, response)
+        return response, False
+    try:
+        response, is_stored = _run_and_store(owner, run, claimed_row) if is_joined else (run(), False)
+        if response.is_storable and not is_stored:
+            _store(claimed_row, response)
+    except BaseException:
+        # Also KeyboardInterrupt and SystemExit: otherwise the key stays blocked until the lease ends.
+        claimed_row.delete()
+        raise
+    if not response.is_storable:
+        claimed_row.delete()
+    return response, False
+
+
+def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | StoredResponse:
+    """The stored response, or else the claim under which this request may run."""
+    rows = KeptAnswer.objects.owned_by(owner).filter(name=name)
+    # The hourly purge may not have run yet.
+    rows.filter(created_at__lte=now - RETENTION).delete()
+    row = rows.first()
+    if row is None:
+        row = KeptAnswer(owner=owner, name=name, digest=digest, created_at=now)
+        try:
+            # A savepoint: inside an atomic batch, PostgreSQL would otherwise refuse all further statements.
+            with transaction.atomic():
+                row.save(force_insert=True)
+        except IntegrityError:  # a concurrent request with the same key inserted it first
+            row = rows.first()
+            if row is None:  # and has failed and deleted it since
+                raise InProgressError from None
+    if row.digest != digest:
+        raise KeyReusedError
+    if row.status is not None:
+        return StoredResponse(row.status, bytes(row.body), row.headers)
+    claim = rows.filter(status=None).acquire(_LEASE, clock=now)
+    if claim is None:
+        raise InProgressError
+    return claim
+
+
+def _run_and_store(owner: User, run: Callable[[], StoredResponse], claimed_row: Any) -> tuple[StoredResponse, bool]:
+    """Run the request and store its response in one transaction, which an error response rolls back.
+
+    Returns the response and whether it is stored. It is not if the transaction is rolled back, by an error response or
+    by the view itself (a batch does so): the caller stores such a response afterwards.
+    """
+    with account_write(owner):
+        response = run()
+        if not response.is_success:
+            transaction.set_rollback(True)
+        if is_stored := response.is_storable and not transaction.get_rollback():
+            _store(claimed_row, response)
+    return response, is_stored
+
+
+def _store(claimed_row: Any, response: StoredResponse) -> None:
+    """Store the response. Raises InProgressError if the lease ended and another request has claimed the row since."""
+    if not claimed_row.release(status=response.status, body=response.body, headers=response.headers):
+        raise InProgressError
+
+
+def purge_stored_responses(*, now: dt.datetime) -> int:
+    """Delete responses older than a day; returns how many."""
+    removed: int = KeptAnswer.unscoped.rows().filter(created_at__lte=now - RETENTION).delete()[0]
+    return removed
