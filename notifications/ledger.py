@@ -74,7 +74,7 @@ class AccountPlan:
     @cached_property
     def calendar(self) -> schedule.Calendar:
         # The row was read under the account's lock.
-        return schedule.calendar(*(getattr(self.owner, column) for column in schedule.COLUMNS))
+        return schedule.build_calendar(*(getattr(self.owner, column) for column in schedule.CALENDAR_COLUMNS))
 
     @cached_property
     def today(self) -> dt.date:

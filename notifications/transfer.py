@@ -184,7 +184,7 @@ def _rounds(owner: User) -> dict[tuple[UUID, dt.date], int]:
 
 
 def _answer(run: ImportRun, item: Item, free: UUID, source: UUID, round_: int) -> ReminderAnswer:
-    data, clock = item.data, schedule.calendar_of(run.owner)
+    data, calendar = item.data, schedule.load_calendar(run.owner)
     again_on = data.get("againOn")
     is_contact = data["kind"] == NoticeKind.CONTACT
     return ReminderAnswer(
@@ -198,7 +198,7 @@ def _answer(run: ImportRun, item: Item, free: UUID, source: UUID, round_: int) -
         lead_days=data["leadDays"],
         round=round_ if again_on else 0,
         again_on=again_on,
-        due_at=(clock.instant(again_on) or run.now) if again_on else None,
+        due_at=(calendar.reminder_time(again_on) or run.now) if again_on else None,
         created_at=times_of(data, run.now)["created_at"],
     )
 

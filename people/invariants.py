@@ -80,7 +80,9 @@ def find_wrong_last_contacts() -> Iterator[object]:
 
 def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
     owners = User.objects.filter(pk__in={person.owner_id for person in people})
-    clocks = {pk: schedule.calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.COLUMNS)}
+    clocks = {
+        pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
+    }
     latest = Participation.unscoped.rows().filter(
         person=OuterRef("pk"), interaction__deleted_at=None, interaction__counts_at=None
     )
@@ -180,7 +182,9 @@ def find_wrong_contacts() -> Iterator[object]:
 
 def _misplanned(rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]) -> Iterator[Any]:
     owners = User.objects.filter(pk__in={row.owner_id for row in rows})
-    clocks = {pk: schedule.calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.COLUMNS)}
+    clocks = {
+        pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
+    }
     now = timezone.now()
     # An account that was deleted since has nothing left to plan.
     return (row for row in rows if row.owner_id in clocks and not is_right(row, clocks[row.owner_id], now))

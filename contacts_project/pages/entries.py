@@ -52,17 +52,17 @@ def contact_entries(person: Person) -> Iterator[Entry]:
 
 def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], now: dt.datetime) -> list[Entry]:
     """Important dates, the anniversary and the next contact, what comes next first."""
-    clock = schedule.calendar_of(viewer)
-    today = clock.today(now)
-    days = [(row.type, row.title, row.date, row.year_unknown, event_rule(row, clock)) for row in dates]
+    calendar = schedule.load_calendar(viewer)
+    today = calendar.today(now)
+    days = [(row.type, row.title, row.date, row.year_unknown, event_rule(row, calendar)) for row in dates]
     if person.anniversary:
-        rule = Recurrence(person.anniversary, leap_day=clock.leap_day)
+        rule = Recurrence(person.anniversary, leap_day=calendar.leap_day)
         days.append(("ANNIVERSARY", None, person.anniversary, False, rule))
     found = []
     for type_, title, day, year_unknown, rule in days:
         upcoming = rule.on_or_after(today)
-        is_over = schedule.is_over(type_, person.deathday)
-        years = None if year_unknown or is_over or upcoming is None else turns(day, upcoming, clock.leap_day)
+        is_over = schedule.is_birthday_of_dead(type_, person.deathday)
+        years = None if year_unknown or is_over or upcoming is None else turns(day, upcoming, calendar.leap_day)
         note = _next_time(upcoming, today, viewer, age_in_words(type_, years)) if upcoming else ""
         digits = day_in_digits(day, viewer, year_unknown=year_unknown)
         found.append((upcoming or dt.date.max, Entry(occasion(type_, title), digits, note=note)))
@@ -106,10 +106,10 @@ def interaction_entries(interactions: Iterable[Interaction], viewer: User) -> li
         InteractionKind.NOTE: _("Note"),
         InteractionKind.OTHER: _("In touch"),
     }
-    clock = schedule.calendar_in(viewer)
+    calendar = schedule.calendar_from_user(viewer)
     return [
         Entry(
-            day_in_digits(clock.today(row.at), viewer),
+            day_in_digits(calendar.today(row.at), viewer),
             row.title or kinds[InteractionKind(row.kind)],
             note=" · ".join(filter(None, (row.title and kinds[InteractionKind(row.kind)], _beginning(row.notes)))),
         )

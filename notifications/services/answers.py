@@ -109,9 +109,9 @@ def _to(delivery: Delivery) -> dict[str, Any]:
 
 def _snooze(delivery: Delivery, action: Action, now: dt.datetime) -> dt.date:
     """Have the occurrence sent again on the day that is returned."""
-    clock = schedule.calendar_of(delivery.owner)
+    calendar = schedule.load_calendar(delivery.owner)
     # A run for a time to come (`--now`) has sent what counts from then on.
-    day = clock.today(max(now, delivery.first_tried_at or delivery.planned_at)) + dt.timedelta(days=action.days or 1)
+    day = calendar.today(max(now, delivery.first_tried_at or delivery.planned_at)) + dt.timedelta(days=action.days or 1)
     standing = _standing(delivery)
     answers = ReminderAnswer.objects.owned_by(delivery.owner)
     pending = answers.filter(**standing).values_list("round", flat=True).first() or 0
@@ -121,7 +121,7 @@ def _snooze(delivery: Delivery, action: Action, now: dt.datetime) -> dt.date:
         **_to(delivery),
         "round": max(pending, sent) + 1,
         "again_on": day,
-        "due_at": clock.instant(day) or now,
+        "due_at": calendar.reminder_time(day) or now,
     }
     answers.update_or_create(**standing, defaults=values)
     return day
@@ -157,8 +157,8 @@ def _message(delivery: Delivery, action: Action, again_on: dt.date | None) -> st
 def replan_snoozed(*, owner_id: UUID, now: dt.datetime) -> None:
     """Follow the account's clock, which has changed. Under its lock."""
     owner = User.objects.get(pk=owner_id)
-    clock = schedule.calendar_in(owner)
+    calendar = schedule.calendar_from_user(owner)
     rows = list(ReminderAnswer.objects.owned_by(owner_id).filter(due_at__gt=now))
     for row in rows:
-        row.due_at = clock.instant(row.again_on) if row.again_on else None
+        row.due_at = calendar.reminder_time(row.again_on) if row.again_on else None
     update_columns(ReminderAnswer, rows, ["due_at"])

@@ -42,7 +42,7 @@ _DATE_COLUMNS = (
 
 def feed_etag(feed: CalendarFeed, now: dt.datetime) -> str:
     """The validator of what the feed answers: it changes with each write of the account, and with the day."""
-    today = schedule.calendar_in(feed.owner).today(now)
+    today = schedule.calendar_from_user(feed.owner).today(now)
     state = f"{settings.VERSION}|{feed.pk}|{feed.digest}|{feed.owner.revision}|{today}"
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
@@ -107,16 +107,16 @@ class _EventWriter:
 
     def __init__(self, owner: User, *, alarms: bool, now: dt.datetime) -> None:
         self._owner, self._alarms = owner, alarms
-        self._clock = schedule.calendar_in(owner)
-        self._today = self._clock.today(now)
+        self._calendar = schedule.calendar_from_user(owner)
+        self._today = self._calendar.today(now)
 
     def date_events(self, row: Any) -> Iterator[str]:
         """One for an important date, and one for each of its next occurrences that says an age."""
-        rule = event_rule(row, self._clock)
+        rule = event_rule(row, self._calendar)
         start = first_day(rule, year_unknown=row.year_unknown)
         name = self._name(getattr(row, f"person__{column}") for column in COLUMNS)
         summary = _("%(occasion)s: %(name)s") % {"occasion": occasion(row.type, row.title), "name": name}
-        is_over = schedule.is_over(row.type, row.person__deathday)
+        is_over = schedule.is_birthday_of_dead(row.type, row.person__deathday)
         triggers = [] if is_over else self._triggers(row)
         # The same for all events of the date: a client takes those with a RECURRENCE-ID for changed occurrences.
         uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _stamp(row.updated_at)
@@ -124,19 +124,19 @@ class _EventWriter:
         if row.year_unknown or rule.unit is None or is_over:
             return
         for day in islice(rule.between(self._today, dt.date.max), _AGES):
-            if age := age_in_words(row.type, turns(row.date, day, self._clock.leap_day)):
+            if age := age_in_words(row.type, turns(row.date, day, self._calendar.leap_day)):
                 own = [f"RECURRENCE-ID;VALUE=DATE:{_digits(day)}"]
                 yield _event(uid, day, f"{summary} · {age}", url, stamp, triggers, own)
 
     def contact_event(self, row: Any) -> Iterator[str]:
         """One for a contact reminder: on its day, and from then on today until it was heeded."""
-        rule = schedule.contact_rule(row, self._clock)
+        rule = schedule.contact_rule(row, self._calendar)
         due = rule.nth(rule.first) if rule else None
         if due is None:
             return
         name = self._name(getattr(row, column) for column in COLUMNS)
         summary = _("Get in touch with %(name)s") % {"name": name}
-        triggers = [_after(self._clock.hour)] if self._alarms else []
+        triggers = [_after(self._calendar.hour)] if self._alarms else []
         day = max(due, self._today)
         yield _event(f"contact-{row.id}", day, summary, person_url(row.id), _stamp(row.updated_at), triggers, [])
 
@@ -146,12 +146,12 @@ class _EventWriter:
 
     def _triggers(self, row: Any) -> list[str]:
         """When the alarms of a date go off: at the reminder hour of the day, and of the days of its notices."""
-        rule = schedule.date_rule(row, self._clock) if self._alarms else None
+        rule = schedule.date_rule(row, self._calendar) if self._alarms else None
         if rule is None:
             return []
         following = rule.recurrence.on_or_after(self._today)
         notices = [] if following is None else [(following - day).days for day in rule.notice_days(following)]
-        return [_after(self._clock.hour), *(_before(days * 24 - self._clock.hour) for days in notices)]
+        return [_after(self._calendar.hour), *(_before(days * 24 - self._calendar.hour) for days in notices)]
 
 
 def _event(

@@ -29,8 +29,8 @@ def schedule_digest(owner: User, *, now: dt.datetime) -> None:
         return
     if DigestSchedule.objects.filter(owner=owner, next_due_at__lte=now).exists():
         return
-    clock = schedule.calendar_of(owner)
-    _store(owner, digest_day(clock.today(now), owner.weekly_digest_weekday), clock, earliest=now)
+    calendar = schedule.load_calendar(owner)
+    _store(owner, digest_day(calendar.today(now), owner.weekly_digest_weekday), calendar, earliest=now)
 
 
 def plan_digests(*, now: dt.datetime) -> int:
@@ -85,7 +85,7 @@ def digest_at(plan: AccountPlan) -> Planned | None:
     if not owner.weekly_digest_enabled:
         return None
     day = digest_day(plan.today - dt.timedelta(DAYS - 1), owner.weekly_digest_weekday)
-    due_at = plan.calendar.instant(day)
+    due_at = plan.calendar.reminder_time(day)
     if due_at is None or due_at > now or is_missed(due_at, now):
         return None
     row = DigestSchedule.objects.filter(owner=owner, next_on=day, next_due_at__lte=now).first()
@@ -121,8 +121,8 @@ def events_of(owner: User, start: dt.date) -> list[dict[str, Any]]:
     return [event for event in events if (UUID(event["id"]), dt.date.fromisoformat(event["date"])) not in skipped]
 
 
-def _store(owner: User, day: dt.date, clock: schedule.Calendar, earliest: dt.datetime | None = None) -> None:
-    due_at = clock.instant(day)
+def _store(owner: User, day: dt.date, calendar: schedule.Calendar, earliest: dt.datetime | None = None) -> None:
+    due_at = calendar.reminder_time(day)
     if due_at is None:
         return
     values = {"next_due_at": max(due_at, earliest) if earliest else due_at, "next_on": day}

@@ -44,7 +44,7 @@ class Forecast:
     """One account's outlook from `now` to the end of the day `until`."""
 
     owner: User
-    clock: schedule.Calendar
+    calendar: schedule.Calendar
     now: dt.datetime
     until: dt.date
     destinations: dict[NoticeKind, list[dict[str, Any]]]
@@ -52,7 +52,7 @@ class Forecast:
 
     @property
     def today(self) -> dt.date:
-        return self.clock.today(self.now)
+        return self.calendar.today(self.now)
 
     def is_snoozed(self, source_id: UUID, day: dt.date, kind: NoticeKind, lead_days: int = 0) -> bool:
         """Whether this reminder of the occurrence was put off: then it has a line of its own."""
@@ -89,7 +89,7 @@ class Forecast:
         return {
             "kind": kind.value,
             "date": day.isoformat() if day else None,
-            "sendAt": format_timestamp(self.clock.sends_at(send_at)) if send_at and why_not is None else None,
+            "sendAt": format_timestamp(self.calendar.sends_at(send_at)) if send_at and why_not is None else None,
             "willSend": why_not is None,
             "reason": why_not or why_then,
             "destinations": destinations if why_not in {None, NO_CHANNEL} else [],
@@ -104,10 +104,10 @@ class Forecast:
 
 def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict[str, Any]]:
     """Everything that is due in the coming days, in that order; what is not sent comes on its day."""
-    clock = schedule.calendar_of(owner)
+    calendar = schedule.load_calendar(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
     answers = {answer.key: answer for answer in with_source(ReminderAnswer.objects.owned_by(owner))}
-    forecast = Forecast(owner, clock, now, clock.today(now) + dt.timedelta(days), destinations, answers)
+    forecast = Forecast(owner, calendar, now, calendar.today(now) + dt.timedelta(days), destinations, answers)
     entries = [*_waiting(forecast), *_dates(forecast), *_contacts(forecast), *_digest(forecast)]
     entries += _answered(forecast, entries)
     return sorted(
@@ -156,10 +156,10 @@ def _may_be_told(forecast: Forecast) -> list[ImportantDate]:
 
 def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
     for row in _may_be_told(forecast):
-        rule, facts = schedule.date_rule(row, forecast.clock), _facts(row, forecast)
-        why_not = DECEASED if schedule.is_over(row.type, row.person.deathday) else REMINDER_OFF
+        rule, facts = schedule.date_rule(row, forecast.calendar), _facts(row, forecast)
+        why_not = DECEASED if schedule.is_birthday_of_dead(row.type, row.person.deathday) else REMINDER_OFF
         if rule is None or why_not == DECEASED:
-            for day in event_rule(row, forecast.clock).between(forecast.today, forecast.until):
+            for day in event_rule(row, forecast.calendar).between(forecast.today, forecast.until):
                 yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, why_not, **facts)
             continue
         for reminder, send_at in _chain(row, rule, forecast):
@@ -173,11 +173,11 @@ def _dates(forecast: Forecast) -> Iterator[dict[str, Any]]:
 
 def _chain(row: ImportantDate, rule: ReminderRule, forecast: Forecast) -> Iterator[tuple[Reminder, dt.datetime]]:
     """What the row waits for, and what follows it."""
-    reminder, send_at = schedule.reminder_of(row), row.next_due_at
-    while reminder is not None and send_at is not None and forecast.clock.today(send_at) <= forecast.until:
+    reminder, send_at = schedule.pending_reminder(row), row.next_due_at
+    while reminder is not None and send_at is not None and forecast.calendar.today(send_at) <= forecast.until:
         yield reminder, send_at
         reminder = rule.following(reminder)
-        send_at = forecast.clock.instant(reminder.day) if reminder else None
+        send_at = forecast.calendar.reminder_time(reminder.day) if reminder else None
 
 
 def _notices_left_out(
@@ -191,7 +191,7 @@ def _notices_left_out(
 
 
 def _age(row: ImportantDate, day: dt.date, forecast: Forecast) -> int | None:
-    return None if row.year_unknown else turns(row.date, day, forecast.clock.leap_day)
+    return None if row.year_unknown else turns(row.date, day, forecast.calendar.leap_day)
 
 
 def _whom(person: Person, forecast: Forecast) -> dict[str, Any]:
@@ -217,14 +217,18 @@ def _contacts_until(forecast: Forecast) -> list[Person]:
 
 def _contacts(forecast: Forecast) -> Iterator[dict[str, Any]]:
     for person in _contacts_until(forecast):
-        rule, day, send_at = schedule.contact_rule(person, forecast.clock), person.contact_due_on, person.contact_due_at
+        rule, day, send_at = (
+            schedule.contact_rule(person, forecast.calendar),
+            person.contact_due_on,
+            person.contact_due_at,
+        )
         facts = _whom(person, forecast)
-        while rule and day and send_at and forecast.clock.today(send_at) <= forecast.until:
+        while rule and day and send_at and forecast.calendar.today(send_at) <= forecast.until:
             if not forecast.is_snoozed(person.pk, day, NoticeKind.CONTACT):
                 why_not = forecast.why_skipped(person.pk, day)
                 yield forecast.entry(NoticeKind.CONTACT, day, send_at, why_not, **facts)
             day = rule.after(day)
-            send_at = forecast.clock.instant(day) if day else None
+            send_at = forecast.calendar.reminder_time(day) if day else None
 
 
 def _answered(forecast: Forecast, entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -232,13 +236,15 @@ def _answered(forecast: Forecast, entries: list[dict[str, Any]]) -> Iterator[dic
     shown = {(entry["importantDateId"] or entry["personId"], entry["date"]) for entry in entries if entry["reason"]}
     for answer in forecast.answers.values():
         day, row, person = answer.occurrence_on, answer.important_date, answer.person
-        if row and not (row.deleted_at or row.person.deleted_at or schedule.is_over(row.type, row.person.deathday)):
+        if row and not (
+            row.deleted_at or row.person.deleted_at or schedule.is_birthday_of_dead(row.type, row.person.deathday)
+        ):
             facts = {**_facts(row, forecast), "turns": _age(row, day, forecast)}
         elif person and not person.deleted_at:
             facts = _whom(person, forecast)
         else:
             continue
-        is_near = answer.due_at is not None and forecast.clock.today(answer.due_at) <= forecast.until
+        is_near = answer.due_at is not None and forecast.calendar.today(answer.due_at) <= forecast.until
         if is_near and not answer.waits_for_the_day:
             yield forecast.entry(answer.comes_as, day, answer.due_at, None, why_then=SNOOZED, **facts)
         is_ahead = answer.due_at is None and forecast.today <= day <= forecast.until
@@ -251,9 +257,9 @@ def _digest(forecast: Forecast) -> Iterator[dict[str, Any]]:
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
     starts: dict[dt.date, tuple[dt.date, dt.datetime]] = {}
     while day and send_at and day <= forecast.until:
-        starts[forecast.clock.today(forecast.clock.sends_at(send_at))] = day, send_at
+        starts[forecast.calendar.today(forecast.calendar.sends_at(send_at))] = day, send_at
         day += dt.timedelta(7)
-        send_at = forecast.clock.instant(day)
+        send_at = forecast.calendar.reminder_time(day)
     full = _with_events(forecast, list(starts))
     for start, (day, send_at) in starts.items():
         yield forecast.entry(NoticeKind.DIGEST, day, send_at, None if start in full else NO_EVENTS)
@@ -263,12 +269,12 @@ def _with_events(forecast: Forecast, starts: list[dt.date]) -> set[dt.date]:
     """Of the days of digests those whose digest tells of something, as `events_of` says; read once for a whole year."""
     if not starts:
         return set()
-    owner, clock, week = forecast.owner, forecast.clock, dt.timedelta(DAYS)
-    events = important_events(owner, clock, starts[0], starts[-1] + week, with_dead=False)
+    owner, calendar, week = forecast.owner, forecast.calendar, dt.timedelta(DAYS)
+    events = important_events(owner, calendar, starts[0], starts[-1] + week, with_dead=False)
     told = {(UUID(event["id"]), dt.date.fromisoformat(event["date"])) for event in events}
     days = {day for key, day in told if not forecast.why_skipped(key, day)}
     found = {start for start in starts if any(start + dt.timedelta(n) in days for n in range(DAYS + 1))}
-    for person, rule in waiting_contacts(owner, clock):
+    for person, rule in waiting_contacts(owner, calendar):
         for start in set(starts) - found:
             day = rule.on_or_after(start)
             if day and day <= start + week and not forecast.why_skipped(person.pk, day):

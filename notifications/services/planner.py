@@ -169,8 +169,8 @@ def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
     for row in rows:
         # After a long silence several reminders of a row are due: each is planned, as late or as missed.
         while row.next_due_at is not None and row.next_due_at <= plan.now:
-            reminder = schedule.reminder_of(row)
-            is_wanted = row.deleted_at is None and not schedule.is_over(row.type, row.person.deathday)
+            reminder = schedule.pending_reminder(row)
+            is_wanted = row.deleted_at is None and not schedule.is_birthday_of_dead(row.type, row.person.deathday)
             if reminder and is_wanted and row.person.deleted_at is None and plan.owner.is_active:
                 plan.add(_planned_date(row, reminder, row.next_due_at, plan))
             schedule.advance_date(row, plan.calendar, _since(row.next_due_at, plan))
@@ -204,7 +204,7 @@ def _planned_date_again(answer: ReminderAnswer, plan: AccountPlan) -> Planned | 
     row, day = answer.important_date, answer.occurrence_on
     if row is None or row.deleted_at is not None or row.person.deleted_at is not None:
         return None
-    if schedule.is_over(row.type, row.person.deathday):
+    if schedule.is_birthday_of_dead(row.type, row.person.deathday):
         return None
     if answer.waits_for_the_day or not schedule.is_occurrence(row, day, plan.calendar):
         return None

@@ -76,7 +76,7 @@ def _why_no_contact(delivery: Delivery) -> str | None:
 def _why_no_date(delivery: Delivery, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
-    if delivery.person and schedule.is_over(delivery.content.get("type"), delivery.person.deathday):
+    if delivery.person and schedule.is_birthday_of_dead(delivery.content.get("type"), delivery.person.deathday):
         return DECEASED
     return None if is_on else "reminder_off"
 

@@ -41,12 +41,12 @@ def try_again(*, delivery: Delivery, now: dt.datetime) -> None:
         raise ConfirmedError
     if not _is_on(delivery):
         raise NowhereToGoError
-    clock = schedule.calendar_of(delivery.owner)
+    calendar = schedule.load_calendar(delivery.owner)
     waits = {
         "state": DeliveryState.PENDING,
         "next_try_at": now,
         "ended_at": None,
-        "expires_at": max(delivery.expires_at, end_of_day(clock.today(now), clock.zone)),
+        "expires_at": max(delivery.expires_at, end_of_day(calendar.today(now), calendar.zone)),
         "held_until": None,
         "claims": 0,
         "updated_at": timezone.now(),

@@ -147,7 +147,7 @@ def _try(delivery: Delivery, facts: Facts, now: dt.datetime) -> Attempt:
     if reason := _why_not(delivery, facts, now):
         _end(delivery, DeliveryState.SKIPPED, reason, now)
         return Attempt.SKIPPED
-    sends_at = schedule.calendar_in(delivery.owner).sends_at(now)
+    sends_at = schedule.calendar_from_user(delivery.owner).sends_at(now)
     if sends_at > now:
         _put_off(delivery, sends_at)
         return Attempt.PUT_OFF
@@ -181,10 +181,10 @@ def is_content_outdated(delivery: Delivery, now: dt.datetime) -> bool:
 
 def mark_late(delivery: Delivery, now: dt.datetime) -> None:
     """Where the first try comes later than planned, say so; every further try of that day says the same."""
-    clock = schedule.calendar_of(delivery.owner)
-    today = clock.today(now)
+    calendar = schedule.load_calendar(delivery.owner)
+    today = calendar.today(now)
     if now >= delivery.expires_at:
-        delivery.expires_at = end_of_day(today, clock.zone)
+        delivery.expires_at = end_of_day(today, calendar.zone)
     delivery.late = True
     content = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **content}
@@ -236,7 +236,7 @@ def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.da
     pause = max(_MIN_PAUSE, outcome.retry_after or 0)
     again_at = max(planned, now + dt.timedelta(seconds=pause))
     # What falls into quiet hours that go on past the day is tried when they are over.
-    return schedule.calendar_in(delivery.owner).sends_at(again_at) if again_at < delivery.expires_at else None
+    return schedule.calendar_from_user(delivery.owner).sends_at(again_at) if again_at < delivery.expires_at else None
 
 
 def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:

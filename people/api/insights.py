@@ -41,11 +41,11 @@ class InsightViewSet(ApiViewSet[Any]):
     def list(self, request: Request) -> Response:
         """Who drifts away, whom nothing would reach, and which round days come; at most 20 of each."""
         owner = self.owner
-        clock = schedule.calendar_in(owner)
-        today = clock.today(timezone.now())
+        calendar = schedule.calendar_from_user(owner)
+        today = calendar.today(timezone.now())
         found = {
-            "drifting": drifting_people(owner, clock, today),
+            "drifting": drifting_people(owner, calendar, today),
             "incomplete": incomplete_people(owner),
-            "milestones": milestones(owner, clock, today),
+            "milestones": milestones(owner, calendar, today),
         }
         return Response({kind: [insight.answer() for insight in insights] for kind, insights in found.items()})

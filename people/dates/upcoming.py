@@ -19,14 +19,14 @@ from people.vocabularies import Unit
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
 
 
-def event_rule(row: ImportantDate, clock: schedule.Calendar) -> Recurrence:
+def event_rule(row: ImportantDate, calendar: schedule.Calendar) -> Recurrence:
     """The days on which an important date is an event.
 
     What people celebrate comes round every year, whatever its reminder does; a date of the owner's own follows its
     reminder's rule, and comes every year without one.
     """
-    rule = schedule.date_rule(row, clock) if row.type is None else None
-    return rule.recurrence if rule else Recurrence(row.date, leap_day=clock.leap_day)
+    rule = schedule.date_rule(row, calendar) if row.type is None else None
+    return rule.recurrence if rule else Recurrence(row.date, leap_day=calendar.leap_day)
 
 
 def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool = True) -> list[dict[str, Any]]:
@@ -35,10 +35,10 @@ def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool =
     A repeating date has an event for each occurrence; (`id`, `date`) is unique. Of contacts only the next is one.
     `with_dead`: birthdays of the dead are events, too; nobody turns an age then.
     """
-    clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
+    calendar, end = schedule.load_calendar(owner), start + dt.timedelta(days)
     events = [
-        *important_events(owner, clock, start, end, with_dead=with_dead),
-        *_contact_events(owner, clock, start, end),
+        *important_events(owner, calendar, start, end, with_dead=with_dead),
+        *_contact_events(owner, calendar, start, end),
     ]
     events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
     return events
@@ -52,16 +52,16 @@ def name_of(person: Person, owner: User) -> str:
 
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     """How many events upcoming_events would list, without reading those that come round every year."""
-    clock, end = schedule.calendar_of(owner), start + dt.timedelta(days)
+    calendar, end = schedule.load_calendar(owner), start + dt.timedelta(days)
     yearly = days_between(start, end)
     kept = counts_by_key(owner.pk, DAYS, map(str, yearly))
-    number = sum(kept.get(str(key), 0) * _times(key, clock, start, end) for key in yearly)
+    number = sum(kept.get(str(key), 0) * _times(key, calendar, start, end) for key in yearly)
     ahead = active_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
     for row in ahead:  # a day that has yet to come for the first time
-        number += len(list(event_rule(row, clock).between(start, end))) - _times(row.month_day, clock, start, end)
+        number += len(list(event_rule(row, calendar).between(start, end))) - _times(row.month_day, calendar, start, end)
     own_rules = _may_come(active_dates(owner).filter(type=None, reminder_enabled=True), start, end)
-    number += sum(len(list(event_rule(row, clock).between(start, end))) for row in own_rules)
-    return number + sum(1 for _ in _contact_events(owner, clock, start, end))
+    number += sum(len(list(event_rule(row, calendar).between(start, end))) for row in own_rules)
+    return number + sum(1 for _ in _contact_events(owner, calendar, start, end))
 
 
 # What comes round every year; the others follow the rule of their reminder (see event_rule).
@@ -83,10 +83,10 @@ def days_between(start: dt.date, end: dt.date) -> list[int]:
     return sorted({229, *(day.month * 100 + day.day for day in days)})
 
 
-def _times(month_day: int, clock: schedule.Calendar, start: dt.date, end: dt.date) -> int:
+def _times(month_day: int, calendar: schedule.Calendar, start: dt.date, end: dt.date) -> int:
     """How often a day of the year comes between, leap days where the account puts them."""
     day = dt.date(_LEAP_YEAR, *divmod(month_day, 100))
-    return len(list(Recurrence(day, leap_day=clock.leap_day).between(start, end)))
+    return len(list(Recurrence(day, leap_day=calendar.leap_day).between(start, end)))
 
 
 def active_dates(owner: User) -> Any:
@@ -104,34 +104,34 @@ def _may_come(dates: Any, start: dt.date, end: dt.date) -> Iterator[ImportantDat
 
 
 def important_events(
-    owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date, *, with_dead: bool = True
+    owner: User, calendar: schedule.Calendar, start: dt.date, end: dt.date, *, with_dead: bool = True
 ) -> Iterator[dict[str, Any]]:
     """The events of important dates alone, in no order."""
     dates = active_dates(owner).select_related("person").only(*READ_OF_DATES)
     for row in _may_come(dates, start, end):
-        is_over = schedule.is_over(row.type, row.person.deathday)
-        for day in event_rule(row, clock).between(start, end) if with_dead or not is_over else ():
+        is_over = schedule.is_birthday_of_dead(row.type, row.person.deathday)
+        for day in event_rule(row, calendar).between(start, end) if with_dead or not is_over else ():
             yield {
                 **_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
                 "type": row.type,
                 "title": row.title or row.type,
                 "yearUnknown": row.year_unknown,
-                "turns": None if row.year_unknown or is_over else turns(row.date, day, clock.leap_day),
+                "turns": None if row.year_unknown or is_over else turns(row.date, day, calendar.leap_day),
             }
 
 
-def waiting_contacts(owner: User, clock: schedule.Calendar) -> Iterator[tuple[Person, Recurrence]]:
+def waiting_contacts(owner: User, calendar: schedule.Calendar) -> Iterator[tuple[Person, Recurrence]]:
     """Everybody whom a reminder to get in touch waits for, with the days on which it comes."""
     waiting = (
         Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
     )
     for person in waiting.only(*READ_OF_CONTACTS):
-        if rule := schedule.contact_rule(person, clock):
+        if rule := schedule.contact_rule(person, calendar):
             yield person, rule
 
 
-def _contact_events(owner: User, clock: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
-    for person, rule in waiting_contacts(owner, clock):
+def _contact_events(owner: User, calendar: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
+    for person, rule in waiting_contacts(owner, calendar):
         day = rule.on_or_after(start)
         if day is not None and day <= end:
             yield {**_event(person.pk, CONTACT, person, owner, day, start), "type": None}

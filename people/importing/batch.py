@@ -172,7 +172,7 @@ class Batch:
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
         for row in moved:
-            schedule.plan_date(row, writer.clock, self.now)
+            schedule.plan_date(row, writer.calendar, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(
             moved, ["title", "date", "year_unknown", "updated_at", *schedule.DATE_COLUMNS], batch_size=50

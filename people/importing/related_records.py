@@ -105,7 +105,7 @@ class RelatedRecords:
         with account_write(self.owner) as write:
             writer = PersonWriter(self.owner, write, self.now)
             for row, _ in new.values():
-                plan_count(row, writer.clock, self.now)
+                plan_count(row, writer.calendar, self.now)
             made = Interaction.objects.bulk_create(row for row, _ in new.values())
             Participation.objects.bulk_create(
                 Participation(owner=self.owner, interaction=row, person_id=key, position=place, at=row.at)

@@ -202,7 +202,7 @@ class _Undoing:
             was = before["movedDates"][str(row.pk)]
             row.title, row.year_unknown = was["title"], was["yearUnknown"]
             row.date, row.updated_at = dt.date.fromisoformat(was["date"]), self.now
-            schedule.plan_date(row, writer.clock, self.now)
+            schedule.plan_date(row, writer.calendar, self.now)
             row.save()
 
 

@@ -27,41 +27,41 @@ _FEWEST: Final = 3
 _UNREAD = (*Person.DOCUMENTS, "notes", "card_lines")
 
 
-def drifting_people(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
+def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
     """Those who have been silent for the longest, measured by what was usual, first."""
-    pauses = _pauses(owner, clock, today)
+    pauses = _pauses(owner, calendar, today)
     people = Person.objects.owned_by(owner).active().filter(deathday=None)
     rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(TIMES))
     found: list[tuple[float, Insight]] = []
     for person in people.filter(rhythmic).defer(*_UNREAD):
-        measures = list(_measures(owner, person, clock, today, pauses.get(person.pk)))
+        measures = list(_measures(owner, person, calendar, today, pauses.get(person.pk)))
         if measures:
             found.append(max(measures, key=itemgetter(0)))
     found.sort(key=lambda pair: (-pair[0], pair[1].person_name, str(pair[1].person_id)))
     return [insight for _, insight in found[:MOST]]
 
 
-def _pauses(owner: User, clock: Calendar, today: dt.date) -> dict[UUID, float]:
+def _pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float]:
     """The median pause in days between the interactions of each person, where three or more have been."""
     rows = Participation.objects.owned_by(owner).filter(
-        at__lt=end_of_day(today, clock.zone), interaction__deleted_at=None, person__deleted_at=None
+        at__lt=end_of_day(today, calendar.zone), interaction__deleted_at=None, person__deleted_at=None
     )
     instants = rows.order_by("person_id", "at").values_list("person_id", "at").iterator()
     found: dict[UUID, float] = {}
     for person_id, theirs in groupby(instants, itemgetter(0)):
-        days = [local_day(at, clock.zone) for _, at in theirs]
+        days = [local_day(at, calendar.zone) for _, at in theirs]
         if len(days) >= _FEWEST:
             found[person_id] = median((later - earlier).days for earlier, later in pairwise(days))
     return found
 
 
 def _measures(
-    owner: User, person: Person, clock: Calendar, today: dt.date, pause: float | None
+    owner: User, person: Person, calendar: Calendar, today: dt.date, pause: float | None
 ) -> Iterator[tuple[float, Insight]]:
     """By what the person has been silent for too long, each with how many times what was usual."""
-    since = person.last_contact or clock.today(person.created_at)
+    since = person.last_contact or calendar.today(person.created_at)
     silent = (today - since).days
-    if (rule := contact_rule(person, clock)) and (limit := _limit(rule.anchor, rule, today)):
+    if (rule := contact_rule(person, calendar)) and (limit := _limit(rule.anchor, rule, today)):
         reason = f"Silent for {silent} days; you meant to be in touch every {_interval(person)}."
         yield silent / limit * TIMES, _insight(owner, person, CONTACT_INTERVAL, reason, since)
     if pause and silent >= TIMES * pause:

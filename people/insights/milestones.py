@@ -17,12 +17,12 @@ _ROUND: Final = frozenset({1, 10, 18, 20, 25, *range(30, 1000, 10)})
 _CODES: Final = {DateType.BIRTHDAY: "birthday", DateType.ANNIVERSARY: "anniversary"}
 
 
-def milestones(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
+def milestones(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
     """The next first. An anniversary that stands on the person and among its dates is one."""
     end = today + dt.timedelta(DAYS)
     found = {
         (day, insight.person_id, insight.code): insight
-        for day, insight in (*_of_dates(owner, clock, today, end), *_of_people(owner, clock, today, end))
+        for day, insight in (*_of_dates(owner, calendar, today, end), *_of_people(owner, calendar, today, end))
     }
     ordered = sorted(found.items(), key=lambda pair: (pair[0][0], pair[1].person_name, *pair[0][1:]))
     return [insight for _, insight in ordered[:MOST]]
@@ -31,19 +31,19 @@ def milestones(owner: User, clock: Calendar, today: dt.date) -> list[Insight]:
 Found = Iterator[tuple[dt.date, Insight]]
 
 
-def _of_dates(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Found:
-    for event in important_events(owner, clock, today, end):
+def _of_dates(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
+    for event in important_events(owner, calendar, today, end):
         if event["type"] in _CODES and event["turns"] in _ROUND:
             day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
             yield day, _insight(event["personId"], event["personName"], code, event["turns"], day)
 
 
-def _of_people(owner: User, clock: Calendar, today: dt.date, end: dt.date) -> Found:
+def _of_people(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
     people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
     for person in people.defer(*Person.DOCUMENTS, "notes", "card_lines"):
         first = cast("dt.date", person.anniversary)
-        for day in Recurrence(first, leap_day=clock.leap_day).between(today, end):
-            years = turns(first, day, clock.leap_day)
+        for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
+            years = turns(first, day, calendar.leap_day)
             if years in _ROUND:
                 yield day, _insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day)
 

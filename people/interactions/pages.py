@@ -15,7 +15,7 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.dates.recurrence import end_of_day, fire_at
-from people.dates.schedule import calendar_in
+from people.dates.schedule import calendar_from_user
 from people.models import Interaction, Participation, Person
 
 NO_CURSOR = "This is no cursor that was given out here: begin anew, without one."
@@ -58,7 +58,7 @@ def read_page_of(
 
 
 def _between(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
-    zone = calendar_in(owner).zone
+    zone = calendar_from_user(owner).zone
     try:
         if first is not None:
             rows = rows.filter(at__gte=fire_at(first, zone, 0))

@@ -49,8 +49,8 @@ def _move(writer: PersonWriter, ids: list[UUID], giver: Person, taker: Person) -
         Participation.objects.owned_by(owner_id).filter(person=giver, interaction__in=some).update(person=taker)
     if ids:
         both = with_latest(
-            Person.objects.owned_by(owner_id).filter(pk__in=[giver.pk, taker.pk]), writer.clock, writer.now
+            Person.objects.owned_by(owner_id).filter(pk__in=[giver.pk, taker.pk]), writer.calendar, writer.now
         )
-        days = {person.pk: latest_day(person, writer.clock) for person in both.only("owner_id")}
+        days = {person.pk: latest_day(person, writer.calendar) for person in both.only("owner_id")}
         for person in (giver, taker):
             person.interacted_on = days[person.pk]

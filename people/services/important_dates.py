@@ -54,7 +54,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
         if row.reminder_enabled:
             check_plan(row.owner, "reminders")
         row.deleted_at = None
-        schedule.plan_date(row, schedule.calendar_of(row.owner_id), now)
+        schedule.plan_date(row, schedule.load_calendar(row.owner_id), now)
         row.save()
         _touch(row.person, now)
     return row
@@ -92,7 +92,7 @@ def _of(person: Person) -> Any:
 
 
 def _write(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
-    if set_date(row, data, partial(schedule.calendar_of, row.owner_id), now):
+    if set_date(row, data, partial(schedule.load_calendar, row.owner_id), now):
         check_plan(row.person.owner, "reminders")
     row.save()
 

@@ -29,7 +29,7 @@ def create_interaction(*, owner: User, data: Mapping[str, Any], now: dt.datetime
         if not write.is_fresh:
             _check_people(owner, data["person_ids"], present=())
         writer = PersonWriter(owner, write, now)
-        _set(row, data, writer.clock, now)
+        _set(row, data, writer.calendar, now)
         row.save(force_insert=True)
         _insert(row, list(enumerate(data["person_ids"])))
         index_interactions(owner.pk, [row])
@@ -48,7 +48,7 @@ def update_interaction(*, owner: User, interaction_id: UUID, data: Mapping[str, 
         people = list(data.get("person_ids", former))
         _check_people(owner, people, present=former)
         writer = PersonWriter(owner, write, now)
-        _set(row, data, writer.clock, now)
+        _set(row, data, writer.calendar, now)
         row.save()
         if said != (row.title, row.notes):
             index_interactions(owner.pk, [row])
@@ -83,7 +83,7 @@ def _move(owner: User, rows: Any, interaction_id: UUID, *, deleted_at: dt.dateti
         row = rows.with_somebody().find(interaction_id)
         row.deleted_at, row.updated_at = deleted_at, now
         writer = PersonWriter(owner, write, now)
-        plan_count(row, writer.clock, now)
+        plan_count(row, writer.calendar, now)
         row.save()
         follow_interactions(writer, _people_of(row))
 
@@ -100,12 +100,12 @@ def remove_interactions(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     return []
 
 
-def _set(row: Interaction, data: Mapping[str, Any], clock: Calendar, now: dt.datetime) -> None:
+def _set(row: Interaction, data: Mapping[str, Any], calendar: Calendar, now: dt.datetime) -> None:
     for column in _COLUMNS:
         if column in data:
             setattr(row, column, data[column])
     row.updated_at = now
-    plan_count(row, clock, now)
+    plan_count(row, calendar, now)
 
 
 def _people_of(row: Interaction) -> list[UUID]:

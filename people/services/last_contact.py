@@ -28,11 +28,11 @@ _SECONDS = 20.0
 def follow_interactions(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
     """Make the last contact of these people that of their interactions as they are; inside the writer's write."""
     rows = Person.objects.owned_by(writer.owner).filter(pk__in=person_ids)
-    people = list(with_latest(rows, writer.clock, writer.now))
+    people = list(with_latest(rows, writer.calendar, writer.now))
     hidden: list[Person] = []
     moved = 0
     for person in people:
-        day = latest_day(person, writer.clock)
+        day = latest_day(person, writer.calendar)
         if day == person.interacted_on:
             continue
         if _later(person.contact_before, day) == person.last_contact:
@@ -95,21 +95,21 @@ def recount_account(*, owner_id: UUID, now: dt.datetime) -> None:
     """
     with account_lock(owner_id):
         owner = User.objects.get(pk=owner_id)
-        clock = schedule.calendar_in(owner)
-        _replan_counts(owner_id, clock, now)
+        calendar = schedule.calendar_from_user(owner)
+        _replan_counts(owner_id, calendar, now)
         people = Person.objects.owned_by(owner_id).filter(participations__isnull=False).distinct()
-        rows = with_latest(people.only("owner_id", "interacted_on"), clock, now)
-        if moved := [person.pk for person in rows if latest_day(person, clock) != person.interacted_on]:
+        rows = with_latest(people.only("owner_id", "interacted_on"), calendar, now)
+        if moved := [person.pk for person in rows if latest_day(person, calendar) != person.interacted_on]:
             with account_write(owner_id) as write:
                 for start in range(0, len(moved), _AT_ONCE):
                     follow_interactions(PersonWriter(owner, write, now), moved[start : start + _AT_ONCE])
 
 
-def _replan_counts(owner_id: UUID, clock: schedule.Calendar, now: dt.datetime) -> None:
+def _replan_counts(owner_id: UUID, calendar: schedule.Calendar, now: dt.datetime) -> None:
     rows = Interaction.objects.owned_by(owner_id).active().filter(at__gt=now - _ANY_ZONE).only("at", "counts_at")
     moved: list[Interaction] = []
     for row in rows:
-        begins_at = counts_at(row.at, clock, now)
+        begins_at = counts_at(row.at, calendar, now)
         if begins_at != row.counts_at:
             row.counts_at = begins_at
             moved.append(row)

@@ -161,13 +161,13 @@ def replace_dates(
     owner: User,
     people: Collection[tuple[Person, list[dict[str, Any]]]],
     stored: Collection[UUID],
-    clock: Callable[[], schedule.Calendar],
+    calendar: Callable[[], schedule.Calendar],
     now: dt.datetime,
 ) -> None:
     """Make the entries the dates of each person, inside the write of the people; those not listed go to the trash.
 
     An entry is the date with its `id`, else that of its type, else the one that says the same, else the only one left
-    of its title. `stored` are the people that may have dates; `clock` is asked for where a reminder moves. A constant
+    of its title. `stored` are the people that may have dates; `calendar` is called where a reminder moves. A constant
     number of statements, however many. Raises FieldError with `importantDates.<index>.<field>`, PlanLimitError.
     """
     present: dict[UUID, dict[UUID, ImportantDate]] = defaultdict(dict)
@@ -187,7 +187,7 @@ def replace_dates(
     # Two dates may swap their types: those that change theirs give it up first.
     if moved := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
         ImportantDate.objects.owned_by(owner).filter(pk__in=moved).update(type=None)
-    reminding = [set_date(row, entry, clock, now) for row, entry in pairs]
+    reminding = [set_date(row, entry, calendar, now) for row, entry in pairs]
     _save_dates(owner, [row for row, _ in pairs])
     # Counted once all are written: one that is switched off makes room for another.
     if any(reminding):
@@ -247,7 +247,7 @@ def _check_types(entries: list[dict[str, Any]]) -> None:
 
 
 def set_date(
-    row: ImportantDate, data: Mapping[str, Any], clock: Callable[[], schedule.Calendar], now: dt.datetime
+    row: ImportantDate, data: Mapping[str, Any], calendar: Callable[[], schedule.Calendar], now: dt.datetime
 ) -> bool:
     """Set all that a date says, and its next reminder where that moves; returns whether it begins to remind."""
     was_reminding = not row._state.adding and row.reminder_enabled
@@ -256,7 +256,7 @@ def set_date(
         setattr(row, field, data.get(field))
     row.extra_lead_days = row.extra_lead_days or []
     if row._state.adding or before != {field: getattr(row, field) for field in _MOVING}:
-        schedule.plan_date(row, clock(), now)
+        schedule.plan_date(row, calendar(), now)
     row.updated_at = now
     return row.reminder_enabled and not was_reminding
 

@@ -96,8 +96,8 @@ class PersonWriter:
         self._changes: dict[Any, _Change] = {}
 
     @cached_property
-    def clock(self) -> schedule.Calendar:
-        return schedule.calendar_in(self.owner) if self.write.is_fresh else schedule.calendar_of(self.owner)
+    def calendar(self) -> schedule.Calendar:
+        return schedule.calendar_from_user(self.owner) if self.write.is_fresh else schedule.load_calendar(self.owner)
 
     def put(self, person: Person, data: Mapping[str, Any]) -> None:
         """Write what `data` names, replacing sets as a whole; a person that is not stored yet is inserted.
@@ -123,7 +123,7 @@ class PersonWriter:
         groups, values = _named(pairs, "groups"), _named(pairs, "custom_field_values")
         replace_rows(self.write, groups=groups, values=values, stored=stored)
         if dates := _named(pairs, "important_dates"):
-            replace_dates(owner=self.owner, people=dates, stored=stored, clock=lambda: self.clock, now=self.now)
+            replace_dates(owner=self.owner, people=dates, stored=stored, calendar=lambda: self.calendar, now=self.now)
         for person, data in created:
             for extension in EXTENSIONS:
                 extension.created(person, data)
@@ -195,9 +195,9 @@ class PersonWriter:
             person.last_contact = max((day for day in days if day), default=None)
             columns |= {"last_contact", "contact_before"}
         if columns & {*_PLANS_CONTACT, "deleted_at"}:
-            schedule.complete_contact(person)
+            schedule.fill_contact_defaults(person)
             if person.contact_reminder_enabled and not person.is_deleted:
-                schedule.plan_contact(person, self.clock, self.now)
+                schedule.plan_contact(person, self.calendar, self.now)
             else:
                 person.contact_due_at = person.contact_due_on = None
             columns |= {*_PLANS_CONTACT, *schedule.CONTACT_COLUMNS}

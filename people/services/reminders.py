@@ -18,14 +18,14 @@ def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
     """
     with account_lock(owner_id):
         recount_account(owner_id=owner_id, now=now)
-        clock = schedule.calendar_of(owner_id)
+        calendar = schedule.load_calendar(owner_id)
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:
-            schedule.replan_date(date, clock, now)
+            schedule.replan_date(date, calendar, now)
         update_columns(ImportantDate, dates, schedule.DATE_COLUMNS)
         people = list(Person.objects.owned_by(owner_id).filter(contact_due_at__gt=now).only(*schedule.CONTACT_FIELDS))
         for person in people:
-            schedule.replan_contact(person, clock, now)
+            schedule.replan_contact(person, calendar, now)
         update_columns(Person, people, schedule.CONTACT_COLUMNS)
         User.objects.filter(pk=owner_id).update(reminders_stale=False)
     return len(dates) + len(people)

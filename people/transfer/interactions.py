@@ -55,7 +55,7 @@ class InteractionSection(Section):
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.known(Interaction, items)
-        clock = schedule.calendar_of(run.owner)
+        calendar = schedule.load_calendar(run.owner)
         rows: list[Interaction] = []
         people: list[Participation] = []
         for item in items:
@@ -67,7 +67,7 @@ class InteractionSection(Section):
                 run.failed(item, "It names nobody who came in.")
             else:
                 row = _row(run, item, ids.free[item.source_id])
-                plan_count(row, clock, run.now)
+                plan_count(row, calendar, run.now)
                 rows.append(row)
                 people += [
                     Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)

@@ -73,7 +73,7 @@ class _Batch:
 
     def __init__(self, run: ImportRun, items: list[Item]) -> None:
         self.run, self.items = run, items
-        self.clock = schedule.calendar_of(run.owner)
+        self.calendar = schedule.load_calendar(run.owner)
         self.ids = run.known(Person, items)
         self.free_dates = self._place_dates().free
         self.people, self.reminders = PlanAllowance(run, "people"), PlanAllowance(run, "reminders")
@@ -141,7 +141,7 @@ class _Batch:
                 setattr(date, column, value)
             reason = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
             left_out.append(f"{person.name}: {reason}")
-        schedule.plan_date(date, self.clock, self.run.now)
+        schedule.plan_date(date, self.calendar, self.run.now)
         return left_out
 
     def _lost(self, item: Item) -> str:
@@ -166,7 +166,7 @@ class _Batch:
             setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
         person.photo = stored(run, data.get("photo"))
-        schedule.complete_contact(person)
+        schedule.fill_contact_defaults(person)
         return person
 
     def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:

@@ -106,7 +106,7 @@ class Story:
 
     @property
     def clock(self) -> schedule.Calendar:
-        return schedule.calendar_of(self.owner)
+        return schedule.load_calendar(self.owner)
 
     def add_date(self, wanted: dict[str, Any]) -> None:
         today = self.clock.today(self.now)

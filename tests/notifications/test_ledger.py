@@ -32,7 +32,7 @@ def clock() -> Any:
 @pytest.fixture
 def date(ada: Person) -> ImportantDate:
     row = ImportantDate(owner=ada.owner, person=ada, title="Met", date=dt.date(1990, 5, 4), reminder_enabled=True)
-    schedule.plan_date(row, schedule.calendar_of(ada.owner), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    schedule.plan_date(row, schedule.load_calendar(ada.owner), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
     row.save()
     return row
 
@@ -220,7 +220,7 @@ def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
 ) -> None:
     for title in ("Met", "Wed", "Moved"):
         row = ImportantDate(owner=ada.owner, person=ada, title=title, date=DUE.date(), reminder_enabled=True)
-        schedule.plan_date(row, schedule.calendar_of(ada.owner), DUE - minutes(60))
+        schedule.plan_date(row, schedule.load_calendar(ada.owner), DUE - minutes(60))
         row.save()
     others: list[UUID] = []
 
@@ -283,7 +283,7 @@ def test_a_person_removed_for_good_takes_the_history_along(date: ImportantDate, 
 
 def test_a_contact_since_then_makes_the_reminder_needless(ada: Person, alice: User, channel: RecordingChannel) -> None:
     ada.contact_reminder_enabled, ada.last_contact = True, dt.date(2026, 4, 4)
-    schedule.plan_contact(ada, schedule.calendar_of(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    schedule.plan_contact(ada, schedule.load_calendar(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
     ada.save()
     channel.outcomes = [DOWN]
     run()

@@ -69,7 +69,7 @@ class DashboardViewSet(ApiViewSet[Any]):
     @action(detail=False)
     def stats(self, request: Request) -> Response:
         """How many people, groups, relationships and upcoming events there are."""
-        today = schedule.calendar_of(self.owner).today(timezone.now())
+        today = schedule.load_calendar(self.owner).today(timezone.now())
         return Response(
             {
                 "peopleCount": count_of(self.owner.pk, PEOPLE),
