@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
-from accounts.models.api_token import hash_token, new_token
+from accounts.models.api_token import TOKEN_HASH, new_token
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.lookup import keys_of, replace_keys
@@ -35,7 +35,9 @@ def prove(user: User) -> User:
 def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
     """A bearer token of `user`."""
     token = new_token()
-    ApiToken.objects.create(owner=user, name="test", prefix=token[:12], digest=hash_token(token), scope=scope)
+    ApiToken.objects.create(
+        owner=user, name="test", prefix=token[:12], digest=TOKEN_HASH(token.encode()).hexdigest(), scope=scope
+    )
     return token
 
 

@@ -12,7 +12,7 @@ from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.models.api_token import TOKEN_PATTERN, hash_token
+from accounts.models.api_token import TOKEN_HASH, TOKEN_PATTERN
 from accounts.services.sessions import note_session_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
@@ -37,7 +37,7 @@ class BearerAuthentication(authentication.BaseAuthentication):
         if scheme.lower() != "bearer" or not TOKEN_PATTERN.fullmatch(token):
             raise exceptions.AuthenticationFailed("The API token is not valid.")
         now = timezone.now()
-        row: ApiToken | None = _TOKEN_BY_DIGEST.instance(digest=hash_token(token))
+        row: ApiToken | None = _TOKEN_BY_DIGEST.instance(digest=TOKEN_HASH(token.encode()).hexdigest())
         if row is None or (row.expires_at is not None and row.expires_at <= now):
             raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
         self._record_use(row, now)

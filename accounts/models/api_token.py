@@ -15,6 +15,9 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 TOKEN_PATTERN = re.compile(r"cnt_[0-9A-Za-z]{46}")
+# The hex digest of a token is stored. A plain SHA-256 is enough, since a token has 238 random bits: nobody can guess one
+# from its digest. It also allows a look-up by index, which a salted password hash would not.
+TOKEN_HASH = hashlib.sha256
 
 
 class ApiToken(OwnedModel):
@@ -43,13 +46,6 @@ def new_token() -> str:
     """Generate a token. Only its hash is stored, so the caller can return the text only now."""
     random = "".join(secrets.choice(_BASE62) for _ in range(40))
     return f"cnt_{random}{_checksum(random)}"
-
-
-def hash_token(token: str) -> str:
-    """The hex digest under which a token is stored."""
-    # A plain SHA-256 is enough, since a token has 238 random bits: nobody can guess one from its hash. It also allows
-    # a look-up by index, which a salted password hash would not.
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _checksum(text: str) -> str:

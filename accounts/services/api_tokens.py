@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from accounts.models import AccountSession, ApiToken, User
-from accounts.models.api_token import hash_token, new_token
+from accounts.models.api_token import TOKEN_HASH, new_token
 from accounts.services.credentials import InvalidCredentialsError
 from accounts.vocabularies import TokenKind
 from contacts_project.kernel.errors import DomainError
@@ -56,5 +56,5 @@ def _create(owner: User, kind: TokenKind, **fields: Any) -> tuple[ApiToken, str]
     if ApiToken.objects.owned_by(owner).count() >= MOST_TOKENS:
         raise TooManyTokensError
     text = new_token()
-    prefix, digest = text[:PREFIX_LENGTH], hash_token(text)
+    prefix, digest = text[:PREFIX_LENGTH], TOKEN_HASH(text.encode()).hexdigest()
     return ApiToken.objects.create(owner=owner, kind=kind, prefix=prefix, digest=digest, **fields), text
