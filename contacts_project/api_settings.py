@@ -13,7 +13,7 @@ API_SETTINGS: dict[str, Any] = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "contacts_project.kernel.api.json.SingleMediaType",
     "DEFAULT_METADATA_CLASS": "contacts_project.kernel.api.json.Metadata",
     "DEFAULT_SCHEMA_CLASS": "contacts_project.kernel.api.openapi.operations.ContractSchema",
-    "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.answer_exception",
+    "EXCEPTION_HANDLER": "contacts_project.kernel.api.errors.handle_exception",
     "DATETIME_FORMAT": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

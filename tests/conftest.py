@@ -163,7 +163,7 @@ def _only_what_has_rows_is_emptied() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _rows_may_be_set_up_by_hand() -> Iterator[None]:
     """What a test itself writes, needs no account_write; the product's own code does."""
-    real = account_lock.refuse
+    real = account_lock.refuse_write
     outside = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 
     def refuse(model: type[Any]) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _rows_may_be_set_up_by_hand() -> Iterator[None]:
         return {} if "/tests/" in frame.f_code.co_filename else real(model)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(account_lock, "refuse", refuse)
+        patch.setattr(account_lock, "refuse_write", refuse)
         yield
 
 

@@ -22,7 +22,7 @@ from accounts.api.batch_rules import NotInBatchError, check_operation
 from accounts.models import User
 from accounts.services.profile import reload_account
 from contacts_project.kernel.api.compression import plain_tags
-from contacts_project.kernel.api.errors import PayloadTooLargeError, refusal
+from contacts_project.kernel.api.errors import PayloadTooLargeError, error_response
 from contacts_project.kernel.api.etags import WITHIN_WRITE
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.middleware import UNKNOWN, ids_of, method_of, route_of
@@ -94,7 +94,7 @@ class Batch:
                     transaction.set_rollback(True)
                     break
         if self.is_rolled_back:
-            undone = refusal(BatchFailedError())
+            undone = error_response(BatchFailedError())
             other = {"status": undone.status_code, "body": undone.data}
             before, after = len(self.results) - 1, len(self._operations) - len(self.results)
             self.results = [other] * before + self.results[-1:] + [other] * after
@@ -192,9 +192,9 @@ class Batch:
 
 def _error_response(error: Exception) -> Response:
     if isinstance(error, DomainError | APIException):
-        return refusal(error)
+        return error_response(error)
     if is_unavailable(error):
-        return refusal(UnavailableError())
+        return error_response(UnavailableError())
     log.error("An operation of a batch failed.", exc_info=error)
     return Response({"error": "Something went wrong on our side. The failure has been logged."}, status=500)
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from rest_framework.request import Request
 
 from accounts.models import User
-from contacts_project.kernel.api.errors import refusal
+from contacts_project.kernel.api.errors import error_response
 from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
@@ -68,7 +68,7 @@ def require_if_match(view: RecordView, handler: Callable[..., Any], request: Req
                 return handler(*args, **kwargs)
         except StaleError as error:
             current = view.current_record()
-            response = refusal(error)
+            response = error_response(error)
             response.data["current"] = current.body
             response["ETag"] = current.etag
             return response

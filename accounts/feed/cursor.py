@@ -16,7 +16,7 @@ from django.db.models.functions import Greatest
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError, FieldError
-from contacts_project.kernel.ownership.tombstones import KEPT
+from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
 
 _VERSION = 1
 _BEHIND_ALL = 1000  # a place that no kind has
@@ -87,7 +87,7 @@ def read_cursor(text: str, *, owner_id: UUID, types: tuple[str, ...], newest: in
     if cursor is None:
         raise FieldError("cursor", "This is no cursor that was given out here: read everything anew, without one.")
     is_of_now = cursor.began_at_revision // _HISTORY == newest // _HISTORY and cursor.revision <= newest
-    if cursor.owner_id != owner_id or not is_of_now or cursor.issued_on < today - KEPT:
+    if cursor.owner_id != owner_id or not is_of_now or cursor.issued_on < today - TOMBSTONE_RETENTION:
         raise CursorExpiredError
     if cursor.types != types:
         raise FieldError("cursor", "This cursor belongs to other types: send the types that it was given out for.")

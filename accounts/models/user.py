@@ -15,7 +15,7 @@ from accounts.lifecycle import start_account
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.database.vocabularies import one_of
-from contacts_project.kernel.ownership.account_lock import account_write, stamp
+from contacts_project.kernel.ownership.account_lock import account_write, revision_values
 
 
 class Plan(models.TextChoices):
@@ -193,14 +193,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     def save(self, *args: Any, **kwargs: Any) -> None:
         columns = kwargs.get("update_fields")
         if not self._state.adding and (columns is None or self.SHOWN.intersection(columns)):
-            self.settings_revision = stamp(User, self.pk).get("revision", self.settings_revision)
+            self.settings_revision = revision_values(User, self.pk).get("revision", self.settings_revision)
             if columns is not None:
                 kwargs["update_fields"] = {*columns, "settings_revision"}
         super().save(*args, **kwargs)
 
     def mark_changed(self) -> None:
         """Tell the feed of the profile, which shows something else though the row does not: inside a write."""
-        User.objects.filter(pk=self.pk).update(settings_revision=stamp(User, self.pk)["revision"])
+        User.objects.filter(pk=self.pk).update(settings_revision=revision_values(User, self.pk)["revision"])
 
     @property
     def email_verified(self) -> bool:

@@ -12,7 +12,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import NotAuthenticated
 
-from contacts_project.kernel.api.errors import plain_refusal
+from contacts_project.kernel.api.errors import plain_error_response
 from contacts_project.kernel.metrics import Histogram, Metric, Sample, declared, read_all
 from contacts_project.operation import figures
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def metrics(request: HttpRequest) -> HttpResponse:
     """What was counted on this machine, and the state of the whole instance."""
     if not _may_scrape(request.headers.get("Authorization", "")):
-        return plain_refusal(NotAuthenticated())
+        return plain_error_response(NotAuthenticated())
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - for scrapes alone
 
     text = generate_latest(_Collected())

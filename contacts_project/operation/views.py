@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import CharField, ChoiceField, IntegerField
 
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
-from contacts_project.kernel.api.errors import refusal
+from contacts_project.kernel.api.errors import error_response
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import UnavailableError
@@ -50,7 +50,7 @@ class HealthViewSet(OpenViewSet):
         fit, checks = check_health(timezone.now())
         if fit:
             return Response({"status": "ok", "checks": checks})
-        answer = refusal(UnavailableError("A part of the service is not fit: see checks."))
+        answer = error_response(UnavailableError("A part of the service is not fit: see checks."))
         answer.data = {**answer.data, "status": "unfit", "checks": checks}
         return answer
 

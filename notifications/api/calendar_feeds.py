@@ -18,7 +18,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.viewsets import OwnedViewSet
 from accounts.languages import CODES
-from contacts_project.kernel.api.errors import plain_refusal
+from contacts_project.kernel.api.errors import plain_error_response
 from contacts_project.kernel.api.etags import conditional_status, if_none_match_tags
 from contacts_project.kernel.api.fields import (
     OwnedIdsField,
@@ -161,7 +161,7 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     try:
         feed = feed_at(secret=secret, now=now)
     except MissingError as error:
-        return plain_refusal(error)
+        return plain_error_response(error)
     etag, asked = feed_etag(feed, now), if_none_match_tags(request)  # type: ignore[arg-type]  # its headers are the same
     response: HttpResponseBase
     if asked & {etag, "*"}:

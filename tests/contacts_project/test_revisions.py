@@ -16,7 +16,7 @@ from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone, purge_tombstones
+from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, Tombstone, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship
@@ -31,7 +31,7 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(model: type[Any]) -> dict[str, Any]:
         raise NoOpenWriteError(model)
 
-    monkeypatch.setattr(account_lock, "refuse", refuse)
+    monkeypatch.setattr(account_lock, "refuse_write", refuse)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_the_purge_leaves_tombstones_and_takes_them_after_120_days(alice: User) 
     assert Tombstone.unscoped.get().record_id == ada.pk
     removed_at = Tombstone.unscoped.get().removed_at
     assert abs(removed_at - timezone.now()) < dt.timedelta(minutes=5)
-    assert purge_tombstones(now=removed_at + KEPT) == 0
-    assert purge_deleted(now=removed_at + KEPT + dt.timedelta(seconds=1))["tombstones"] == 1
+    assert purge_tombstones(now=removed_at + TOMBSTONE_RETENTION) == 0
+    assert purge_deleted(now=removed_at + TOMBSTONE_RETENTION + dt.timedelta(seconds=1))["tombstones"] == 1
     assert not Tombstone.unscoped.exists()
 
 

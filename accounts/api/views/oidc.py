@@ -47,7 +47,7 @@ from accounts.services.oidc_sign_in import (
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
 from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import refusal
+from contacts_project.kernel.api.errors import error_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.budgets import Budget, PassingBudget
 from contacts_project.kernel.errors import DomainError, MissingError, RateLimitedError
@@ -194,7 +194,7 @@ def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
         response: HttpResponse = HttpResponseRedirect(CODE_PATH)
     else:
         error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
-        response = refusal(error)
+        response = error_response(error)
     remember_pending(response, pending)
     return response
 

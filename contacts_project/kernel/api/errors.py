@@ -91,7 +91,7 @@ def failure_of(error: type[Exception]) -> Failure:
     raise LookupError(f"{error.__name__} is not registered by register_failures.")
 
 
-def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
+def handle_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: every failure that has a status, in the one shape."""
     if isinstance(exc, Http404):
         exc = MissingError()
@@ -102,15 +102,15 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
     elif is_unavailable(exc):
         log.warning("unavailable", extra={"reason": str(exc)})
         exc = UnavailableError()
-    return refusal(exc) if isinstance(exc, DomainError | exceptions.APIException) else None
+    return error_response(exc) if isinstance(exc, DomainError | exceptions.APIException) else None
 
 
-def refusal(exc: DomainError | exceptions.APIException) -> Response:
+def error_response(exc: DomainError | exceptions.APIException) -> Response:
     """The answer for what was refused."""
     return Response(_body(exc), status=_status(exc), headers=_headers(exc))
 
 
-def plain_refusal(exc: DomainError | exceptions.APIException) -> HttpResponse:
+def plain_error_response(exc: DomainError | exceptions.APIException) -> HttpResponse:
     """The same of a view that is none of the API's."""
     return _json(_body(exc), _status(exc), _headers(exc))
 
@@ -231,5 +231,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exc_info()[1]
     if error is not None and is_unavailable(error):
-        return plain_refusal(UnavailableError())
+        return plain_error_response(UnavailableError())
     return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)

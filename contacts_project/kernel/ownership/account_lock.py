@@ -1,10 +1,10 @@
-"""The account lock: the one way to open a transaction that changes what an account owns, and the revision that it gives
-the rows of the change feed.
+"""The account lock: every transaction that changes an account's data takes it, and every write gets a revision number.
 
-Every row that the change feed tells of (`FeedModel`) carries the revision of the account's write that changed it last,
-by which clients ask what is new. The model's save and the queryset's writes take it by `stamp`, so that no service has
-to remember it and no statement is added. Since the writes of an account stand in line, revisions become visible in
-order: who has read up to one has missed nothing below it.
+`account_write` is the only way to open such a transaction. It raises the account's revision by one, and each row that
+the change feed reports (`FeedModel`) stores the revision of the write that changed it last. Clients ask the feed for
+rows above the revision they know. The model's `save` and the queryset's writes add the revision themselves, so services
+cannot forget it and no extra statement is needed. Because writes of one account run one after the other, revisions
+become visible in order: a client that has read up to revision n has missed nothing below n.
 """
 
 import datetime as dt
@@ -32,16 +32,16 @@ class AccountGoneError(DomainError):
 
 
 class NoOpenWriteError(Exception):
-    """A row of the feed is written outside account_write(owner), or by a queryset that names no owner."""
+    """A row of the feed is written outside account_write(owner), or by a queryset without a known owner."""
 
 
 @dataclass(frozen=True)
 class AccountWrite:
-    """A write under way: whose it is, the revision that it gives the account, and the moment it began (UTC).
+    """An open write: the account, the revision that this write gives it, and the time at which it began (UTC).
 
-    `is_fresh`: nobody has written to the account since the owner's row that was handed in was read. So what was read
-    after that row, and before the lock, is as it was: it need not be read again. `is_mirrored`: the account's people
-    are copied elsewhere; else there is nobody to tell of a change, and nothing to look up about copies.
+    `is_fresh`: nobody has written to the account since the caller's user row was read. Whatever was read after that row
+    and before the lock is therefore still current and need not be read again. `is_mirrored`: the account's people are
+    copied to a CardDAV server. If not, nobody is notified of changes and no table of copies is queried.
     """
 
     owner_id: UUID
@@ -52,7 +52,7 @@ class AccountWrite:
 
 
 class _OpenWrites(threading.local):
-    """The writes that this thread has open, by owner; connections, too, are one a thread."""
+    """The open writes of this thread by owner, and the checks for the next one. Thread-local, as connections are."""
 
     def __init__(self) -> None:
         self.by_owner: dict[UUID, AccountWrite] = {}
@@ -66,29 +66,34 @@ _open = _OpenWrites()
 def account_write(owner: Any) -> Iterator[AccountWrite]:
     """Open a transaction, lock the account and raise its revision by one. `owner`: a user or the id of one.
 
-    The UPDATE locks the account's row until the end (SQLite: the whole database), so that two writes of one account
-    never interleave: limits, caps and "one of each" hold by counting inside. It is also what makes every ETag of the
-    account change with the write. Inside another write of the same account it joins that one: no savepoint, no second
-    revision; what fails in here takes the whole write back. Raises AccountGoneError. No network inside.
+    The UPDATE locks the account's row until the transaction ends (SQLite: the whole database), so two writes of one
+    account never interleave: inside, limits and uniqueness can be checked by counting rows. The new revision also
+    changes every ETag of the account. Inside another write of the same account this joins it: no savepoint, no second
+    revision, and an error in here rolls back the whole write. Raises AccountGoneError. Do no network I/O inside.
     """
     owner_id: UUID = getattr(owner, "pk", owner)
     if joined := _open.by_owner.get(owner_id):
+        # Without a savepoint Django marks the outer transaction for rollback when this block raises, even if the
+        # caller catches the error. A half-done inner write therefore cannot be committed.
         with transaction.atomic(savepoint=False):
-            # What the outer part has changed by now is not what was read before.
+            # The outer part may already have changed what the caller read before.
             write = replace(joined, is_fresh=False)
-            _check(write)
+            _run_check(write)
             yield write
         return
     with transaction.atomic():
         revision, is_mirrored = _raise_revision(owner_id)
-        # One above what the caller's row says: no other write came in between.
+        # The caller's row is exactly one revision behind: no other write came in between. An id has no revision, so
+        # the default is chosen to give False.
         is_fresh = getattr(owner, "revision", revision) + 1 == revision
+        # The time is taken after the lock: a write that waits for another never gets the earlier time.
         write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored)
         _open.by_owner[owner_id] = write
         try:
-            _check(write)
+            _run_check(write)
             yield write
         finally:
+            # Before the commit or rollback: code that runs on commit must open a write of its own.
             del _open.by_owner[owner_id]
 
 
@@ -96,8 +101,9 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
 def checked_write(owner_id: UUID, check: Callable[[AccountWrite], None]) -> Iterator[None]:
     """While this is open, the next write that this thread opens for the account begins with `check(write)`.
 
-    So a caller can have a condition looked at under the lock of whatever service it calls next, after all that the
-    service does before it (files, network). What `check` raises takes the write back. Only one write begins so.
+    It lets a caller check a condition (such as If-Match) under the lock of whatever service it calls next, after the
+    slow work that the service does before the lock (files, network). If `check` raises, the write is rolled back. The
+    check runs once.
     """
     _open.checks[owner_id] = check
     try:
@@ -106,44 +112,45 @@ def checked_write(owner_id: UUID, check: Callable[[AccountWrite], None]) -> Iter
         _open.checks.pop(owner_id, None)
 
 
-def _check(write: AccountWrite) -> None:
+def _run_check(write: AccountWrite) -> None:
     if check := _open.checks.pop(write.owner_id, None):
         check(write)
 
 
 def current_write(owner_id: UUID) -> AccountWrite | None:
-    """The write that this thread has open for the account; None when there is none."""
+    """The write that this thread has open for the account, or None."""
     return _open.by_owner.get(owner_id)
 
 
-def stamp(model: type[Any], owner_id: UUID | None) -> dict[str, Any]:
-    """What a write to rows of `owner_id` adds to their columns. Raises NoOpenWriteError."""
+def revision_values(model: type[Any], owner_id: UUID | None) -> dict[str, Any]:
+    """The column and value that a write to rows of `owner_id` must add. Raises NoOpenWriteError."""
     write = _open.by_owner.get(owner_id) if owner_id else None
-    return {"revision": write.revision} if write else refuse(model)
+    return {"revision": write.revision} if write else refuse_write(model)
 
 
-def refuse(model: type[Any]) -> dict[str, Any]:
-    """Nothing is to be written to the model here."""
+def refuse_write(model: type[Any]) -> dict[str, Any]:
+    """Raise NoOpenWriteError. A function of its own, with a result, so that tests may insert rows without a write."""
     raise NoOpenWriteError(
-        f"{model.__name__} is told of by the change feed: write it in account_write(owner), and by "
-        "objects.owned_by(owner); columns that no client sees are named in QUIET_COLUMNS."
+        f"{model.__name__} is in the change feed: write it inside account_write(owner), through "
+        "objects.owned_by(owner). Columns that no client sees belong in QUIET_COLUMNS."
     )
 
 
 def is_mirrored(owner_id: UUID) -> bool:
-    """What the write that this thread has open knows of the account; True where none is open to know it."""
+    """Whether the account's people are copied elsewhere, as read by the open write; True when none is open."""
     write = current_write(owner_id)
     return write is None or write.is_mirrored
 
 
 @contextmanager
 def account_lock(owner: Any) -> Iterator[None]:
-    """Open a transaction that locks the account for a job that changes nothing a caller can see.
+    """Open a transaction that locks the account, for a job that changes nothing a caller can see.
 
-    As account_write, but revision and ETags stay. Raises AccountGoneError. No network inside.
+    Like account_write, but revision and ETags stay as they are. Raises AccountGoneError. Do no network I/O inside.
     """
     with transaction.atomic():
-        # SQLite took the write lock with BEGIN IMMEDIATE and leaves FOR UPDATE out.
+        # On SQLite, BEGIN IMMEDIATE has already taken the write lock, and Django omits FOR UPDATE.
+        # NO KEY: inserts of rows that reference the account only need its key and do not have to wait.
         rows = get_user_model().objects.select_for_update(no_key=True)
         if not rows.filter(pk=getattr(owner, "pk", owner)).values_list("pk").first():
             raise AccountGoneError
@@ -152,21 +159,22 @@ def account_lock(owner: Any) -> Iterator[None]:
 
 @contextmanager
 def account_locks(owner_ids: Collection[UUID]) -> Iterator[list[Any]]:
-    """As account_lock, for several accounts in one transaction; yields those that there are, as they stand under it.
+    """Like account_lock for several accounts in one transaction; yields the existing ones as read under the lock.
 
-    In the order of their ids, so that two who lock several do not wait for each other. For work that takes each of
-    them milliseconds: all are locked until the end.
+    For work that takes milliseconds per account: all of them stay locked until the end.
     """
     with transaction.atomic():
         rows = get_user_model().objects.select_for_update(no_key=True)
+        # In the order of ids: two transactions that lock several accounts cannot deadlock.
         yield list(rows.filter(pk__in=owner_ids).order_by("pk"))
 
 
 def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
-    """Lock the account's row; its new revision, and whether it is mirrored: one statement, the ORM would take two."""
+    """Lock the account's row and raise its revision. Returns the new revision and `is_mirrored`."""
     meta = get_user_model()._meta
     key = meta.pk.get_db_prep_value(owner_id, connection)
     with connection.cursor() as cursor:
+        # Raw SQL because the ORM has no UPDATE ... RETURNING: it would need a second statement in every write.
         update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
         cursor.execute(f"{update} RETURNING revision, is_mirrored", [key])
         row = cursor.fetchone()
@@ -176,37 +184,38 @@ def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
 
 
 class FeedQuerySet(OwnedQuerySet[M]):
-    """Rows that the change feed tells of: every write gives them the revision of the account's write."""
+    """Rows that the change feed reports: every write sets their revision to that of the open account_write."""
 
     def update(self, **values: Any) -> int:
-        if self._feed_model.is_in_feed(values):
-            values |= stamp(self.model, self.owner_id)
+        if self._feed_model.has_feed_columns(values):
+            values |= revision_values(self.model, self.owner_id)
         return super().update(**values)
 
     def update_quietly(self, **values: Any) -> int:
-        """UPDATE without telling the feed: for what is no change to a client. The caller says why."""
+        """UPDATE without a new revision, for changes that clients need not fetch. Say why at each call."""
         return super().update(**values)
 
     def mark_changed(self) -> int:
-        """Tell the feed of these rows, since their answers say something else though their columns do not."""
-        return super().update(**stamp(self.model, self.owner_id))
+        """Give these rows the new revision although their columns stay: what their answers show has changed."""
+        return super().update(**revision_values(self.model, self.owner_id))
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
         for row in cast("list[Any]", rows):
-            row.note_change()
+            row.set_revision()
         return super().bulk_create(rows, *args, **kwargs)
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
         rows, queryset = list(objs), self
         if self.owner_id is None and rows:
             owners = {row.owner_id for row in cast("list[Any]", rows)}
-            queryset = self.known_to_be_of(owners.pop() if len(owners) == 1 else None)
-        # Each batch goes through `update`, which adds the one number that is the same for all.
+            queryset = self.with_owner_hint(owners.pop() if len(owners) == 1 else None)
+        # Django sends each batch through `update`, which adds the revision; no need to set it on each row.
         return super(FeedQuerySet, queryset).bulk_update(rows, fields, batch_size)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        stamp(self.model, self.owner_id)  # the revision that the tombstones will carry
+        # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
+        revision_values(self.model, self.owner_id)
         return super().delete()
 
     @property
@@ -215,11 +224,11 @@ class FeedQuerySet(OwnedQuerySet[M]):
 
 
 class FeedModel(OwnedModel):
-    """A row that the change feed (GET /api/changes) tells of, as `FEED_TYPE`.
+    """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
 
-    `revision` is that of the account's write which changed it last. What changes `QUIET_COLUMNS` alone is no change:
-    they follow from others, or from the clock, and no answer shows them. Subclasses have an index over owner, revision
-    and id.
+    `revision` is that of the account's write that changed the row last. Changes of `QUIET_COLUMNS` alone do not count:
+    these columns follow from others, or from the clock, and no answer shows them. Subclasses need an index over owner,
+    revision and id.
     """
 
     revision = models.BigIntegerField(default=0, editable=False)
@@ -233,22 +242,22 @@ class FeedModel(OwnedModel):
     def save(self, *args: Any, **kwargs: Any) -> None:
         columns = kwargs.get("update_fields")
         if columns is None:
-            self.note_change()
-        elif self.is_in_feed(columns):
-            self.note_change()
+            self.set_revision()
+        elif self.has_feed_columns(columns):
+            self.set_revision()
             kwargs["update_fields"] = {*columns, "revision"}
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        stamp(type(self), self.owner_id)  # the revision that the tombstone will carry
+        revision_values(type(self), self.owner_id)  # as FeedQuerySet.delete: a write must be open
         return super().delete(*args, **kwargs)
 
-    def note_change(self) -> None:
+    def set_revision(self) -> None:
         """Take the revision of the open write. Raises NoOpenWriteError."""
-        for column, value in stamp(type(self), self.owner_id).items():
+        for column, value in revision_values(type(self), self.owner_id).items():
             setattr(self, column, value)
 
     @classmethod
-    def is_in_feed(cls, columns: Collection[str]) -> bool:
-        """Whether a change of these columns is one to a client."""
+    def has_feed_columns(cls, columns: Collection[str]) -> bool:
+        """Whether clients can see a change of these columns."""
         return not cls.QUIET_COLUMNS.issuperset(columns)

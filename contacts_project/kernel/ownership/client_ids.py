@@ -21,7 +21,7 @@ from django.utils import timezone
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.models import OwnedModel
-from contacts_project.kernel.ownership.tombstones import KEPT, Tombstone
+from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, Tombstone
 
 
 class IdTakenError(DomainError):
@@ -53,7 +53,7 @@ def claim_ids(ids: Collection[UUID]) -> None:
         stored = [key if connection.features.has_native_uuid_field else key.hex for key in ids]
         cursor.execute(" UNION ALL ".join(branches) + " LIMIT 1", stored * len(branches))
         is_taken = cursor.fetchone() is not None
-    removed = Tombstone.unscoped.rows().filter(record_id__in=ids, removed_at__gte=timezone.now() - KEPT)
+    removed = Tombstone.unscoped.rows().filter(record_id__in=ids, removed_at__gte=timezone.now() - TOMBSTONE_RETENTION)
     if is_taken or removed.exists():
         raise IdTakenError(field="id")
 

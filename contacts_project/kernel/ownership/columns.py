@@ -16,7 +16,7 @@ def update_columns(model: type[models.Model], rows: Iterable[models.Model], colu
     bulk_update writes one CASE with a branch for each row and column, which databases take minutes to plan.
     """
     connection = connections[router.db_for_write(model)]
-    if issubclass(model, FeedModel) and model.is_in_feed(columns):
+    if issubclass(model, FeedModel) and model.has_feed_columns(columns):
         raise NoOpenWriteError(f"{model.__name__}: only QUIET_COLUMNS may be written past the feed.")
     known = {field.name: field for field in model._meta.concrete_fields}
     key = next(field for field in known.values() if field.primary_key)

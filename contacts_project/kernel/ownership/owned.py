@@ -29,10 +29,10 @@ class OwnedQuerySet(models.QuerySet[M, M]):
         """The rows of `owner`: a user or the id of one."""
         owner_id = getattr(owner, "pk", owner)
         rows: Any = self.filter(owner_id=owner_id)
-        rows._hints = {**rows._hints, "owner_id": owner_id}  # as known_to_be_of, without another copy
+        rows._hints = {**rows._hints, "owner_id": owner_id}  # as with_owner_hint, without another copy
         return cast("Self", rows)
 
-    def known_to_be_of(self, owner_id: UUID | None) -> Self:
+    def with_owner_hint(self, owner_id: UUID | None) -> Self:
         """The same rows, all of which are this account's. The hint stays with what is made of the queryset."""
         rows: Any = self.all()
         rows._hints = {**rows._hints, "owner_id": owner_id}

@@ -15,7 +15,7 @@ from django.db import models
 from contacts_project.kernel.database.triggers import Trigger
 from contacts_project.kernel.ownership.models import FeedModel, OwnedManager, OwnedQuerySet, UnscopedManager
 
-KEPT = dt.timedelta(days=120)
+TOMBSTONE_RETENTION = dt.timedelta(days=120)
 _PURGED_AT_ONCE = 5000
 
 
@@ -45,7 +45,7 @@ class Tombstone(models.Model):
 
 def purge_tombstones(*, now: dt.datetime) -> int:
     """Forget what was removed more than 120 days ago; how many."""
-    old, removed = Tombstone.unscoped.rows().filter(removed_at__lt=now - KEPT), 0
+    old, removed = Tombstone.unscoped.rows().filter(removed_at__lt=now - TOMBSTONE_RETENTION), 0
     while ids := list(old.values_list("pk", flat=True)[:_PURGED_AT_ONCE]):
         removed += Tombstone.unscoped.rows().filter(pk__in=ids).delete()[0]
     return removed
