@@ -178,7 +178,7 @@ class DeliveryAdmin(OperatorAdmin):
                 done.append(delivery)
                 key = str(delivery.pk)
                 transaction.on_commit(lambda key=key: send.delay(key), robust=True)  # type: ignore[misc]
-        self.tell(request, done, refused, "Try again")
+        self.report_action(request, done, refused, "Try again")
 
 
 class TypeFilter(WordFilter):

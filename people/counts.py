@@ -89,9 +89,9 @@ def triggers_of(counted: Counted) -> Iterator[Trigger]:
     name = f"count_{counted.kind}"
     table = counted.table
     added = f"{_insert_counts(counted, 'added')} {_SUM}"
-    yield Trigger(f"{name}_insert", table, "INSERT", _add(counted, "NEW"), writes=_COUNT, of_all=added)
+    yield Trigger(f"{name}_insert", table, "INSERT", _add(counted, "NEW"), writes=_COUNT, statement_body=added)
     yield Trigger(
-        f"{name}_delete", table, "DELETE", _take(counted, "OLD"), writes=_COUNT, of_all=_take_removed(counted)
+        f"{name}_delete", table, "DELETE", _take(counted, "OLD"), writes=_COUNT, statement_body=_take_removed(counted)
     )
     yield Trigger(
         f"{name}_update",
@@ -100,7 +100,7 @@ def triggers_of(counted: Counted) -> Iterator[Trigger]:
         f"{_take(counted, 'OLD')}; {_add(counted, 'NEW')}",
         changed=counted.columns,
         writes=_COUNT,
-        skipped_while=_LATER,
+        disabled_by=_LATER,
     )
     for column in counted.people:
         body = _add_all(counted, column)
@@ -113,7 +113,7 @@ def triggers_of(counted: Counted) -> Iterator[Trigger]:
             when="(OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL)",
             before=True,
             writes=_COUNT,
-            skipped_while=_LATER,
+            disabled_by=_LATER,
         )
 
 

@@ -16,7 +16,7 @@ from accounts.models.api_token import TOKEN_HASH, TOKEN_PATTERN
 from accounts.services.sessions import note_session_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.write_lock import unless_locked
+from contacts_project.kernel.database.write_lock import skip_if_locked
 
 # `last_used_at` is written at most once a minute per token, so that reads rarely cause a write.
 _LAST_USED_RESOLUTION = dt.timedelta(minutes=1)
@@ -52,7 +52,7 @@ class BearerAuthentication(authentication.BaseAuthentication):
         # The condition is repeated in the UPDATE, so that of many concurrent requests only one writes the row.
         outdated = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _LAST_USED_RESOLUTION)
         # Skipped if SQLite stays locked for a moment: reading must not wait for a long write just to note the time.
-        with unless_locked():
+        with skip_if_locked():
             ApiToken.unscoped.filter(outdated, pk=row.pk).update(last_used_at=now)
 
 

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from accounts.models import AccountSession, User
 from contacts_project.kernel.api.client_address import client_address
-from contacts_project.kernel.database.write_lock import unless_locked
+from contacts_project.kernel.database.write_lock import skip_if_locked
 from contacts_project.kernel.ownership.account_lock import account_lock
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -57,7 +57,7 @@ def record_session(*, request: HttpRequest, user: User, now: dt.datetime) -> Non
 def note_session_use(*, session_key: str, now: dt.datetime) -> None:
     """Keep `last_used_at`, written at most once a minute."""
     if cache.add(f"session-used:{session_key}", 1, _USE_RESOLUTION_SECONDS):
-        with unless_locked():
+        with skip_if_locked():
             AccountSession.unscoped.rows().filter(session_key=session_key).update(last_used_at=now)
 
 

@@ -15,7 +15,7 @@ from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
 from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.importing.receipts import receipt
 
@@ -68,6 +68,6 @@ class UploadViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def create(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             outcomes = upload_cards(owner=self.owner, cards=cards_of(request), now=timezone.now())
             return Response(receipt(outcomes))

@@ -26,7 +26,7 @@ from carddav.sync.pictures import stored_picture_of
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 from contacts_project.kernel.unavailable import is_unavailable
 from people.models import Group, Person
 from people.photos.images import PixelBudget
@@ -85,7 +85,7 @@ def import_pending(
     """
     job = _Job(owner, groups, groups_of, now)
     uploaded = set(PendingImport.objects.owned_by(owner).filter(connection=None).values_list("pk", flat=True))
-    with IMPORTS.take() if len(row_ids) > _BATCH else nullcontext():
+    with IMPORT_SLOTS.acquire() if len(row_ids) > _BATCH else nullcontext():
         _import(job, [key for key in row_ids if key in uploaded], partial(_import_uploaded, job))
         found = [key for key in row_ids if key not in uploaded]
         if found and Connection.objects.owned_by(owner).exists():

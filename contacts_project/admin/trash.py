@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from django_celery_beat.models import PeriodicTask
 
 from accounts.models import PendingFileDeletion
-from contacts_project.kernel.operator_lists import MOST_COUNTED
+from contacts_project.kernel.operator_lists import MAX_COUNTED_ROWS
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.tombstones import Tombstone
 from people.trash.registry import trash_kinds
@@ -32,14 +32,14 @@ def trash_page(request: HttpRequest) -> HttpResponse:
     for kind in trash_kinds().values():
         rows = kind.model._default_manager.filter(deleted_at__isnull=False)
         beyond = rows.filter(deleted_at__lt=cutoff)
-        numbers = [found.order_by()[:MOST_COUNTED].count() for found in (rows, beyond)]
+        numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, beyond)]
         kinds.append((_NAMES.get(kind.name, kind.name), *numbers))
     context = {
         **admin.site.each_context(request),
         "title": "Trash and purge",
         "kinds": kinds,
         "files": PendingFileDeletion.objects.count(),
-        "tombstones": Tombstone.unscoped.rows()[:MOST_COUNTED].count(),
+        "tombstones": Tombstone.unscoped.rows()[:MAX_COUNTED_ROWS].count(),
         "purges": PeriodicTask.objects.filter(task__in=_PURGES).select_related("crontab").order_by("name"),
         "retention_days": (timezone.now() - cutoff).days,
     }

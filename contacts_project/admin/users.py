@@ -202,7 +202,7 @@ class UserAdmin(OperatorAdmin):
                 refused.append((user, error))
             else:
                 done.append(user)
-        self.tell(request, done, refused, what)
+        self.report_action(request, done, refused, what)
 
 
 def _operator(request: HttpRequest) -> User:

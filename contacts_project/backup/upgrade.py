@@ -24,7 +24,7 @@ from contacts_project.backup.loading import RowLoader
 from contacts_project.backup.reader import TableRows, read_parts
 from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.writer import create_file, new_header, write_rows
-from contacts_project.kernel.database.new_tables import make_tables
+from contacts_project.kernel.database.new_tables import create_tables
 
 _COMMAND = "upgrade_backup"
 
@@ -97,4 +97,4 @@ def _migrate_to(names: frozenset[str]) -> None:
     nodes = {node for node in graph.nodes if migration_names([node]) <= names}
     # The targets are the last migrations of each app: those that no other of the app builds on.
     followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
-    make_tables(connection, sorted(nodes - followed))
+    create_tables(connection, sorted(nodes - followed))

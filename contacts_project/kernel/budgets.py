@@ -1,7 +1,7 @@
 """Budgets: so many of one thing, for one subject, in any so many seconds.
 
 Counted in rows of the database: every process sees the same count, it outlives a restart, and nobody's count makes
-room for another's. A row goes once nothing in it counts any more (`purge_budgets`). A `PassingBudget` is counted in the
+room for another's. A row goes once nothing in it counts any more (`purge_budgets`). A `CachedBudget` is counted in the
 cache instead, by django-ratelimit: about right, since a cache may forget.
 """
 
@@ -83,7 +83,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class PassingBudget:
+class CachedBudget:
     """`limit` draws in each window of `seconds`, for what costs little and should write nothing."""
 
     name: str

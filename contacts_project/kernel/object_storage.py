@@ -1,6 +1,7 @@
-"""Files in an S3-compatible store, by django-storages. Loaded only where PHOTO_STORAGE is set: boto3 takes memory.
+"""Files in an S3-compatible store, by django-storages. Imported only if PHOTO_STORAGE is set: boto3 takes memory.
 
-A store that is away raises StorageAwayError, which is answered as a full disk is: 503 `unavailable`, nothing was kept.
+An unreachable store raises StorageUnavailableError, which the API answers like a full disk: 503 `unavailable`, and
+nothing was stored.
 """
 
 import errno
@@ -21,7 +22,7 @@ from storages.backends.s3 import S3Storage
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound.policy import Policy
 from contacts_project.kernel.outbound.sockets import system_resolve
-from contacts_project.kernel.storage import StorageAwayError
+from contacts_project.kernel.storage import StorageUnavailableError
 
 CONNECT_SECONDS, READ_SECONDS = 5, 10
 #: After a failure nobody else waits for the store for so long: they are told at once.
@@ -69,19 +70,19 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
     def _check_request(self, request: Any, **kwargs: Any) -> None:
         """Nothing goes to another host, whatever the store answers; plain http to the allowed networks alone."""
         if not request.url.startswith(f"{self.scheme}://{self.host}/"):
-            raise StorageAwayError(errno.EIO, "The store of photos sends us to another host.")
+            raise StorageUnavailableError(errno.EIO, "The store of photos sends us to another host.")
         if self.scheme == "http":
             policy = Policy.parse(settings.OUTBOUND_ALLOWED_NETWORKS)
             host, _, port = self.host.rpartition(":") if ":" in self.host.rpartition("]")[2] else (self.host, "", "80")
             for address in _addresses(host.strip("[]"), int(port)):
                 if not policy.allows_network(address):
-                    raise StorageAwayError(errno.EIO, f"PHOTO_STORAGE: {address} is in no allowed network.")
+                    raise StorageUnavailableError(errno.EIO, f"PHOTO_STORAGE: {address} is in no allowed network.")
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
         """Around each request: what the store's absence is told as."""
         if time.monotonic() < self._away_until:
-            raise StorageAwayError(errno.EIO, "The store of photos is away.")
+            raise StorageUnavailableError(errno.EIO, "The store of photos is away.")
         try:
             with external_wait():
                 yield
@@ -90,12 +91,12 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
             code = error.response.get("Error", {}).get("Code")
             if status == 404 and code != "NoSuchBucket":
                 raise FileNotFoundError(errno.ENOENT, "There is no such object.") from None
-            raise StorageAwayError(errno.EIO, f"The store of photos refuses: {code}.") from None
+            raise StorageUnavailableError(errno.EIO, f"The store of photos refuses: {code}.") from None
         except (BotoCoreError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
             self._away_until = time.monotonic() + PAUSE_SECONDS
-            raise StorageAwayError(errno.EIO, f"The store of photos is away ({type(error).__name__}).") from None
+            raise StorageUnavailableError(errno.EIO, f"The store of photos is away ({type(error).__name__}).") from None
 
     def _open(self, name: str, mode: str = "rb") -> "File[bytes]":
         with self._asking():
@@ -136,12 +137,12 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
             return super().get_modified_time(name)
 
     def check(self) -> None:
-        """Raise StorageAwayError unless the bucket answers to our key."""
+        """Raise StorageUnavailableError unless the bucket answers to our key."""
         try:
             with self._asking():
                 self.connection.meta.client.head_bucket(Bucket=self.bucket_name)
         except FileNotFoundError:
-            raise StorageAwayError(errno.EIO, "The store of photos has no such bucket.") from None
+            raise StorageUnavailableError(errno.EIO, "The store of photos has no such bucket.") from None
 
 
 def _addresses(host: str, port: int) -> list[Any]:

@@ -21,7 +21,7 @@ from django.utils.html import format_html
 from contacts_project.kernel.errors import DomainError
 
 # Beyond it nobody pages: they filter or search.
-MOST_COUNTED = 100_000
+MAX_COUNTED_ROWS = 100_000
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # as OperatorAdmin
@@ -30,7 +30,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # as OperatorAdmin
     @cached_property
     def count(self) -> int:
         rows = cast("QuerySet[Any]", self.object_list)
-        return rows.order_by()[:MOST_COUNTED].count() if hasattr(rows, "order_by") else len(self.object_list)
+        return rows.order_by()[:MAX_COUNTED_ROWS].count() if hasattr(rows, "order_by") else len(self.object_list)
 
 
 class BoundedChangeList(ChangeList):
@@ -102,7 +102,9 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
         """The account that a row belongs to, as a link."""
         return account_link(row.owner) if row.owner_id else "–"
 
-    def tell(self, request: HttpRequest, done: list[Any], refused: list[tuple[Any, DomainError]], what: str) -> None:
+    def report_action(
+        self, request: HttpRequest, done: list[Any], refused: list[tuple[Any, DomainError]], what: str
+    ) -> None:
         """Log what an action has done, each row by itself, and say what became of all."""
         for row in done:
             self.log_change(request, row, what)

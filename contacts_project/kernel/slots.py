@@ -16,10 +16,10 @@ class Slots:
         self._admitted = threading.BoundedSemaphore(waiting)
 
     @contextmanager
-    def take(self, *, patient: bool = False) -> Iterator[None]:
-        """Hold a slot for as long as the block lasts. Raises UnavailableError, unless `patient`: for those whose
+    def acquire(self, *, wait_forever: bool = False) -> Iterator[None]:
+        """Hold a slot for as long as the block lasts. Raises UnavailableError, unless `wait_forever`: for those whose
         number is bounded elsewhere."""
-        if patient:
+        if wait_forever:
             self._free.acquire()
         elif not self._free.acquire(blocking=False):
             self._wait()
@@ -41,6 +41,6 @@ class Slots:
         return UnavailableError(self.message, retry_after=10)
 
 
-IMPORTS = Slots(
+IMPORT_SLOTS = Slots(
     2, waiting=1, seconds=5, message="Other imports are under way. Nothing was changed: try again in a few seconds."
 )

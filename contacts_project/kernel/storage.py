@@ -9,10 +9,10 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
 
 #: How the names of files end that are being written; a crash may leave one.
-ASIDE = ".part"
+PART_SUFFIX = ".part"
 
 
-class StorageAwayError(OSError):
+class StorageUnavailableError(OSError):
     """The store of photos does not answer, or refuses. As a failing disk: what was asked for is `unavailable`."""
 
 
@@ -28,7 +28,7 @@ class DurableFileStorage(FileSystemStorage):
     def _save(self, name: str, content: "File[bytes]") -> str:
         path = Path(self.path(name))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=ASIDE, dir=path.parent)
+        number, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
         try:
             with os.fdopen(number, "wb") as file:
                 for chunk in content.chunks():

@@ -12,8 +12,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from contacts_project.celery import app
-from contacts_project.kernel.database.write_lock import shorter_wait
-from contacts_project.kernel.storage import StorageAwayError
+from contacts_project.kernel.database.write_lock import limit_lock_wait
+from contacts_project.kernel.storage import StorageUnavailableError
 from notifications.models.heartbeat import last_beat
 
 STARTED_AT = timezone.now()
@@ -51,7 +51,7 @@ def _word(fit: bool) -> Check:
 def check_database() -> Check:
     """Whether it answers and, since a transaction takes SQLite's write lock, can be written to."""
     try:
-        with shorter_wait(_LOCK_SECONDS), transaction.atomic(), connection.cursor() as cursor:
+        with limit_lock_wait(_LOCK_SECONDS), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except Error:
         return _word(False)
@@ -65,7 +65,7 @@ def check_photos() -> Check:
         return Check(True, "ok")
     try:
         store.check()
-    except StorageAwayError:
+    except StorageUnavailableError:
         return Check(True, "failed")
     return Check(True, "ok")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.loop_answers import InnerAnswer, InnerRequest
-from contacts_project.kernel.api.middleware import count_refusal, kept_bytes
+from contacts_project.kernel.api.middleware import count_refusal, max_kept_body_bytes
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server.answers import Answer, WsgiApplication
 from contacts_project.server.bodies import Body, ClientDisconnectedError, Receive, receive_body
@@ -221,7 +221,7 @@ async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
     if is_chunked and (declared is not None or scope["http_version"] != "1.1"):
         raise RefusedError(400)
     length = None if is_chunked else int(declared or 0)
-    limit = kept_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
+    limit = max_kept_body_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
     await receive_body(receive, body, content_length=length, limit=limit, expects_continue=b"expect" in headers)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.outbound import Code, OutboundError, keep_sessions
+from contacts_project.kernel.outbound import Code, OutboundError, reuse_sessions
 from contacts_project.kernel.outbound.hosts import HostBusyError
 from notifications.notices.notice import Notice, NoticeKind
 
@@ -100,7 +100,7 @@ class Channel:
 
     def kept_open(self) -> AbstractContextManager[None]:
         """Around several sends of one thread: what they connect to stays connected."""
-        return keep_sessions()
+        return reuse_sessions()
 
     def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
         """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised.

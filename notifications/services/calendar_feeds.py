@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.database.write_lock import unless_locked
+from contacts_project.kernel.database.write_lock import skip_if_locked
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import CalendarFeed
@@ -73,6 +73,6 @@ def feed_at(*, secret: str, now: dt.datetime) -> CalendarFeed:
         raise MissingError
     if found.last_read_at is None or found.last_read_at < now - _USE_RESOLUTION:
         stale = Q(last_read_at__isnull=True) | Q(last_read_at__lt=now - _USE_RESOLUTION)
-        with unless_locked():
+        with skip_if_locked():
             rows.filter(stale, pk=found.pk).update(last_read_at=now)
     return found

@@ -19,7 +19,7 @@ from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import receipt_fields
 from people.importing.files import FileImport, Upload
 from people.importing.sources.tables import open_table
@@ -122,7 +122,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         file = _file_of(request)
         upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_text_of(request, "mapping"))
         is_dry = _is_dry(request)
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
         if outcomes and all(outcome.code == PLAN_LIMIT for outcome in outcomes):
@@ -149,7 +149,7 @@ class FileImportViewSet(ApiViewSet[Any]):
     @left_out_of_batches
     def inspect(self, request: Request) -> Response:
         """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             table = open_table(_file_of(request).file)
         columns = []
         for place, (name, target) in enumerate(zip(table.names, propose(table), strict=True)):
@@ -183,7 +183,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
     @in_own_transactions
     def destroy(self, request: Request, import_id: UUID) -> Response:
         """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             undone = undo_import(owner=self.owner, import_id=import_id, now=timezone.now())
         kept = [{"personId": str(key), "personName": name, "reason": reason} for key, name, reason in undone.kept]
         return Response({"removed": undone.removed, "kept": kept})

@@ -16,7 +16,7 @@ from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
 from people.importing.receipts import receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards
@@ -34,7 +34,7 @@ class VCardViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             outcomes = list(import_cards(owner=self.owner, cards=cards_of(request), now=timezone.now()))
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
             raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")

@@ -14,7 +14,7 @@ from django.db import DatabaseError
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.storage import StorageAwayError
+from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT, Batch
 from people.importing.card_groups import GroupPlan
@@ -118,7 +118,7 @@ class _Session:
                 # Before the account is locked: writing may wait for the disk, or for a store elsewhere.
                 try:
                     upload_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
-                except StorageAwayError:
+                except StorageUnavailableError:
                     item.picture = None
                     item.reasons.append("its photo was left out: the store of photos is away")
         fresh = [replace(item, reasons=list(item.reasons)) for item in items]

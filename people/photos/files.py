@@ -23,7 +23,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.ownership.recheck import still_broken
-from contacts_project.kernel.storage import ASIDE, StorageAwayError
+from contacts_project.kernel.storage import PART_SUFFIX, StorageUnavailableError
 from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo
 
@@ -59,7 +59,7 @@ def upload_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     """Store what make_photo made, outside of transactions; `name_photo` follows within the write of who has it.
 
     The same picture of the same account is one file. One that was damaged since is written anew. Raises
-    StorageAwayError and what else a disk may raise, AccountGoneError.
+    StorageUnavailableError and what else a disk may raise, AccountGoneError.
     """
     name = photo_name(owner_id, jpeg)
     is_new = _announce(owner_id, name, len(jpeg))
@@ -82,7 +82,7 @@ def _announce(owner_id: UUID, name: str, size: int) -> bool:
             if not StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=now).exists():
                 values = {"owner_id": owner_id, "size": size, "is_going": False, "busy_until": now + _STORING}
                 return StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
-    raise StorageAwayError(_GOING)
+    raise StorageUnavailableError(_GOING)
 
 
 _GOING = "The same picture is being deleted this moment. Try again in a minute."
@@ -102,7 +102,7 @@ def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     at once, and where nobody else waits."""
     name = photo_name(owner_id, jpeg)
     if StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=timezone.now()).exists():
-        raise StorageAwayError(_GOING)
+        raise StorageUnavailableError(_GOING)
     put_photo(name, jpeg)
     StoredPhoto.objects.filter(pk=name, is_going=True).update(is_going=False, busy_until=None)
     _note_sizes(owner_id, {name: len(jpeg)})
@@ -235,7 +235,7 @@ def sweep_files(*, now: dt.datetime) -> int:
             continue
         if _NAME.fullmatch(name):
             by_owner[owner_of(name)].add(name)
-        elif name.endswith(ASIDE):  # its writer was killed
+        elif name.endswith(PART_SUFFIX):  # its writer was killed
             default_storage.delete(path)
             strays += 1
     expired = StoredPhoto.objects.filter(busy_until__lt=now).values_list("owner_id", "name")

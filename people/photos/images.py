@@ -46,7 +46,9 @@ def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
     size = pixels.measure(data)
     if budget:
         budget.draw(size.pixels)
-    return _in_a_process("make_photo", data, patient=budget is not None) if size.is_heavy else pixels.make_photo(data)
+    return (
+        _in_a_process("make_photo", data, wait_forever=budget is not None) if size.is_heavy else pixels.make_photo(data)
+    )
 
 
 def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
@@ -62,13 +64,13 @@ def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
 def convert_heif(data: bytes) -> bytes:
     """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError,
     UnavailableError."""
-    return _in_a_process("convert_heif", data, patient=False)
+    return _in_a_process("convert_heif", data, wait_forever=False)
 
 
-def _in_a_process(work: str, data: bytes, *, patient: bool) -> bytes:
+def _in_a_process(work: str, data: bytes, *, wait_forever: bool) -> bytes:
     """Have `python -m people.photos.pixels` do it, one at a time."""
     command = [sys.executable, "-m", "people.photos.pixels", work]
-    with _heavy.take(patient=patient):
+    with _heavy.acquire(wait_forever=wait_forever):
         try:
             done = subprocess.run(  # noqa: S603 - our own command
                 command, input=data, capture_output=True, timeout=_SECONDS, cwd=settings.BASE_DIR, check=False

@@ -8,7 +8,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from accounts.transfer.run import ImportRun, Item
-from contacts_project.kernel.storage import StorageAwayError
+from contacts_project.kernel.storage import StorageUnavailableError
 from people.photos.files import name_photo, photo_name, read_photo, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored
 
@@ -50,7 +50,7 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
     try:
         if not run.dry:
             upload_photo(owner_id=run.owner.pk, jpeg=jpeg)
-    except StorageAwayError:
+    except StorageUnavailableError:
         item.data["photo"], item.data["photo_refused"] = None, "the store of photos is away"
         return
     item.data["photo"] = jpeg

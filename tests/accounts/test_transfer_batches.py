@@ -16,7 +16,7 @@ from accounts.transfer import importer
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.ownership import batches
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.lookup import replace_keys
 from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
@@ -247,12 +247,12 @@ def test_pictures_beyond_the_pixels_of_one_document_are_left_out_by_name(
 
 def test_an_import_beyond_those_under_way_is_503(api: Client, document: dict[str, Any]) -> None:
     other = client_of(make_user("third@example.org"))
-    with IMPORTS.take(), IMPORTS.take():
-        IMPORTS.seconds, usual = 0.01, IMPORTS.seconds
+    with IMPORT_SLOTS.acquire(), IMPORT_SLOTS.acquire():
+        IMPORT_SLOTS.seconds, usual = 0.01, IMPORT_SLOTS.seconds
         try:
             refused = api.call("POST", "/api/user/import", document)
         finally:
-            IMPORTS.seconds = usual
+            IMPORT_SLOTS.seconds = usual
     assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (503, "unavailable", "10")
     assert api.ok("GET", "/api/people")["people"] == []
     assert other.ok("POST", "/api/user/import", document)["errors"] == 0

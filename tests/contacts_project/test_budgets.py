@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.tasks import purge_budgets
 from contacts_project.kernel import budgets
-from contacts_project.kernel.budgets import Budget, BudgetUse, PassingBudget
+from contacts_project.kernel.budgets import Budget, BudgetUse, CachedBudget
 from contacts_project.kernel.errors import RateLimitedError
 from tests.concurrency import at_once
 
@@ -78,7 +78,7 @@ def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_passing_budget_writes_nothing_and_begins_anew() -> None:
-    passing = PassingBudget("passing", 2, 60)
+    passing = CachedBudget("passing", 2, 60)
     with time_machine.travel(NOON, tick=False) as clock:
         passing.draw("a")
         passing.draw("a")

@@ -7,7 +7,7 @@ import pytest
 from django.db import models
 from django.db.migrations.state import ModelState, ProjectState
 
-from contacts_project.kernel.database.migration_states import fewer_models_rendered
+from contacts_project.kernel.database.migration_states import fewer_model_reloads
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def state() -> Iterator[ProjectState]:
     found.add_model(ModelState("t", "Person", [key], {**options}))
     fields = [key, ("owner", models.ForeignKey("t.Person", models.CASCADE))]
     found.add_model(ModelState("t", "Cat", fields, {**options}))
-    with fewer_models_rendered():
+    with fewer_model_reloads():
         assert found.apps
         yield found
 

@@ -21,7 +21,7 @@ from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.environment.reader import WrongSettingError, read
 from contacts_project.kernel.object_storage import ObjectStorage
-from contacts_project.kernel.storage import StorageAwayError
+from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.operation.health import Check, check_photos
 from people.checks import check_photo_folder
 from people.models import Person, StoredPhoto
@@ -163,7 +163,7 @@ def test_the_same_picture_is_not_stored_while_it_is_deleted(
     refusals: list[str] = []
 
     def delete(self: Any, path: str) -> None:
-        with pytest.raises(StorageAwayError) as refusal:
+        with pytest.raises(StorageUnavailableError) as refusal:
             files.upload_photo(owner_id=alice.pk, jpeg=jpeg)
         refusals.append(str(refusal.value))
         original(self, path)

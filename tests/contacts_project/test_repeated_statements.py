@@ -8,7 +8,7 @@ from django.db import DataError, connection, transaction
 from django.db.models import F
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import MOST_BOUND_PARAMETERS
+from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETERS
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client
@@ -40,13 +40,13 @@ def test_plans_are_used_again(api: Client) -> None:
         assert cursor.fetchone()[0] >= 4
 
 
-@pytest.mark.parametrize("number", [MOST_BOUND_PARAMETERS, MOST_BOUND_PARAMETERS + 1, 70_000])
+@pytest.mark.parametrize("number", [MAX_BOUND_PARAMETERS, MAX_BOUND_PARAMETERS + 1, 70_000])
 def test_a_statement_may_have_any_number_of_parameters(db: None, number: int) -> None:
     with connection.cursor() as cursor:
         for _ in range(4):
             cursor.execute(f"SELECT '100 %%', x FROM (VALUES {', '.join(['(%s::int)'] * number)}) v (x)", range(number))
             assert cursor.fetchall() == [("100 %", one) for one in range(number)]
-    assert any("VALUES" in statement for statement in kept()) == (number <= MOST_BOUND_PARAMETERS)
+    assert any("VALUES" in statement for statement in kept()) == (number <= MAX_BOUND_PARAMETERS)
     assert connection.connection.prepare_threshold == 2
 
 

@@ -60,12 +60,12 @@ def send_queued(delivery_id: UUID) -> None:
 
 def test_a_host_has_three_quarters_of_the_threads_or_what_the_operator_says(settings: Any) -> None:
     calls = HostCalls()
-    assert calls.most() == float("inf"), "a command has one thread, and waits for nobody"
+    assert calls.max_calls() == float("inf"), "a command has one thread, and waits for nobody"
     for threads, most in ((1, 1), (2, 1), (4, 3), (8, 6)):
         calls.threads = threads
-        assert calls.most() == most
+        assert calls.max_calls() == most
     settings.OUTBOUND_CALLS_PER_HOST = 2
-    assert calls.most() == 2
+    assert calls.max_calls() == 2
 
 
 def test_a_call_over_the_share_of_its_host_is_refused_and_others_are_not() -> None:

@@ -49,13 +49,13 @@ from accounts.services.second_factor import MfaRequiredError, has_second_factor
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.errors import error_response
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.budgets import Budget, PassingBudget
+from contacts_project.kernel.budgets import Budget, CachedBudget
 from contacts_project.kernel.errors import DomainError, MissingError, RateLimitedError
 from contacts_project.kernel.external_waits import external_wait
 
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
-_STARTS = PassingBudget("oidc-start", 60, 60)
+_STARTS = CachedBudget("oidc-start", 60, 60)
 # Callbacks that the provider does not confirm: each costs it and us a request.
 _CALLBACKS = Budget("oidc-callback", 10, 15 * 60)
 

@@ -20,7 +20,7 @@ from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import MAX_VALUES, import_document
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser
-from contacts_project.kernel.slots import IMPORTS
+from contacts_project.kernel.slots import IMPORT_SLOTS
 
 
 class DocumentParser(JSONParser):
@@ -85,7 +85,7 @@ class TransferViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def import_account(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             return Response(import_document(owner=self.owner, document=request.data, now=timezone.now()))
 
     @extend_schema(
@@ -98,6 +98,6 @@ class TransferViewSet(ApiViewSet[Any]):
     @ignores_idempotency_key
     def validate_import(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
-        with IMPORTS.take():
+        with IMPORT_SLOTS.acquire():
             receipt = import_document(owner=self.owner, document=request.data, now=timezone.now(), dry=True)
         return Response(receipt)

@@ -130,7 +130,7 @@ class AnswerHeadersMiddleware:
 class BodyLimitMiddleware:
     """413 for a body longer than the view's `max_body_bytes` (the name of a setting; default MAX_JSON_BYTES).
 
-    It judges by CONTENT_LENGTH. The web server keeps no more of a body than `kept_bytes`, and says how long it was.
+    It checks CONTENT_LENGTH. The web server stores at most `max_kept_body_bytes` of a body, but passes its full length.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -156,7 +156,7 @@ def max_body_bytes(view: Any) -> int:
     return limit
 
 
-def kept_bytes(path: str, content_type: str) -> int:
+def max_kept_body_bytes(path: str, content_type: str) -> int:
     """How much of a body sent to `path` anything can come of."""
     try:
         view = resolve(path).func

@@ -30,7 +30,7 @@ _NAME = "given{}"
 # Shapes that are kept of one query; lists of ids come in many lengths.
 _MOST_SHAPES = 300
 # Sent beside a statement. The protocol takes 65,535; the plan of a long INSERT is large, and seldom wanted again.
-MOST_BOUND_PARAMETERS = 300
+MAX_BOUND_PARAMETERS = 300
 # A plan for any list of ids in any account reads all of an account of average size: those are planned for their values.
 _LIST = re.compile(r" IN \(%(?:\(\w+\))?s, ")
 
@@ -201,7 +201,7 @@ def _driver() -> tuple[type[Any], type[Any], tuple[tuple[type, type[Any]], ...]]
 
     class PreparingCursor(base.ServerBindingCursor):  # type: ignore[misc, name-defined] # not in the stubs
         def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-            if not params or (len(params) <= MOST_BOUND_PARAMETERS and not _LIST.search(str(query))):
+            if not params or (len(params) <= MAX_BOUND_PARAMETERS and not _LIST.search(str(query))):
                 return super().execute(query, params, **options)
             threshold = self.connection.prepare_threshold
             self.connection.prepare_threshold = None  # else psycopg holds such a text to see whether it comes again

@@ -9,7 +9,7 @@ _reload_model = ProjectState.reload_model
 
 
 @contextmanager
-def fewer_models_rendered() -> Iterator[None]:
+def fewer_model_reloads() -> Iterator[None]:
     """After a change of a model that no other model sees, render that one alone.
 
     Django knows such changes (`delay`: of columns that nothing refers to, of indexes, constraints, options), and

@@ -16,12 +16,12 @@ from django.db.models import Model
 Node = tuple[str, str]  # app label and name of a migration
 
 
-def is_new(connection: BaseDatabaseWrapper) -> bool:
+def is_empty_database(connection: BaseDatabaseWrapper) -> bool:
     """Whether the database has no table at all."""
     return not connection.introspection.table_names()
 
 
-def make_tables(connection: BaseDatabaseWrapper, targets: Sequence[Node] = ()) -> None:
+def create_tables(connection: BaseDatabaseWrapper, targets: Sequence[Node] = ()) -> None:
     """Bring a database without tables to `targets`, to the newest where none are given; all of it or nothing.
 
     What follows migrations (triggers, statistics, the schedule) is for the newest alone.

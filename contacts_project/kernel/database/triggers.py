@@ -27,10 +27,10 @@ class Installable(Protocol):
 class Trigger:
     """`body`, SQL statements over OLD and NEW, runs for each row of `event`: INSERT, DELETE or UPDATE OF columns.
 
-    After it, or `before` it; only where `when` holds, or one of the columns `changed` gets another value. `writes` is
-    the table that it writes to. `of_all` does for all rows of an INSERT (the table `added`) or of a DELETE (`removed`)
-    what `body` does for one: it is what PostgreSQL runs, once a statement. `skipped_while` is a setting of PostgreSQL's
-    sessions: a row's trigger does nothing while it is 'yes'.
+    It runs AFTER the event, or BEFORE it with `before`; only if `when` holds, or if one of the columns `changed` gets
+    another value. `writes` is the table that the body writes to. `statement_body` does for all rows of an INSERT (the
+    transition table `added`) or of a DELETE (`removed`) what `body` does for one row: PostgreSQL runs it instead, once
+    per statement. `disabled_by` is a session setting of PostgreSQL: while it is 'yes', a row trigger does nothing.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Trigger:
     when: str = ""
     before: bool = False
     writes: str = ""
-    of_all: str = ""
-    skipped_while: str = ""
+    statement_body: str = ""
+    disabled_by: str = ""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -58,15 +58,15 @@ class Trigger:
         moment = "BEFORE" if self.before else "AFTER"
         differ = "IS DISTINCT FROM" if vendor == "postgresql" else "IS NOT"
         condition = self.when or " OR ".join(f"OLD.{column} {differ} NEW.{column}" for column in self.changed)
-        if vendor == "postgresql" and self.skipped_while:
-            condition = f"current_setting('{self.skipped_while}', true) IS DISTINCT FROM 'yes' AND ({condition})"
+        if vendor == "postgresql" and self.disabled_by:
+            condition = f"current_setting('{self.disabled_by}', true) IS DISTINCT FROM 'yes' AND ({condition})"
         when = f"WHEN ({condition}) " if condition else ""
         if vendor == "postgresql":
             rows = _ROWS.get(self.event)
-            runs = f"REFERENCING {rows} FOR EACH STATEMENT " if self.of_all else f"FOR EACH ROW {when}"
+            runs = f"REFERENCING {rows} FOR EACH STATEMENT " if self.statement_body else f"FOR EACH ROW {when}"
             yield (
                 f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger AS $$ "
-                f"BEGIN {self.of_all or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
+                f"BEGIN {self.statement_body or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
             )
             yield (
                 f'CREATE TRIGGER "{self.name}" {moment} {self.event} ON "{self.table}" '
@@ -80,7 +80,7 @@ class Trigger:
         yield f'DROP TRIGGER IF EXISTS "{self.name}"{of_table}'
 
 
-# What PostgreSQL calls the rows of a statement, as `of_all` knows them.
+# What PostgreSQL calls the rows of a statement, as `statement_body` knows them.
 _ROWS = {"INSERT": "NEW TABLE AS added", "DELETE": "OLD TABLE AS removed"}
 
 _triggers: dict[tuple[str, ...], Installable] = {}

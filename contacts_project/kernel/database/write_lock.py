@@ -11,7 +11,7 @@ _NOTE_SECONDS = 0.1
 
 
 @contextmanager
-def shorter_wait(seconds: float) -> Iterator[None]:
+def limit_lock_wait(seconds: float) -> Iterator[None]:
     """Wait at most `seconds` for the lock within. On PostgreSQL writes of different rows do not wait for each other."""
     if connection.vendor != "sqlite":
         yield
@@ -26,10 +26,10 @@ def shorter_wait(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def unless_locked() -> Iterator[None]:
+def skip_if_locked() -> Iterator[None]:
     """Around one UPDATE that only notes a use: left out while the lock is held, so that reading goes on."""
     try:
-        with shorter_wait(_NOTE_SECONDS):
+        with limit_lock_wait(_NOTE_SECONDS):
             yield
     except OperationalError as error:
         if not is_unavailable(error):

@@ -14,8 +14,8 @@ from contacts_project.kernel.outbound.session import (
     Rules,
     configured_rules,
     guard,
-    keep_sessions,
     outbound_session,
+    reuse_sessions,
 )
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "check_url",
     "configured_rules",
     "guard",
-    "keep_sessions",
     "outbound_session",
     "parse_retry_after",
+    "reuse_sessions",
 ]

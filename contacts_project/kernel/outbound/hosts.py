@@ -37,13 +37,13 @@ class HostCalls:
         self._ended = threading.Condition()
         self._under_way: Counter[str] = Counter()
 
-    def most(self) -> float:
+    def max_calls(self) -> float:
         """At once to one host. By default three quarters of the threads, so that some are left for other hosts."""
         share = max(1, self.threads * 3 // 4) if self.threads else math.inf
         return settings.OUTBOUND_CALLS_PER_HOST or share
 
     def has_room(self, host: str) -> bool:
-        return self._under_way[host] < self.most()
+        return self._under_way[host] < self.max_calls()
 
     @contextmanager
     def call(self, host: str) -> Iterator[None]:

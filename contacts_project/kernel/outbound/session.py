@@ -221,7 +221,7 @@ def outbound_session(**changes: Any) -> OutboundSession:
 
 
 @contextmanager
-def keep_sessions() -> Iterator[None]:
+def reuse_sessions() -> Iterator[None]:
     """Until the end of the block this thread's sessions of the same rules are one, and so are its connections.
 
     Every request is judged anew; a connection that is used again leads to the address that was judged when it was made.

@@ -12,8 +12,8 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
-from contacts_project.kernel.database.migration_states import fewer_models_rendered
-from contacts_project.kernel.database.new_tables import is_new, make_tables
+from contacts_project.kernel.database.migration_states import fewer_model_reloads
+from contacts_project.kernel.database.new_tables import create_tables, is_empty_database
 
 # Any number that nobody else takes an advisory lock with.
 _LOCK = 0x636F6E74616374
@@ -25,14 +25,14 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         with migrating_alone(options["database"]):
-            if not any(options[name] for name in _PARTIAL) and is_new(connection):
+            if not any(options[name] for name in _PARTIAL) and is_empty_database(connection):
                 if encoding := wrong_encoding(connection):
                     raise CommandError(f"The database holds {encoding} and cannot take every name. {REMEDY}")
-                make_tables(connection)
+                create_tables(connection)
                 if options["verbosity"]:
                     self.stdout.write("The database was new: all tables are made.")
                 return
-            with fewer_models_rendered():
+            with fewer_model_reloads():
                 super().handle(*args, **options)
 
 

@@ -241,7 +241,7 @@ def test_a_large_jpeg_is_heavy_only_where_it_cannot_be_reduced_as_it_is_read(pro
 def test_one_heavy_picture_at_a_time_and_few_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_heavy", Slots(1, waiting=0, seconds=0, message="busy"))
     large = picture("PNG", (4001, 3000))
-    with images._heavy.take():
+    with images._heavy.acquire():
         with pytest.raises(UnavailableError):
             make_photo(large)
         assert make_photo(picture())

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.storage import ASIDE
+from contacts_project.kernel.storage import PART_SUFFIX
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -134,7 +134,7 @@ def test_files_that_a_crash_left_are_swept(api: Client, alice: User, media: Path
         if path.name != fresh:
             os.utime(path, (0, 0))
     (media / "photos" / "aa" / "notes.txt").write_text("not ours")
-    half = media / "photos" / "aa" / f".{stray}.x{ASIDE}"
+    half = media / "photos" / "aa" / f".{stray}.x{PART_SUFFIX}"
     half.touch()
     os.utime(half, (0, 0))
     now = timezone.now()

@@ -1,7 +1,7 @@
 """The refusals of an operation: by status, with the codes that each can have there.
 
 An operation's own answers hold `x-codes`; once all are known, each set of codes becomes one schema and one answer,
-which operations share (`name_failures`).
+which operations share (`add_error_schemas`).
 """
 
 from collections import defaultdict
@@ -53,7 +53,7 @@ def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
     }
 
 
-def name_failures(result: Schema, **kwargs: Any) -> Schema:
+def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
     """Postprocessing hook, after that of the headers: a schema and an answer for every set of codes."""
     components = result["components"]
     components["schemas"]["ErrorDetail"] = DETAIL
