@@ -16,9 +16,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp.types import Tool as ListedTool
 
+from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
 from contacts_project.kernel.api.event_streams import in_thread
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.api.loop_answers import Ask, Receive, Scope, Send
 from contacts_project.mcp.summaries import summary
 from contacts_project.mcp.tools import Tool, tools
 

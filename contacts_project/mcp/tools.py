@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from contacts_project.kernel.api.asgi_responses import InternalRequest
 from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.api.loop_answers import InnerRequest
 from contacts_project.operation.views import description
 
 Schema = dict[str, Any]
@@ -53,7 +53,7 @@ class Tool:
     def reads(self) -> bool:
         return self.method == "GET"
 
-    def request(self, arguments: Mapping[str, Any]) -> InnerRequest:
+    def request(self, arguments: Mapping[str, Any]) -> InternalRequest:
         """The request that these arguments, which are as the schema wants them, stand for."""
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for name, value in arguments.items():
@@ -63,7 +63,7 @@ class Tool:
             parts["query"].setdefault("limit", SHOWN)
         path = self.path.format_map({name: quote(str(value), safe="") for name, value in parts["path"].items()})
         query = {name: dumps(v).decode() if isinstance(v, bool) else v for name, v in parts["query"].items()}
-        return InnerRequest(self.method, path, urlencode(query), dumps(parts["body"]) if self.has_body else b"")
+        return InternalRequest(self.method, path, urlencode(query), dumps(parts["body"]) if self.has_body else b"")
 
 
 @cache

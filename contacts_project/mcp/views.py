@@ -14,7 +14,7 @@ from accounts.api.authentication import BearerAuthentication
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.api.loop_answers import LoopAnswer
+from contacts_project.kernel.api.asgi_responses import AsgiResponse
 
 
 class HasToken(BasePermission):
@@ -43,4 +43,4 @@ class McpViewSet(ApiViewSet[Any]):
         from contacts_project.mcp.server import serve  # noqa: PLC0415 - 55 MB that an instance may never need
 
         token: Any = request.auth
-        return LoopAnswer(partial(serve, reads_only=token.scope == TokenScope.READ))
+        return AsgiResponse(partial(serve, reads_only=token.scope == TokenScope.READ))

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 
+from contacts_project.kernel.api.asgi_responses import AsgiResponse
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.loop_answers import LoopAnswer
 from contacts_project.server.refusals import Headers
 from contacts_project.server.spool import Spool
 
@@ -29,7 +29,7 @@ class Answer:
     status: int = 500
     headers: Headers = field(default_factory=list)
     event_stream: EventStream | None = None
-    loop_answer: LoopAnswer | None = None
+    loop_answer: AsgiResponse | None = None
     cpu_seconds: float = 0.0
 
     def produce(self, application: WsgiApplication, environ: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ class Answer:
             if isinstance(response, EventStream):
                 self.event_stream = response
                 return
-            if isinstance(response, LoopAnswer):
+            if isinstance(response, AsgiResponse):
                 self.loop_answer = response
                 return
             for chunk in response:

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
+from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.loop_answers import InnerAnswer, InnerRequest
 from contacts_project.kernel.api.middleware import count_refusal, max_kept_body_bytes
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server.answers import Answer, WsgiApplication
@@ -114,8 +114,8 @@ class Application:
             raise RefusedError(503 if is_unavailable(error) else 500) from error
 
     async def _answer_inner_request(
-        self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Any]", request: InnerRequest
-    ) -> InnerAnswer:
+        self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Any]", request: InternalRequest
+    ) -> InternalResponse:
         """Answer a request that the service makes for the caller of `outer`, whose answer has these headers."""
         scope = inner_scope(outer, headers, request)
         body, answer = Body(Spool(), len(request.body)), Answer()
@@ -129,9 +129,9 @@ class Application:
                 await self.requests.run(key, partial(self._run_wsgi, environ, answer, disconnected))
             finally:
                 self._release(self.requests, key, body, answer)
-            return InnerAnswer(answer.status, b"".join(answer.spool.chunks()))
+            return InternalResponse(answer.status, b"".join(answer.spool.chunks()))
         except RefusedError as refused:
-            return InnerAnswer(refused.status, refusal(refused.status)[1])
+            return InternalResponse(refused.status, refusal(refused.status)[1])
         finally:
             body.spool.close()
             answer.spool.close()
@@ -162,7 +162,7 @@ _INNER_REQUEST_HEADERS = {
 }
 
 
-def inner_scope(outer: Scope, headers: Headers, request: InnerRequest) -> Scope:
+def inner_scope(outer: Scope, headers: Headers, request: InternalRequest) -> Scope:
     """Return the scope of a request for the caller of `outer`, which is logged under the same request id."""
     ids = [(name, value) for name, value in headers if name == b"x-request-id"]
     kept = [(name, value) for name, value in outer["headers"] if name in _INNER_REQUEST_HEADERS]
