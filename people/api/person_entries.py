@@ -26,7 +26,7 @@ from people.field_table import EntryKey, KeyKind, PersonField
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.important_date import YEAR_UNKNOWN
 from people.projection.important_dates import important_date_answer
-from people.services.person_rows import ValueRefusedError, read_value
+from people.services.person_rows import InvalidCustomValueError, parse_custom_value
 from people.vocabularies import DateType, ReminderType, TemplateType, Unit
 
 DATE_TYPES = list(DateType.values)
@@ -282,8 +282,8 @@ def _custom_value(item: Any, templates: dict[Any, CustomFieldTemplate], seen: se
     if "value" not in item:
         raise serializers.ValidationError({"value": ["This field is required."]})
     try:
-        return {"template": template, "value": read_value(template, item["value"])}
-    except ValueRefusedError as error:
+        return {"template": template, "value": parse_custom_value(template, item["value"])}
+    except InvalidCustomValueError as error:
         raise serializers.ValidationError({"value": [str(error)]}) from None
     except serializers.ValidationError as error:
         raise serializers.ValidationError({"value": error.detail}) from None

@@ -12,7 +12,7 @@ from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.services.person_rows import set_date
+from people.services.person_rows import set_date_fields
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
@@ -92,7 +92,7 @@ def _of(person: Person) -> Any:
 
 
 def _write(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
-    if set_date(row, data, partial(schedule.load_calendar, row.owner_id), now):
+    if set_date_fields(row, data, partial(schedule.load_calendar, row.owner_id), now):
         check_plan(row.person.owner, "reminders")
     row.save()
 

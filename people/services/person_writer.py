@@ -1,4 +1,7 @@
-"""The one way in which people are written: their columns, what follows from those, and the rows that hang on them."""
+"""Creates and updates people: their columns, the columns derived from those, and the rows beside them.
+
+Every caller that writes people uses PersonWriter: the API, imports, CardDAV sync, merging and the import of an account.
+"""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,75 +23,56 @@ from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.related.rows import replace_related_names
-from people.services.person_rows import check_active, replace_dates, replace_rows
+from people.services.person_rows import check_active, replace_dates, replace_groups_and_values
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
-# The photo is a file as well and has a service of its own.
-_SCALARS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
-_PLANS_CONTACT = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
-_MAKE_LAST_CONTACT = frozenset({"last_contact", "contact_before", "interacted_on"})
+# A photo is also a file and has its own service (people.services.photos).
+_SCALAR_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
+_CONTACT_PLAN_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_LAST_CONTACT_COLUMNS = frozenset({"last_contact", "contact_before", "interacted_on"})
 _ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
-# More rows are written together, each column as one CASE; few cost less one by one.
-_FEW = 2
-_TOGETHER = 50
+# Up to this many people are saved one by one: bulk_update builds a CASE per column, which costs more than two UPDATEs.
+_MAX_SINGLE_SAVES = 2
+_UPDATE_BATCH_SIZE = 50
 
 
 def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Insert a person with all that its data names. Raises PlanLimitError, FieldError, IdTakenError.
+    """Insert a person with everything in `data`. Raises PlanLimitError, FieldError, IdTakenError.
 
-    `data` is as PersonWriter.put takes it. `id`, its own and of its dates: what the client has made.
+    `data` is that of PersonWriter.put. It may contain an `id`, and one in each date: ids that the client has generated.
     """
     dates = data.get("important_dates", ())
-    claimed = [entry["id"] for entry in (data, *dates) if entry.get("id")]
+    client_ids = [entry["id"] for entry in (data, *dates) if entry.get("id")]
     with account_write(owner) as write:
-        claim_ids(claimed)
+        claim_ids(client_ids)
         person = Person(id=data.get("id") or new_id(), owner=owner, created_at=now)
         PersonWriter(owner, write, now).put(person, data)
     return person
 
 
 def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
-    """Write what `data` names, replacing sets as a whole; the rest stays. Raises FieldError, MissingError.
+    """Write the fields in `data`, each set as a whole; other fields stay. Raises FieldError, MissingError.
 
-    `person` is an active row that was read after `owner`: it is read again only where somebody has written since.
+    `person` must be an active row that was read after `owner`.
     """
     with account_write(owner) as write:
         if not write.is_fresh:
+            # Another request has written since `owner` was read: the person may have changed or be in the trash.
             person = Person.objects.owned_by(owner).active().find(person.pk)
         PersonWriter(owner, write, now).put(person, data)
     return person
 
 
-class _Change:
-    """A person under change, and its columns as they were: none where it is not stored yet."""
-
-    def __init__(self, person: Person) -> None:
-        self.person, self.is_new = person, person._state.adding
-        known = person.__dict__
-        self.before: dict[str, Any] = (
-            {} if self.is_new else {name: known[name] for name in _ATTRIBUTES if name in known}
-        )
-
-    def columns(self) -> set[str]:
-        """Those that have another value by now; all of a new person."""
-        now = self.person.__dict__
-        return set(_ATTRIBUTES) if self.is_new else {name for name, value in self.before.items() if now[name] != value}
-
-    def keys(self) -> tuple[Keys, Keys]:
-        """The look-up keys before, and now."""
-        return keys_of(self.before) if self.before else set(), keys_of(self.person.__dict__)
-
-
 class PersonWriter:
-    """Writes people inside an open write of their account, with as few statements as the change needs.
+    """Writes people inside an open `account_write`, with as few statements as the change needs.
 
-    `put` writes one, `bulk` many in a number of statements that does not rise with them. Who sets columns itself says
-    so before with `edit`, and has them written with `flush`. Each way does the keys of names, the look-up keys, the
-    geocoder's list, the next contact reminder and the news on commit.
+    `put` writes one person, `put_many` many in a constant number of statements. A caller that sets columns itself calls
+    `edit` before and `flush` after. Each of these also updates the name keys, the look-up keys, the geocoder's
+    queue and the next contact reminder, and announces the change on commit.
 
-    What a body refers to was looked up before the account was locked: it is looked up again only where somebody else
-    has written since (`write.is_fresh`).
+    Rows that a request body refers to were read before the lock was taken. They are read again only if another request
+    has written to the account since (`write.is_fresh` is false).
     """
 
     def __init__(self, owner: User, write: AccountWrite, now: dt.datetime) -> None:
@@ -100,16 +84,16 @@ class PersonWriter:
         return schedule.calendar_from_user(self.owner) if self.write.is_fresh else schedule.load_calendar(self.owner)
 
     def put(self, person: Person, data: Mapping[str, Any]) -> None:
-        """Write what `data` names, replacing sets as a whole; a person that is not stored yet is inserted.
+        """Write the fields in `data`, each set as a whole; inserts the person if it is not stored yet.
 
-        `data`: values by column, documents as lists of entries, `groups` as rows, `custom_field_values` as
-        `{template, value}`, `important_dates` as replace_dates takes them; of a new person what extensions take.
-        Raises FieldError, PlanLimitError (people and reminders).
+        `data` has scalar values by column, multi-value fields as lists of entries, `groups` as Group rows,
+        `custom_field_values` as `{template, value}`, `important_dates` as in replace_dates, and for a new person the
+        fields of the extensions. Raises FieldError, PlanLimitError (people and reminders).
         """
-        self.bulk([(person, data)])
+        self.put_many([(person, data)])
 
-    def bulk(self, people: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
-        """The same for many, each with data of its own; it raises for one of them as for all."""
+    def put_many(self, people: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
+        """As `put`, for many people with their own data each. An error in one of them fails all."""
         pairs = [(person, dict(data)) for person, data in people]
         created = [pair for pair in pairs if pair[0]._state.adding]
         if created:
@@ -120,66 +104,72 @@ class PersonWriter:
         self._set_columns(pairs)
         stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
         self.flush()
-        groups, values = _named(pairs, "groups"), _named(pairs, "custom_field_values")
-        replace_rows(self.write, groups=groups, values=values, stored=stored)
-        if dates := _named(pairs, "important_dates"):
+        groups, values = _select(pairs, "groups"), _select(pairs, "custom_field_values")
+        replace_groups_and_values(self.write, groups=groups, values=values, stored=stored)
+        if dates := _select(pairs, "important_dates"):
             replace_dates(owner=self.owner, people=dates, stored=stored, calendar=lambda: self.calendar, now=self.now)
         for person, data in created:
             for extension in EXTENSIONS:
                 extension.created(person, data)
 
     def edit(self, *people: Person) -> None:
-        """The caller is about to set columns of these people; lists are not changed in place but set anew."""
+        """Record the current columns of people that the caller is about to change.
+
+        Assign new lists to the multi-value columns: a list that is modified in place does not count as a change.
+        """
         for person in people:
-            person.owner = self.owner  # not to be read for each
+            person.owner = self.owner  # saves a query for each person that reads its owner
             self._changes.setdefault(person.pk, _Change(person))
 
     def flush(self) -> None:
-        """Write the people under change, with all that follows from their columns, and tell of them on commit.
+        """Write the edited people and everything derived from their columns, and announce the change on commit.
 
-        Nothing is checked: who uses `edit` has counted what the plan allows.
+        Plan limits are not checked: callers of `edit` do that.
         """
         changes, self._changes = list(self._changes.values()), {}
-        columns = {change.person.pk: change.columns() for change in changes}
-        if placed := [change.person for change in changes if _is_to_be_placed(change, columns[change.person.pk])]:
-            is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None
-            note_addresses(self.owner.pk, placed, is_geocoding=is_geocoding)
-            for person in placed:
-                columns[person.pk].add("addresses")
         for change in changes:
-            self._complete(change.person, columns[change.person.pk])
-        self._save(changes, columns)
-        if keyed := [change for change in changes if not columns[change.person.pk].isdisjoint(KEY_COLUMNS)]:
-            replace_keys(self.owner.pk, [(change.person.pk, *change.keys()) for change in keyed])
-        if carded := [change for change in changes if "card_lines" in columns[change.person.pk]]:
+            change.detect_columns()
+        if to_geocode := [change for change in changes if change.needs_geocoding]:
+            is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None  # None: looked up
+            note_addresses(self.owner.pk, [change.person for change in to_geocode], is_geocoding=is_geocoding)
+            for change in to_geocode:
+                change.columns.add("addresses")
+        for change in changes:
+            self._derive_columns(change.person, change.columns)
+        self._save(changes)
+        if keyed := [change for change in changes if not change.columns.isdisjoint(KEY_COLUMNS)]:
+            replace_keys(self.owner.pk, [(change.person.pk, *change.lookup_keys()) for change in keyed])
+        if with_cards := [change for change in changes if "card_lines" in change.columns]:
             replace_related_names(
                 self.owner.pk,
-                [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in carded],
+                [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in with_cards],
             )
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 
     def _set_columns(self, pairs: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
-        reminding = 0
+        """Set the person's own columns. The sets in other tables are written after the person."""
+        new_reminders = 0
         for person, data in pairs:
             was_reminding = person.contact_reminder_enabled and not person._state.adding
             self.edit(person)
-            for column in data.keys() & _SCALARS:
+            for column in data.keys() & _SCALAR_COLUMNS:
                 setattr(person, column, data[column])
             for field in data.keys() & set(Person.DOCUMENTS):
-                if _says_the_same(data[field], getattr(person, field), SHAPES[field]):
-                    continue  # as clients send most lists back
+                # Clients send the whole person back: most lists are unchanged and need no matching of entries.
+                if _is_unchanged(data[field], getattr(person, field), SHAPES[field]):
+                    continue
                 setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
                 if person.card_lines:
                     remove_lines(person, field)
-            if kind := data.get("relationship_to_user"):
-                check_active(self.write, RelationshipType, {kind.pk}, "relationshipToUserId")
-            reminding += person.contact_reminder_enabled and not was_reminding
-        if reminding:
-            check_plan(self.owner, "reminders", reminding)
+            if relationship_type := data.get("relationship_to_user"):
+                check_active(self.write, RelationshipType, {relationship_type.pk}, "relationshipToUserId")
+            new_reminders += person.contact_reminder_enabled and not was_reminding
+        if new_reminders:
+            check_plan(self.owner, "reminders", new_reminders)
 
-    def _complete(self, person: Person, columns: set[str]) -> None:
-        """Set the columns that follow from those that changed, and add them to these."""
+    def _derive_columns(self, person: Person, columns: set[str]) -> None:
+        """Compute the columns that depend on the changed `columns`, and add their names to the set."""
         if not columns.isdisjoint(KEYED_COLUMNS):
             set_name_keys(person)
             columns |= {"sort_key", "search_key"}
@@ -188,59 +178,91 @@ class PersonWriter:
             if more != person.more:
                 person.more = more
                 columns.add("more")
-        if "last_contact" in columns:  # typed, or out of a card
+        if "last_contact" in columns:
+            # Set by the user or a card. What interactions set arrives in `interacted_on`.
             person.contact_before = person.last_contact
-        if not columns.isdisjoint(_MAKE_LAST_CONTACT):
+        if not columns.isdisjoint(_LAST_CONTACT_COLUMNS):
             days = (person.contact_before, person.interacted_on)
             person.last_contact = max((day for day in days if day), default=None)
             columns |= {"last_contact", "contact_before"}
-        if columns & {*_PLANS_CONTACT, "deleted_at"}:
+        if columns & {*_CONTACT_PLAN_COLUMNS, "deleted_at"}:
             schedule.fill_contact_defaults(person)
             if person.contact_reminder_enabled and not person.is_deleted:
                 schedule.plan_contact(person, self.calendar, self.now)
             else:
                 person.contact_due_at = person.contact_due_on = None
-            columns |= {*_PLANS_CONTACT, *schedule.CONTACT_COLUMNS}
+            columns |= {*_CONTACT_PLAN_COLUMNS, *schedule.CONTACT_COLUMNS}
         person.updated_at = self.now
         columns.add("updated_at")
 
-    def _save(self, changes: list[_Change], columns: Mapping[Any, set[str]]) -> None:
-        """Only the columns that changed: the scan of due reminders moves columns of its own beside them."""
-        new: list[Person] = []
-        stored: list[Person] = []
-        for change in changes:
-            (new if change.is_new else stored).append(change.person)
+    def _save(self, changes: Iterable["_Change"]) -> None:
+        """Insert new people; of stored ones write only the changed columns.
+
+        Other columns may be newer in the database: the scan of due reminders updates them without raising the account's
+        revision, so that such a person is not read again.
+        """
+        new = [change.person for change in changes if change.is_new]
+        stored = [change for change in changes if not change.is_new]
         if new:
             Person.objects.bulk_create(new)
-        if len(stored) <= _FEW:
-            for person in stored:
-                person.save(update_fields=columns[person.pk])
+        if len(stored) <= _MAX_SINGLE_SAVES:
+            for change in stored:
+                change.person.save(update_fields=change.columns)
             return
-        changed = set().union(*(columns[person.pk] for person in stored))
-        Person.objects.owned_by(self.owner).bulk_update(stored, sorted(changed), batch_size=_TOGETHER)
+        columns = set().union(*(change.columns for change in stored))
+        rows = Person.objects.owned_by(self.owner)
+        rows.bulk_update([change.person for change in stored], sorted(columns), batch_size=_UPDATE_BATCH_SIZE)
 
 
-def _says_the_same(
+class _Change:
+    """An edited person with its columns before the edit (empty for a new person).
+
+    `columns` are the names of the columns to write: those that changed, and those derived from them.
+    """
+
+    def __init__(self, person: Person) -> None:
+        self.person, self.is_new = person, person._state.adding
+        # From __dict__, because an attribute access would load deferred columns, one query each.
+        loaded = person.__dict__
+        self.before: dict[str, Any] = (
+            {} if self.is_new else {name: loaded[name] for name in _ATTRIBUTES if name in loaded}
+        )
+        self.columns: set[str] = set()
+
+    def detect_columns(self) -> None:
+        """Set `columns` to those whose value has changed; all columns of a new person."""
+        after = self.person.__dict__
+        changed = {name for name, value in self.before.items() if after[name] != value}
+        self.columns = set(_ATTRIBUTES) if self.is_new else changed
+
+    def lookup_keys(self) -> tuple[Keys, Keys]:
+        """The look-up keys before and after the edit."""
+        return keys_of(self.before) if self.before else set(), keys_of(self.person.__dict__)
+
+    @property
+    def needs_geocoding(self) -> bool:
+        """Whether an address may be missing in the geocoder's queue."""
+        if "deleted_at" in self.columns:
+            # New, or restored: addresses that only deleted people have are dropped from the queue.
+            return self.is_new or not self.person.is_deleted
+        return "addresses" in self.columns and any(entry["geocodeStatus"] is None for entry in self.person.addresses)
+
+
+def _select(pairs: Iterable[tuple[Person, Mapping[str, Any]]], field: str) -> list[tuple[Person, Any]]:
+    """The people whose data contains `field`, each with its value."""
+    return [(person, data[field]) for person, data in pairs if field in data]
+
+
+def _is_unchanged(
     entries: Sequence[Mapping[str, Any]], stored: Sequence[Mapping[str, Any]], keys: Iterable[str]
 ) -> bool:
-    """Whether a list is the stored one: which entry is which need not be asked. What an entry leaves out is null."""
-    nothing = dict.fromkeys(keys)
+    """Whether the submitted entries are the stored ones, in order. `keys` that an entry omits are null."""
+    nulls = dict.fromkeys(keys)
     return len(entries) == len(stored) and all(
-        {**old, **nothing, **entry} == old for entry, old in zip(entries, stored, strict=True)
+        {**old, **nulls, **entry} == old for entry, old in zip(entries, stored, strict=True)
     )
 
 
-def _is_to_be_placed(change: _Change, columns: set[str]) -> bool:
-    """Whether an address is new to the geocoder's list; out of the trash it may be no longer in there."""
-    if "deleted_at" in columns:
-        return change.is_new or not change.person.is_deleted
-    return "addresses" in columns and any(entry["geocodeStatus"] is None for entry in change.person.addresses)
-
-
-def _named(pairs: Iterable[tuple[Person, Mapping[str, Any]]], name: str) -> list[tuple[Person, Any]]:
-    return [(person, data[name]) for person, data in pairs if name in data]
-
-
 def set_name_keys(person: Person) -> None:
-    """Compute the columns by which a person is sorted and searched."""
+    """Compute the columns by which people are sorted and searched by name."""
     person.sort_key, person.search_key = keys_of_names(person)

@@ -19,7 +19,7 @@ from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.services.person_rows import ValueRefusedError, read_value
+from people.services.person_rows import InvalidCustomValueError, parse_custom_value
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape
@@ -190,11 +190,11 @@ class _Batch:
             if template is None:
                 continue
             try:
-                value = read_value(template, entry["value"])
+                value = parse_custom_value(template, entry["value"])
             except serializers.ValidationError as error:
                 refused.append(f"{template.name}: {validation_body(error.detail)['error']}")
                 continue
-            except ValueRefusedError as error:
+            except InvalidCustomValueError as error:
                 refused.append(f"{template.name}: {error}")
                 continue
             if value is not None:

@@ -33,7 +33,7 @@ def write(owner: User, bodies: list[tuple[Person, dict[str, Any]]]) -> int:
     """Write them as one batch; the number of statements."""
     fresh = User.objects.get(pk=owner.pk)
     with CaptureQueriesContext(connection) as statements, account_write(fresh) as open_write:
-        PersonWriter(fresh, open_write, timezone.now()).bulk(bodies)
+        PersonWriter(fresh, open_write, timezone.now()).put_many(bodies)
     return len(statements)
 
 
