@@ -27,8 +27,8 @@ VERSION = "0.1.0"
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
-    environment.read_file(BASE_DIR / ".env")
-    env = environment.read(os.environ)
+    environment.load_env_file(BASE_DIR / ".env")
+    env = environment.read_settings(os.environ)
 except environment.WrongSettingError as error:
     sys.exit(str(error))  # manage.py, the web server and Celery alike: one line, no traceback
 
@@ -44,7 +44,8 @@ try:
     # Where both are set there is no such file: a second pair would pass for the keys of the instance.
     _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
-    sys.exit(environment.wrong("DATA_DIR", str(DATA_DIR), f"a folder that can be made and written ({error.strerror})"))
+    _allowed = f"a folder that can be made and written ({error.strerror})"
+    sys.exit(environment.wrong_setting_message("DATA_DIR", str(DATA_DIR), _allowed))
 except ValueError:
     sys.exit(f"{DATA_DIR / 'keys.json'} is damaged. Put the one of your backup in its place.")
 SECRET_KEY: str = env["SECRET_KEY"] or _keys["SECRET_KEY"]

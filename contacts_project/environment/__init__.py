@@ -1,5 +1,11 @@
-"""The environment that the service is set up by: every variable in one table, read and judged at each start."""
+"""The settings that come from environment variables: one table, read and validated at each start."""
 
-from contacts_project.environment.reader import WrongSettingError, misspelt_names, read, read_file, wrong
+from contacts_project.environment.reader import (
+    WrongSettingError,
+    load_env_file,
+    misspelt_names,
+    read_settings,
+    wrong_setting_message,
+)
 
-__all__ = ["WrongSettingError", "misspelt_names", "read", "read_file", "wrong"]
+__all__ = ["WrongSettingError", "load_env_file", "misspelt_names", "read_settings", "wrong_setting_message"]

@@ -1,4 +1,4 @@
-"""Every setting: its name, what it may be, its default and what it means. docs/settings.md is made from this table."""
+"""Every setting: name, kind, default and meaning. docs/settings.md is generated from this table."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ PLAN_LIMITS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """One variable. `default` is read like a value of it; `unset` says in words what counts where there is none."""
+    """One variable. `default` is parsed like a value; `unset` describes the default where it is computed."""
 
     name: str
     kind: Kind
@@ -29,55 +29,58 @@ class Setting:
 
 SECTIONS: dict[str, tuple[Setting, ...]] = {
     "Where it runs": (
-        Setting("HOST", kinds.HOST, "127.0.0.1", "where `make run` listens; `0.0.0.0` for every address"),
-        Setting("PORT", whole_number(1, 65535), "8000", "where `make run` listens"),
+        Setting(
+            "HOST", kinds.HOST, "127.0.0.1", "the address on which `make run` listens; `0.0.0.0` for all addresses"
+        ),
+        Setting("PORT", whole_number(1, 65535), "8000", "the port on which `make run` listens"),
         Setting(
             "BASE_URL",
-            kinds.WEB_ADDRESS,
+            kinds.WEB_URL,
             "",
-            "links in mails, OIDC callback, allowed host and origin; `https://` makes cookies secure and sends HSTS",
+            "the public URL: for links in mails, the OIDC callback, the allowed host and origin; with `https://` "
+            "cookies are secure and HSTS is sent",
             unset="`http://127.0.0.1:$PORT`",
         ),
         Setting(
             "APP_URL",
-            kinds.PERSON_ADDRESS,
+            kinds.PERSON_URL,
             "",
-            "address of a person in your client, with `{id}`: `https://app.example.org/people/{id}`; links in mails, "
-            "ntfy and push lead there",
-            unset="none: pages of our own",
+            "the URL of a person in your client, with `{id}`: `https://app.example.org/people/{id}`; links in mails, "
+            "ntfy and push go there",
+            unset="none: links go to the pages of the service",
         ),
         Setting(
             "ALLOWED_HOSTS",
             kinds.ALLOWED_HOSTS,
             "",
-            "further hosts that requests may come under: the name or address that you type into the browser",
+            "further hosts under which the service is called: the names or addresses that you type into the browser",
             unset="the host of `BASE_URL`, and loopback",
         ),
         Setting(
             "CORS_ALLOWED_ORIGINS",
             kinds.ORIGINS,
             "",
-            "origins of browser clients elsewhere; they may write with the session too",
+            "origins of browser clients on other hosts; they may also write with a session",
             unset="none",
         ),
         Setting(
             "SESSION_SAMESITE",
             choice("Lax", "Strict", "None"),
             "Lax",
-            "when browsers send the cookies of session and CSRF; `None` for a client on another site, only with https: "
+            "when browsers send the session and CSRF cookies; `None` for a client on another site, only with https: "
             "see [running](running.md#a-client-on-another-site)",
         ),
         Setting(
             "TRUSTED_PROXY_COUNT",
             whole_number(0),
             "0",
-            "proxies in front that append to `X-Forwarded-For`; the client's address is counted from the right",
+            "the number of proxies that append to `X-Forwarded-For`; the client's address is counted from the right",
         ),
         Setting(
             "DATA_DIR",
             kinds.FOLDER,
             str(BASE_DIR / "data"),
-            "embedded database and broker, photos, generated keys; `manage.py` and `make run` need the same",
+            "folder of the embedded database and broker, photos, keys; `manage.py` and `make run` need the same value",
             unset="`./data` beside `manage.py`",
         ),
         Setting(
@@ -96,12 +99,12 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             unset="`media` in `DATA_DIR`",
             holds_password=True,
         ),
-        Setting("CONN_MAX_AGE", whole_number(0), "60", "seconds that a thread keeps its connection to the database"),
+        Setting("CONN_MAX_AGE", whole_number(0), "60", "seconds for which a thread keeps its database connection"),
         Setting(
             "REDIS_URL",
             servers.REDIS,
             "",
-            "Celery broker and cache",
+            "server for the Celery broker and the cache",
             unset="none: embedded broker, cache in memory",
             holds_password=True,
         ),
@@ -109,23 +112,23 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "WEB_WORKERS",
             whole_number(1, 64),
             "",
-            "web processes of `manage.py serve`",
+            "number of web processes that `manage.py serve` starts",
             unset="`1`, with Redis `2`",
         ),
         Setting(
             "LOG_LEVEL",
             choice("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
             "INFO",
-            "of the JSON lines on standard error",
+            "minimum level of the JSON log lines on standard error",
         ),
         Setting(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
-            kinds.WEB_ADDRESS,
+            kinds.WEB_URL,
             "",
-            "a collector of OpenTelemetry traces: see [monitoring](monitoring.md#traces)",
+            "a collector for OpenTelemetry traces: see [monitoring](monitoring.md#traces)",
             unset="none: no traces",
         ),
-        Setting("DEBUG", BOOLEAN, "false", "Django's debug pages; never where strangers come"),
+        Setting("DEBUG", BOOLEAN, "false", "Django's debug pages; never on a public instance"),
     ),
     "Secrets": (
         Setting(
@@ -133,23 +136,23 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             TEXT,
             "",
             "signs sessions, mailed links, unsubscribe links, the actions of reminders, recovery codes and the ids of "
-            "imported records: changing it ends all of them",
-            unset="made in `DATA_DIR/keys.json` at the first start, unless both are set",
+            "imported records: a change invalidates all of them",
+            unset="generated in `DATA_DIR/keys.json` at the first start, unless both keys are set",
             is_secret=True,
         ),
         Setting(
             "ENCRYPTION_KEYS",
             kinds.ENCRYPTION_KEYS,
             "",
-            "ring of keys for stored secrets (TOTP, destinations); `manage.py rotate_encryption` re-encrypts",
-            unset="made there too",
+            "keys for stored secrets (TOTP, destinations); `manage.py rotate_encryption` re-encrypts with the newest",
+            unset="generated there too",
             is_secret=True,
         ),
         Setting(
             "BACKUP_KEY",
             kinds.FERNET_KEY,
             "",
-            "`manage.py backup` encrypts with it, and `restore` opens with it: see [backup](backup.md)",
+            "`manage.py backup` encrypts with it, and `restore` decrypts with it: see [backup](backup.md)",
             unset="none: backups are not encrypted",
             is_secret=True,
         ),
@@ -157,7 +160,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "CRON_SECRET",
             TEXT,
             "",
-            "bearer of `GET /api/cron/carddav-sync`",
+            "bearer token of `GET /api/cron/carddav-sync`",
             unset="none: the cron endpoint answers 401",
             is_secret=True,
         ),
@@ -165,7 +168,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "METRICS_TOKEN",
             TEXT,
             "",
-            "bearer of `GET /metrics` ([monitoring](monitoring.md))",
+            "bearer token of `GET /metrics` ([monitoring](monitoring.md))",
             unset="none: `/metrics` answers 401",
             is_secret=True,
         ),
@@ -175,123 +178,141 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "REGISTRATION",
             choice("open", "first", "closed"),
             "open",
-            "`first`: only the first account, which becomes the operator's",
+            "who may register; `first`: only the first account, which is the operator's",
         ),
         Setting(
             "EMAIL_VERIFICATION",
             choice("optional", "mandatory"),
             "optional",
-            "`mandatory`: nobody signs in before the address is verified, and registration does not tell whether an "
-            "address is taken",
+            "`mandatory`: nobody can sign in before the address is verified, and registration does not reveal whether "
+            "an address has an account",
         ),
-        Setting("TIME_ZONE", kinds.TIME_ZONE, "UTC", "of new accounts that name none"),
-        Setting("SAAS_MODE", BOOLEAN, "false", "`true`: plans limit accounts; else every account counts as PRO"),
-        Setting("PLAN_LIMITS", kinds.PLAN_LIMITS, PLAN_LIMITS, "what plans allow; what is not named is unlimited"),
+        Setting("TIME_ZONE", kinds.TIME_ZONE, "UTC", "time zone of new accounts that send none"),
+        Setting("SAAS_MODE", BOOLEAN, "false", "`true`: plans limit accounts; otherwise every account counts as PRO"),
+        Setting(
+            "PLAN_LIMITS", kinds.PLAN_LIMITS, PLAN_LIMITS, "the limits of the plans; a missing one means unlimited"
+        ),
         Setting(
             "OIDC_ISSUER",
-            kinds.WEB_ADDRESS,
+            kinds.WEB_URL,
             "",
-            "the issuer's URL, as its metadata spell it",
+            "the issuer's URL, exactly as in its metadata",
             unset="none: no provider",
         ),
         Setting(
             "OIDC_CLIENT_ID",
             TEXT,
             "",
-            "as registered there, with the redirect URI `$BASE_URL/api/auth/oidc/callback`",
+            "the client id registered there, with the redirect URI `$BASE_URL/api/auth/oidc/callback`",
             unset="none",
         ),
         Setting(
             "OIDC_CLIENT_SECRET",
             TEXT,
             "",
-            "as registered there; a public client has none",
+            "the client secret registered there; a public client has none",
             unset="none",
             is_secret=True,
         ),
-        Setting("OIDC_NAME", TEXT, "", "what the button says", unset="the issuer's host"),
+        Setting("OIDC_NAME", TEXT, "", "label of the sign-in button", unset="the issuer's host"),
         Setting(
             "OIDC_APP_REDIRECT_URIS",
             kinds.REDIRECT_URIS,
             "",
-            "where a sign-in may lead back to an app: `http://127.0.0.1/callback` (any port), "
+            "redirect URIs of apps to which a sign-in may return: `http://127.0.0.1/callback` (any port), "
             "`com.example.app:/callback`, `https://app.example.org/callback`: see "
             "[accounts](accounts.md#back-to-an-app)",
             unset="none: browsers only",
         ),
     ),
     "Mail": (
-        Setting("EMAIL_URL", servers.MAIL, "console", "the server that takes our mail", holds_password=True),
+        Setting("EMAIL_URL", servers.MAIL, "console", "the server that sends the service's mail", holds_password=True),
         Setting(
             "DEFAULT_FROM_EMAIL",
             kinds.SENDER,
             "",
-            "sender of all mails",
+            "the sender of all mails",
             unset="`Contact network <contacts@...>`, at the host of `BASE_URL`",
         ),
     ),
     "Reminders and retention": (
-        Setting("REMINDER_CATCH_UP_DAYS", whole_number(0), "3", "how late a reminder that was missed is still sent"),
-        Setting("REMINDER_LATE_MINUTES", whole_number(0), "60", "from when on it is marked late"),
-        Setting("DELIVERY_LEASE_SECONDS", whole_number(1), "60", "how long a delivery under way is nobody else's"),
-        Setting("DELIVERY_HISTORY_DAYS", whole_number(1), "90", "how long the history of deliveries is kept"),
-        Setting("RETENTION_DAYS", whole_number(1), "30", "how long what was deleted can be restored"),
+        Setting("REMINDER_CATCH_UP_DAYS", whole_number(0), "3", "for how many days a missed reminder is still sent"),
+        Setting("REMINDER_LATE_MINUTES", whole_number(0), "60", "after how many minutes a reminder is marked as late"),
+        Setting(
+            "DELIVERY_LEASE_SECONDS",
+            whole_number(1),
+            "60",
+            "for how many seconds a worker holds a delivery before another one may take it over",
+        ),
+        Setting("DELIVERY_HISTORY_DAYS", whole_number(1), "90", "for how many days the history of deliveries is kept"),
+        Setting("RETENTION_DAYS", whole_number(1), "30", "for how many days deleted records can be restored"),
     ),
     "The network beyond this machine": (
         Setting(
             "OUTBOUND_ALLOWED_NETWORKS",
             kinds.NETWORKS,
             "",
-            "private networks that destinations, CardDAV, geocoder and OIDC may be in: `127.0.0.0/8,192.168.0.0/16`",
+            "private networks in which destinations, CardDAV, geocoder and OIDC may be: `127.0.0.0/8,192.168.0.0/16`",
             unset="none",
         ),
-        Setting("OUTBOUND_ALLOWED_PORTS", kinds.PORTS, "", "ports beyond 80 and 443", unset="none"),
+        Setting("OUTBOUND_ALLOWED_PORTS", kinds.PORTS, "", "allowed ports other than 80 and 443", unset="none"),
         Setting(
             "OUTBOUND_CA_FILE",
-            kinds.AUTHORITIES,
+            kinds.CA_FILE,
             "",
-            "private authorities, beside the system's",
-            unset="the system's",
+            "certificates of private authorities, which are trusted in addition to the system's",
+            unset="only the system's",
         ),
         Setting(
             "OUTBOUND_CALLS_PER_HOST",
             whole_number(1),
             "",
-            "reminders under way to one host at once, from each worker process",
+            "how many reminders each worker process sends to one host at a time",
             unset="three quarters of its threads",
         ),
         Setting(
             "OUTBOUND_CALLS_PER_SECOND",
             whole_number(1),
             "",
-            "reminders that one host gets in a second, from all processes together",
-            unset="no bound",
+            "how many reminders all processes together send to one host per second",
+            unset="no limit",
         ),
         Setting(
             "VAPID_PUBLIC_KEY",
             kinds.VAPID_PUBLIC_KEY,
             "",
-            "`manage.py vapid_keys` makes a pair",
+            "the public key for browser push; `manage.py vapid_keys` generates a pair",
             unset="none: push is off",
         ),
         Setting(
             "VAPID_PRIVATE_KEY",
             kinds.VAPID_PRIVATE_KEY,
             "",
-            "the other half",
+            "the private key of the pair",
             unset="none: push is off",
             is_secret=True,
         ),
-        Setting("VAPID_SUBJECT", kinds.CONTACT, "", "whom push services may ask about us", unset="the sender of mails"),
-        Setting("GEOCODER_URL", kinds.WEB_ADDRESS, "", "a Nominatim", unset="none: geocoding is off"),
-        Setting("GEOCODER_INTERVAL_SECONDS", NUMBER, "1.05", "pause between two requests to it"),
+        Setting(
+            "VAPID_SUBJECT",
+            kinds.CONTACT_URL,
+            "",
+            "contact of the operator for push services",
+            unset="the sender of mails",
+        ),
+        Setting("GEOCODER_URL", kinds.WEB_URL, "", "the URL of a Nominatim server", unset="none: geocoding is off"),
+        Setting("GEOCODER_INTERVAL_SECONDS", NUMBER, "1.05", "seconds between two requests to it"),
     ),
     "Limits of bodies": (
-        Setting("MAX_JSON_BYTES", whole_number(1), str(MIB), "JSON bodies"),
-        Setting("MAX_MCP_BYTES", whole_number(1), str(256 * 1024), "messages of assistants to `/mcp`"),
-        Setting("MAX_IMPORT_BYTES", whole_number(1), str(20 * MIB), "`POST /api/user/import`, `POST /api/import/...`"),
-        Setting("MAX_VCARD_BYTES", whole_number(1), str(10 * MIB), "vCard files"),
-        Setting("MAX_PHOTO_BYTES", whole_number(1), str(20 * MIB), "photos"),
+        Setting("MAX_JSON_BYTES", whole_number(1), str(MIB), "limit for JSON bodies"),
+        Setting("MAX_MCP_BYTES", whole_number(1), str(256 * 1024), "limit for messages of assistants to `/mcp`"),
+        Setting(
+            "MAX_IMPORT_BYTES",
+            whole_number(1),
+            str(20 * MIB),
+            "limit for `POST /api/user/import` and `POST /api/import/...`",
+        ),
+        Setting("MAX_VCARD_BYTES", whole_number(1), str(10 * MIB), "limit for vCard files"),
+        Setting("MAX_PHOTO_BYTES", whole_number(1), str(20 * MIB), "limit for photos"),
     ),
 }
 SETTINGS = tuple(setting for section in SECTIONS.values() for setting in section)

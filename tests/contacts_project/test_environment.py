@@ -13,7 +13,7 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 
 from contacts_project.data_folder import everything_in, make_private
-from contacts_project.environment import WrongSettingError, misspelt_names, page, read, read_file
+from contacts_project.environment import WrongSettingError, load_env_file, misspelt_names, page, read_settings
 from contacts_project.environment.table import SETTINGS
 from tests.loaded import run_module
 from tests.workers import run_copy, start_copy
@@ -35,7 +35,7 @@ def test_nothing_reads_the_environment_but_the_table() -> None:
 
 def test_every_default_may_be_set_and_empty_means_unset() -> None:
     given = {setting.name: setting.default for setting in SETTINGS}
-    assert read(given) == read({}) == read(dict.fromkeys(given, " "))
+    assert read_settings(given) == read_settings({}) == read_settings(dict.fromkeys(given, " "))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_every_default_may_be_set_and_empty_means_unset() -> None:
 def test_a_wrong_value_is_named_with_what_is_allowed(line: str, allowed: str) -> None:
     name, _, value = line.partition("=")
     with pytest.raises(WrongSettingError) as caught:
-        read({name: value})
+        read_settings({name: value})
     message = str(caught.value)
     assert message.startswith(f"{line} is not allowed. Allowed: ")
     assert allowed in message
@@ -105,7 +105,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(line: str, allowed: str) ->
 def test_a_secret_is_not_shown_and_the_line_stays_one(line: str, shown: str) -> None:
     name, _, value = line.partition("=")
     with pytest.raises(WrongSettingError) as caught:
-        read({name: value})
+        read_settings({name: value})
     message = str(caught.value)
     assert message.startswith(shown)
     assert "s3cret" not in message
@@ -125,7 +125,7 @@ def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line:
     file = tmp_path / ".env"
     file.write_text(f"# ours\n{line}\n")
     with pytest.raises(WrongSettingError) as caught:
-        read_file(file)
+        load_env_file(file)
     assert shown in str(caught.value)
     assert "s3cret" not in str(caught.value)
 

@@ -19,7 +19,7 @@ from moto.server import ThreadedMotoServer
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from contacts_project.environment.reader import WrongSettingError, read
+from contacts_project.environment.reader import WrongSettingError, read_settings
 from contacts_project.kernel.object_storage import ObjectStorage
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.operation.health import Check, check_photos
@@ -68,7 +68,7 @@ def bucket(server: int, settings: Any) -> Any:
 def use(settings: Any, port: int, bucket: str = BUCKET) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     url = f"s3://key:secret@127.0.0.1:{port}/{bucket}?region=us-east-1"
-    options = read({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8"})["PHOTO_STORAGE"]
+    options = read_settings({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8"})["PHOTO_STORAGE"]
     settings.STORAGES = {**project.STORAGES, "default": {"BACKEND": BACKEND, "OPTIONS": options}}
 
 
@@ -313,7 +313,7 @@ WRONG = [
 @pytest.mark.parametrize("url", WRONG)
 def test_a_wrong_setting_stops_the_start_in_one_line(url: str) -> None:
     with pytest.raises(WrongSettingError) as refusal:
-        read({"PHOTO_STORAGE": url})
+        read_settings({"PHOTO_STORAGE": url})
     text = str(refusal.value)
     assert text.startswith("PHOTO_STORAGE=")
     assert "secret" not in text.replace("s3://key:secret@host:port", "")
@@ -331,5 +331,5 @@ def test_a_wrong_setting_stops_the_start_in_one_line(url: str) -> None:
     ],
 )
 def test_plain_http_stays_inside(url: str, networks: str, scheme: str, host: str) -> None:
-    store = read({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": networks})["PHOTO_STORAGE"]
+    store = read_settings({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": networks})["PHOTO_STORAGE"]
     assert (store["scheme"], store["host"], store["secret_key"]) == (scheme, host, "s")

@@ -6,19 +6,19 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from contacts_project.environment import WrongSettingError, read
+from contacts_project.environment import WrongSettingError, read_settings
 from notifications.vapid import make_keys, public_key_of
 
 
 def wrong(**values: str) -> str:
     with pytest.raises(WrongSettingError) as caught:
-        read(values)
+        read_settings(values)
     return str(caught.value)
 
 
 def test_a_pair_is_whole_and_fits() -> None:
     ours, other = make_keys(), make_keys()
-    assert read({"VAPID_PUBLIC_KEY": ours.public, "VAPID_PRIVATE_KEY": ours.private})
+    assert read_settings({"VAPID_PUBLIC_KEY": ours.public, "VAPID_PRIVATE_KEY": ours.private})
     for public, private in ((other.public, ours.private), (ours.public, ""), ("", ours.private)):
         line = wrong(VAPID_PUBLIC_KEY=public, VAPID_PRIVATE_KEY=private)
         assert line.startswith(f"VAPID_PUBLIC_KEY={public} is not allowed. Allowed: the public half")
