@@ -32,7 +32,7 @@ class ImportMode(models.TextChoices):
 
 
 class NameFormat(models.TextChoices):
-    """What FN says of a person (people.vcard.Card.shown_as)."""
+    """What FN says of a person (people.vcard.Card.format_name)."""
 
     FULL = "FULL"
     FIRST_LAST = "FIRST_LAST"

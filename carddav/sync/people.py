@@ -61,7 +61,7 @@ class LocalSide:
 
 def full_name_of(card: Card, form: str) -> str:
     """FN of a card: displayNameOverride before all."""
-    return card.display_name or card.shown_as(form) or card.name
+    return card.display_name or card.format_name(form) or card.name
 
 
 def load_sides(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalSide]:

@@ -10,15 +10,15 @@ from people.field_table import MAX_ENTRIES, OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.labels import read_type
-from people.vcard.parser import GENERATED
-from people.vcard.readers import labels_of
-from people.vcard.revision.state import COMPANIONS
+from people.vcard.parser import GENERATED_PROPERTIES
+from people.vcard.readers import group_labels
+from people.vcard.revision.state import COMPANION_PROPERTIES
 
 MAX_VALUE: Final = 1000
 _MAX_NAME: Final = 100
 # What no reader of text has a use for: pictures, sounds and keys, by whatever property of theirs.
 _BINARY: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY"})
-_UNSAID: Final = COMPANIONS | GENERATED | _BINARY
+_UNSAID: Final = COMPANION_PROPERTIES | GENERATED_PROPERTIES | _BINARY
 
 
 def more_of(card_lines: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
@@ -26,7 +26,7 @@ def more_of(card_lines: Iterable[Mapping[str, Any]]) -> list[dict[str, str | Non
     characters. `label` is that of the line's item group, else its TYPE words, else null.
     """
     lines = [parse_line(kept["line"]) for kept in card_lines if not kept.get("fields")]
-    labels = labels_of(lines)
+    labels = group_labels(lines)
     said = [entry for line in lines if (entry := _entry(line, labels))]
     return said[:MAX_ENTRIES]
 

@@ -24,7 +24,7 @@ from people.interactions.days import plan_count
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import follow_interactions
 from people.services.person_writer import PersonWriter
-from people.vcard.charsets import clean_controls, join_surrogates
+from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import RecordKind
 from people.word_index import index_interactions
 
@@ -185,7 +185,7 @@ def _tie_type(kind: TypeName) -> TieType:
 
 
 def _clean(text: str) -> str:
-    return join_surrogates(clean_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
+    return join_surrogates(remove_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _batches(rows: Iterator[T]) -> Iterator[list[T]]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from people.names import fold
 from people.vcard import values
 from people.vcard.content_lines import ContentLine, parse_line
-from people.vcard.readers import labels_of
+from people.vcard.readers import group_labels
 
 _RELATED: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
 MAX_NAME: Final = 200
@@ -85,7 +85,7 @@ def related_names(lines: Iterable[str]) -> list[RelatedName]:
     if not any("RELATED" in text.upper() for text in texts):
         return []
     parsed = [parse_line(text) for text in texts]
-    labels = labels_of(parsed)
+    labels = group_labels(parsed)
     found: dict[RelatedName, None] = {}
     for line in parsed:
         name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED else ""

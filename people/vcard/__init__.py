@@ -1,6 +1,6 @@
-"""vCard: reads 2.1, 3.0 and 4.0 as phones and address books export them, writes 3.0 and 4.0. Pure: no Django.
+"""Reads vCard 2.1, 3.0 and 4.0 as phones and address books export them; writes 3.0 and 4.0. Does not use Django.
 
-How and why: docs/vcard.md.
+See docs/vcard.md.
 """
 
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError

@@ -1,4 +1,4 @@
-"""What a card says, in the shapes of a person (open points, section 3), and the lines that say it."""
+"""The data of one vCard: its values in the shape of a person (open points, section 3) and its content lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,32 +8,40 @@ from people import field_table
 
 Entry = Mapping[str, str | float | None]
 
-#: The year that stands for "only month and day are known"; a leap year, so 29 February fits.
+#: The year of a date of which only month and day are known, as Apple writes it. A leap year, so 29 February is valid.
 UNKNOWN_YEAR = 1604
 
-#: Names that a card may be shown by, as CardDAV calls their formats (open points, section 10).
+#: The formats of a person's name in FN; a CardDAV connection has one of them as a setting (open points, section 10).
 NAME_FORMATS = ("FULL", "FIRST_LAST", "NICKNAME_PREFERRED", "SHORT")
 
-#: The multi-value fields, in the order in which they are written.
-LISTS = tuple(field.card for field in field_table.LISTS)
+#: The multi-value fields, in the order in which their lines are written.
+LIST_FIELDS = tuple(field.card for field in field_table.LISTS)
 
-#: The single-valued fields that have a property of their own: texts beside the name, and days.
-PLAIN_TEXTS = tuple(
+#: The multi-value fields of which each entry has a content line of its own.
+ENTRY_FIELDS = (*LIST_FIELDS, "important_dates")
+
+#: The text fields with a property of their own. The excluded properties need special treatment, such as several
+#: components (N, ORG) or several values (NOTE).
+PLAIN_TEXT_FIELDS = tuple(
     field.card
     for field in field_table.CARD_SCALARS
     if field.kind is field_table.Kind.TEXT
     and field.card_property not in {"N", "X-SECOND-LAST-NAME", "X-DISPLAY-NAME", "ORG", "NOTE", "UID"}
 )
-DATES = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE)
+#: The single-valued date fields.
+DATE_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE)
 
 
 class VCardError(ValueError):
-    """A card that cannot be read; the message is for the person who owns the file."""
+    """The card cannot be read. The message is shown to the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardDate:
-    """An important date; `type` is a predefined one in upper case, or None, and then `title` tells."""
+    """An important date. `type` is a predefined type in upper case, or None, in which case `title` describes the date.
+
+    The year of `date` is UNKNOWN_YEAR where `year_unknown` is set.
+    """
 
     date: date
     type: str | None = None
@@ -43,11 +51,11 @@ class CardDate:
 
 @dataclass(frozen=True, slots=True)
 class KeptLine:
-    """One property as it stood, unfolded.
+    """One content line of a card as it was read, unfolded.
 
-    `fields` are the fields of the card that it says, none for what no field holds. `entry` is what it holds of a
-    multi-value field or of the dates as that is now, which an edit makes differ from what the text says; None when
-    it was removed.
+    `fields` are the fields of the card whose value comes from this line; empty if no field holds what it contains.
+    `entry` is the current entry (of one of ENTRY_FIELDS) that was read from the line. After an edit it differs from
+    `text`; it is None when the entry was removed.
     """
 
     text: str
@@ -57,9 +65,9 @@ class KeptLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One vCard. Multi-value entries are plain dicts with the keys of the person's JSON document.
+    """One vCard. Entries of multi-value fields are plain dicts with the keys of the person's JSON columns.
 
-    `lines` are its properties in their order, so that writing it again changes nothing but what was edited.
+    `lines` are its content lines in their order, so that writing the card changes only the lines that were edited.
     """
 
     name: str = ""
@@ -101,11 +109,11 @@ class Card:
 
     @property
     def full_name(self) -> str:
-        """FN when nothing else is asked for."""
-        return self.display_name or self.shown_as("FULL")
+        """The default value of FN."""
+        return self.display_name or self.format_name("FULL")
 
-    def shown_as(self, form: str) -> str:
-        """What the parts of the name give in one of NAME_FORMATS."""
+    def format_name(self, form: str) -> str:
+        """The parts of the name, formatted as `form`, one of NAME_FORMATS."""
         if form == "SHORT":
             return self.nickname or self.name
         parts: tuple[str | None, ...] = (self.prefix, self.name, self.middle_name, self.surname)
@@ -118,7 +126,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardResult:
-    """One card of a file: read (`card`), perhaps with `warnings`, or not (`error`). `index` counts from 0."""
+    """The result for one card of a file: either `card`, perhaps with `warnings`, or `error`. `index` counts from 0.
+
+    `text` is the decoded text of the card.
+    """
 
     index: int
     name: str

@@ -1,23 +1,23 @@
-"""Bytes of a card to clean text: UTF-8, else the charset a line declares, else Windows-1252.
+"""Decodes the bytes of a card: as UTF-8, else by the CHARSET of the line, else as Windows-1252.
 
-A fold may stand in the middle of a multibyte character, so a line that is not UTF-8 is unfolded before it is
-decoded.
+A fold may split a multibyte character, so a line that is not valid UTF-8 is unfolded before it is decoded.
 """
 
 import codecs
 import re
 
-_PHYSICAL = re.compile(rb"\r+\n?|\n")
+_LINE_END = re.compile(rb"\r+\n?|\n")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_CONTROL_TABLE = dict.fromkeys(c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in {9, 10, 13})
-# Text encodings met in real exports. Not idna, punycode, utf-7 or the escapes: slow, or they make surrogates.
+_REMOVE_CONTROLS = dict.fromkeys(c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in {9, 10, 13})
+# The text encodings of real exports. Python's other codecs (idna, punycode, utf-7, unicode_escape) are not allowed: on
+# hostile input some are slow and some produce surrogates.
 _CHARSETS = re.compile(
     r"utf-?8|ascii|iso8859-\d+|cp\d+|koi8-[ru]|gb2312|gbk|gb18030|big5(hkscs)?|shift_jis(_2004|x0213)?|euc_\w+|mac-\w+"
 )
 
 
 def allowed_charset(name: str | None) -> str | None:
-    """The codec of a declared charset, None when it is unknown or not one for a card."""
+    """The name of Python's codec for a declared charset; None if it is unknown or not allowed in cards."""
     if not name or len(name) > 40 or not name.isascii():
         return None
     try:
@@ -28,7 +28,10 @@ def allowed_charset(name: str | None) -> str | None:
 
 
 def decode_value(data: bytes, charset: str | None) -> str:
-    """Never fails: the declared charset, UTF-8, UTF-8 with surrogate pairs (Java), Windows-1252, Latin-1."""
+    """Decode by the first codec that fits: `charset`, UTF-8, UTF-8 with surrogates, Windows-1252, Latin-1.
+
+    Never fails, since every byte is valid in Latin-1.
+    """
     for codec in (allowed_charset(charset), "utf-8"):
         if codec:
             try:
@@ -36,6 +39,7 @@ def decode_value(data: bytes, charset: str | None) -> str:
             except UnicodeDecodeError:
                 continue
     try:
+        # Java writes characters beyond U+FFFF as two surrogates, each encoded in UTF-8 (CESU-8).
         return join_surrogates(data.decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError:
         pass
@@ -46,15 +50,15 @@ def decode_value(data: bytes, charset: str | None) -> str:
 
 
 def join_surrogates(text: str) -> str:
-    """Halves of a pair joined, lone ones replaced by U+FFFD."""
+    """Join surrogate pairs into one character and replace lone surrogates by U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def clean_controls(text: str) -> str:
-    """Without NUL and other control characters; tab and line breaks stay."""
-    return text.translate(_CONTROL_TABLE) if _CONTROLS.search(text) else text
+def remove_controls(text: str) -> str:
+    """Remove NUL and the other control characters, except tab and line breaks. PostgreSQL stores no NUL in text."""
+    return text.translate(_REMOVE_CONTROLS) if _CONTROLS.search(text) else text
 
 
 def has_controls(text: str) -> bool:
@@ -62,9 +66,9 @@ def has_controls(text: str) -> bool:
 
 
 def decode_card(data: bytes, fallback: str | None = None) -> str:
-    """The card as text with its folds; only lines that are not UTF-8 by themselves come unfolded.
+    """Decode a card. Folds stay, except in lines that are not valid UTF-8.
 
-    `fallback` is the charset of the whole file, as a Content-Type may name it.
+    `fallback` is the charset of the whole file, for example from a Content-Type header.
     """
     try:
         return data.decode("utf-8")
@@ -73,18 +77,18 @@ def decode_card(data: bytes, fallback: str | None = None) -> str:
 
 
 def _logical_lines(data: bytes) -> list[list[tuple[bytes, bytes]]]:
-    """Lines as lists of (content, line end), the folded ones together."""
+    """The physical lines as (content, line end), grouped into logical lines."""
     lines: list[list[tuple[bytes, bytes]]] = []
     start = 0
-    for end in _PHYSICAL.finditer(data):
-        _add_physical(lines, data[start : end.start()], end.group())
+    for end in _LINE_END.finditer(data):
+        _add_physical_line(lines, data[start : end.start()], end.group())
         start = end.end()
     if start < len(data):
-        _add_physical(lines, data[start:], b"")
+        _add_physical_line(lines, data[start:], b"")
     return lines
 
 
-def _add_physical(lines: list[list[tuple[bytes, bytes]]], content: bytes, end: bytes) -> None:
+def _add_physical_line(lines: list[list[tuple[bytes, bytes]]], content: bytes, end: bytes) -> None:
     if lines and content[:1] in {b" ", b"\t"}:
         lines[-1].append((content, end))
     else:
@@ -101,10 +105,10 @@ def _decode_line(physical: list[tuple[bytes, bytes]], fallback: str | None) -> s
     try:
         return unfolded.decode("utf-8") + end
     except UnicodeDecodeError:
-        return decode_value(unfolded, _declared(unfolded) or fallback) + end
+        return decode_value(unfolded, _declared_charset(unfolded) or fallback) + end
 
 
-def _declared(line: bytes) -> str | None:
+def _declared_charset(line: bytes) -> str | None:
     head = line.partition(b":")[0].upper()
     _, found, rest = head.partition(b"CHARSET=")
     return rest.partition(b";")[0].decode("ascii", "ignore") if found else None

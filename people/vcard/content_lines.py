@@ -1,7 +1,7 @@
-"""Content lines (RFC 6350, 3.3): name, group, parameters, raw value, and the text as it stood.
+"""Content lines (RFC 6350, 3.3): parsing, serializing, folding.
 
-`parse_lines` covers every character: joining `original` of all lines gives the card again, so that single lines can be
-replaced and the rest stays as it is. Everything here is linear in the text.
+`parse_lines` keeps every character: joining `original` of all lines gives the text of the card again, so that single
+lines can be replaced and the rest stays byte for byte. Every function runs in linear time, whatever the input.
 """
 
 import re
@@ -12,33 +12,40 @@ from people.vcard.card import VCardError
 
 MAX_LINES = 20_000
 _MAX_PARAM_VALUES = 200
-_FOLD_AT = 75
+_MAX_LINE_OCTETS = 75
 
 _LINE_END = re.compile(r"\r+\n?|\n")
-_NAME = re.compile(r"[A-Za-z0-9_/-]+")  # a slash as KDE has it: X-messaging/skype-All
-# Most lines: no quotes, white space, circumflexes or bare words in what stands before the value.
-_USUAL = re.compile(
+_NAME = re.compile(r"[A-Za-z0-9_/-]+")  # KDE uses slashes: X-messaging/skype-All
+# The form of most lines: no quoted, escaped or bare parameters and no white space before the value. One match is much
+# faster than the loop over parameters. Possessive quantifiers keep it linear.
+_COMMON_LINE = re.compile(
     r"(?:([A-Za-z0-9_-]++)\.)?([A-Za-z0-9_/-]++)((?:;[A-Za-z0-9-]++=[^;:\",^\s]*+(?:,[^;:\",^\s]*+)*+)*+):"
 )
 _PARAM_NAME = re.compile(r"[^=;:]*")
 _PARAM_VALUE = re.compile(r"[^,;:]*")
-# No line begins with a space: servers that know folds alone would take it for one.
+# A piece must not be followed by white space: a server that does not know quoted-printable would read the next line,
+# which starts with it, as a fold.
 _SOFT_BREAKS = re.compile(r"(?:=[0-9A-F]{2}|[^=]){1,70}(?=[^ \t])")
-_HEX_BEHIND_FOLD = re.compile(r"[ \t][0-9A-F]{2}")
-# A line break, or bytes of one character of UTF-8, of which a fold would leave halves.
-_ONE_PIECE = re.compile(r"=0D=0A|=[89A-F][0-9A-F]=[89AB][0-9A-F]")
-_DAVICAL_FOLDS_AT = 72
+_HEX_AFTER_FOLD = re.compile(r"[ \t][0-9A-F]{2}")
+# An encoded line break, or two bytes of one UTF-8 character: an encoder does not break a line inside either.
+_UNSPLITTABLE_ESCAPE = re.compile(r"=0D=0A|=[89A-F][0-9A-F]=[89AB][0-9A-F]")
+_DAVICAL_LINE_LENGTH = 72
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/]+=*\s*")
-_CIRCUMFLEX = re.compile(r"\^([\^n'])")
-_BARE_ENCODINGS = frozenset({"QUOTED-PRINTABLE", "BASE64", "8BIT", "7BIT", "B"})
-_BARE_VALUES = frozenset({"INLINE", "URL", "CID", "CONTENT-ID"})
+_PARAM_ESCAPE = re.compile(r"\^([\^n'])")
+_BARE_ENCODING_PARAMS = frozenset({"QUOTED-PRINTABLE", "BASE64", "8BIT", "7BIT", "B"})
+_BARE_VALUE_PARAMS = frozenset({"INLINE", "URL", "CID", "CONTENT-ID"})
 
 Params = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ContentLine:
-    """One logical line. `name` is upper case, empty where there is no property; `value` is still escaped."""
+    """One logical (unfolded) line.
+
+    `name` is in upper case; it is empty if the line is not a property. `value` is still escaped or encoded. `text` is
+    the unfolded line and `original` the line as it was read, with folds and line end; both are empty for new lines.
+    `has_bare_params` is set if vCard 2.1 parameters without a name (`TEL;HOME:`) were read.
+    """
 
     name: str
     value: str
@@ -49,7 +56,8 @@ class ContentLine:
     has_bare_params: bool = False
 
     def param(self, name: str) -> tuple[str, ...]:
-        # Loops and no comprehensions: it is asked several times of each line of a file.
+        """All values of a parameter, which may be given several times."""
+        # Plain loops are measurably faster than comprehensions, and this runs several times for each line of a file.
         for key, values in self.params:
             if key == name:
                 others = [value for other, more in self.params if other == name for value in more]
@@ -64,20 +72,20 @@ class ContentLine:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """TYPE values in lower case, quoted lists taken apart, 2.1's bare ones included."""
+        """The TYPE values in lower case, with quoted lists (`TYPE="home,work"`) split. Includes bare types of 2.1."""
         words = [word.strip().lower() for text in self.param("TYPE") for word in text.split(",")]
         return tuple(filter(None, words))
 
     @property
     def encoding(self) -> str:
-        """`quoted-printable`, `base64` or empty."""
+        """`quoted-printable`, `base64`, or an empty string for any other encoding or none."""
         if not self.params:
             return ""
         declared = (self.first_param("ENCODING") or "").lower()
         return "base64" if declared == "b" else declared if declared in {"quoted-printable", "base64"} else ""
 
     def with_value(self, value: str) -> "ContentLine":
-        """The line with another value; what stands before it stays letter for letter."""
+        """A copy with another value. The group, name and parameters keep their spelling."""
         text = self.text and self.text[: len(self.text) - len(self.value)] + value
         return replace(self, value=value, text=text, original="")
 
@@ -93,37 +101,38 @@ class ContentLine:
         text = self.text[len(self.group) + 1 :] if self.group else self.text
         return replace(self, group=group, text=f"{group}.{text}" if group and text else text, original="")
 
-    def spelled(self) -> str:
-        """The line unfolded: as it was read, or put together from its parts."""
+    def serialize(self) -> str:
+        """The line, unfolded: as it was read, or else built from its parts."""
         if self.text or not self.name:
             return self.text
         params = "".join(
-            f";{name}{'=' if values else ''}{','.join(map(_quote, values))}" for name, values in self.params
+            f";{name}{'=' if values else ''}{','.join(map(_encode_param_value, values))}"
+            for name, values in self.params
         )
         return f"{self.group + '.' if self.group else ''}{self.name}{params}:{self.value}"
 
 
 def parse_lines(text: str) -> list[ContentLine]:
-    """All lines of a card, BEGIN and END included; raises VCardError when there are too many."""
+    """All logical lines of a card, including BEGIN and END. Raises VCardError for more than MAX_LINES."""
     lines: list[ContentLine] = []
     logical: list[str] = []
     original: list[str] = []
-    blank_since = False
+    after_blank_line = False
     for content, end in _physical_lines(text):
         if not logical:
             logical, original = [content], [content, end]
             continue
-        joined = _continuation(logical, content, blank_since=blank_since)
+        joined = _continuation(logical, content, after_blank_line=after_blank_line)
         if joined is not None:
             logical.append(joined)
-            blank_since = False
+            after_blank_line = False
         elif not content.strip():
-            blank_since = True
+            after_blank_line = True
         else:
             lines.append(parse_line("".join(logical), "".join(original)))
             if len(lines) > MAX_LINES:
                 raise VCardError(f"the card has more than {MAX_LINES:,} lines")
-            logical, original, blank_since = [content], [], False
+            logical, original, after_blank_line = [content], [], False
             original.append(content)
             original.append(end)
             continue
@@ -134,6 +143,8 @@ def parse_lines(text: str) -> list[ContentLine]:
 
 
 def _physical_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (content, line end) of each line."""
+    # Not str.splitlines(): it also splits at characters such as U+2028, which may be part of a value.
     start = 0
     for end in _LINE_END.finditer(text):
         yield text[start : end.start()], end.group()
@@ -142,47 +153,55 @@ def _physical_lines(text: str) -> Iterator[tuple[str, str]]:
         yield text[start:], ""
 
 
-def _continuation(logical: list[str], content: str, *, blank_since: bool) -> str | None:
-    """What `content` adds to the line before, None if it is its own. Takes a soft break off `logical`."""
-    if logical[-1].endswith("=") and not blank_since and _head_says(logical[0], "QUOTED-PRINTABLE"):
+def _continuation(logical: list[str], content: str, *, after_blank_line: bool) -> str | None:
+    """The text that `content` adds to the line before it; None if it starts a new line.
+
+    Removes the `=` of a quoted-printable soft line break from `logical`, the physical lines so far.
+    """
+    if logical[-1].endswith("=") and not after_blank_line and _header_contains(logical[0], "QUOTED-PRINTABLE"):
+        # Some writers leave a `=` at the end of the last value; it must not swallow the end of the card.
         if content.upper().startswith(("END:VCARD", "BEGIN:VCARD")):
             return None
-        if _divides_escape(logical[-1], content):
+        if _is_fold_inside_escape(logical[-1], content):
             return content[1:]
         logical[-1] = logical[-1][:-1]
         return content
     if content[:1] in {" ", "\t"}:
         return content[1:]
+    # vCard 2.1 ends base64 with a blank line, and some writers do not indent the lines of its data.
     if (
-        not blank_since
+        not after_blank_line
         and content
         and _BASE64_LINE.fullmatch(content)
-        and _head_says(logical[0], "ENCODING=B", ";BASE64")
+        and _header_contains(logical[0], "ENCODING=B", ";BASE64")
     ):
         return content
     return None
 
 
-def _divides_escape(before: str, content: str) -> bool:
-    """Whether what looks like a soft break is a fold between `=` and the digits behind it, as servers make that know
-    no quoted-printable: where the digits are half of something, or where DAViCal folds."""
-    if not _HEX_BEHIND_FOLD.match(content):
+def _is_fold_inside_escape(before: str, content: str) -> bool:
+    """Whether a line that ends in `=` was folded between the `=` and its two hex digits, instead of a soft line break.
+
+    Servers that do not know quoted-printable fold there. It is such a fold if the escape is part of a pair that no
+    encoder separates, or if the line has the length at which DAViCal folds.
+    """
+    if not _HEX_AFTER_FOLD.match(content):
         return False
-    return len(before) == _DAVICAL_FOLDS_AT or _ONE_PIECE.search(before[-4:] + content[1:6]) is not None
+    return len(before) == _DAVICAL_LINE_LENGTH or _UNSPLITTABLE_ESCAPE.search(before[-4:] + content[1:6]) is not None
 
 
-def _head_says(first: str, *words: str) -> bool:
+def _header_contains(first: str, *words: str) -> bool:
     head = first.partition(":")[0].upper()
     return any(word in head for word in words)
 
 
 def parse_line(text: str, original: str = "") -> ContentLine:
-    """One unfolded line. Text that is no property gets an empty name and is its own value."""
-    if found := _USUAL.match(text):
+    """Parse an unfolded line. If it is not a property, the result has no name and the whole text as its value."""
+    if found := _COMMON_LINE.match(text):
         group, name, tail = found.groups()
         pairs = (part.partition("=") for part in tail[1:].split(";")) if tail else ()
-        usual = tuple((key.upper(), tuple(value.split(","))) for key, _, value in pairs)
-        return ContentLine(name.upper(), text[found.end() :], usual, group, text, original)
+        common_params = tuple((key.upper(), tuple(value.split(","))) for key, _, value in pairs)
+        return ContentLine(name.upper(), text[found.end() :], common_params, group, text, original)
     head = re.match(r"[^;:]*", text)
     stop = head.end() if head else 0
     group, _, name = text[:stop].strip().rpartition(".")
@@ -209,7 +228,7 @@ def _parse_param(text: str, position: int) -> tuple[tuple[str, tuple[str, ...]],
     end = match.end() if match else position
     name = text[position:end].strip().upper()
     if end >= len(text) or text[end] != "=":
-        return (_bare_param(name), (text[position:end].strip(),)), end
+        return (_bare_param_name(name), (text[position:end].strip(),)), end
     values: list[str] = []
     while end < len(text) and text[end] in "=,":
         value, end = _parse_param_value(text, end + 1)
@@ -224,55 +243,55 @@ def _parse_param_value(text: str, position: int) -> tuple[str, int]:
     if close < 0:
         match = _PARAM_VALUE.match(text, position)
         end = match.end() if match else position
-        return _decode_param(text[position:end].strip()), end
+        return _decode_param_value(text[position:end].strip()), end
     rest = _PARAM_VALUE.match(text, close + 1)
-    return _decode_param(text[position + 1 : close]), rest.end() if rest else close + 1
+    return _decode_param_value(text[position + 1 : close]), rest.end() if rest else close + 1
 
 
-def _bare_param(word: str) -> str:
-    """The name that a nameless parameter of vCard 2.1 stands for; empty for nothing at all."""
-    if word in _BARE_ENCODINGS:
+def _bare_param_name(word: str) -> str:
+    """The parameter that a bare word of vCard 2.1 is a value of (`TEL;HOME:` is TYPE); empty if there is no word."""
+    if word in _BARE_ENCODING_PARAMS:
         return "ENCODING"
-    if word in _BARE_VALUES:
+    if word in _BARE_VALUE_PARAMS:
         return "VALUE"
     return "TYPE" if word else ""
 
 
-def _decode_param(value: str) -> str:
-    """RFC 6868: ^n ^^ ^'."""
+def _decode_param_value(value: str) -> str:
+    """Decode the escapes of RFC 6868: ^n ^^ ^'."""
     if "^" not in value:
         return value
-    return _CIRCUMFLEX.sub(lambda found: {"n": "\n", "'": '"', "^": "^"}[found.group(1)], value)
+    return _PARAM_ESCAPE.sub(lambda found: {"n": "\n", "'": '"', "^": "^"}[found.group(1)], value)
 
 
-def _quote(value: str) -> str:
+def _encode_param_value(value: str) -> str:
     encoded = value.replace("^", "^^").replace("\n", "^n").replace('"', "^'")
     return f'"{encoded}"' if not encoded or any(c in encoded for c in ",;:") or encoded != encoded.strip() else encoded
 
 
-def fold_old(line: ContentLine) -> str:
-    """The line with CRLF as 2.1 breaks it: quoted-printable by soft breaks, base64 by folds, else not at all."""
+def fold_21(line: ContentLine) -> str:
+    """The line as vCard 2.1 wraps it, with CRLF: soft line breaks in quoted-printable, folds in base64, else none."""
     if line.encoding == "base64":
-        return fold(line.spelled()) + "\r\n"
-    text = line.spelled()
-    if line.encoding and len(text) > _FOLD_AT:
+        return fold(line.serialize()) + "\r\n"  # a blank line ends base64 in 2.1
+    text = line.serialize()
+    if line.encoding and len(text) > _MAX_LINE_OCTETS:
         broken = _SOFT_BREAKS.sub(r"\g<0>=\r\n", line.value)
         text = f"{text[: len(text) - len(line.value)]}=\r\n{broken}"
     return text + "\r\n"
 
 
 def fold(text: str) -> str:
-    """The line with CRLF, folded at 75 octets, never inside a character (RFC 6350, 3.2)."""
-    if len(text) <= _FOLD_AT and text.isascii():
+    """The line with CRLF, folded at 75 octets and never inside a UTF-8 character (RFC 6350, 3.2)."""
+    if len(text) <= _MAX_LINE_OCTETS and text.isascii():
         return text + "\r\n"
     data = text.encode("utf-8", "replace")
     parts: list[bytes] = []
-    start, limit = 0, _FOLD_AT
+    start, limit = 0, _MAX_LINE_OCTETS
     while len(data) - start > limit:
         end = start + limit
-        while data[end] & 0xC0 == 0x80:
+        while data[end] & 0xC0 == 0x80:  # a continuation byte of UTF-8
             end -= 1
         parts.append(data[start:end])
-        start, limit = end, _FOLD_AT - 1
+        start, limit = end, _MAX_LINE_OCTETS - 1  # the space of the fold counts
     parts.append(data[start:])
     return b"\r\n ".join(parts).decode() + "\r\n"

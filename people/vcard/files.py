@@ -1,4 +1,4 @@
-"""Files of cards: one result for each card, and one bad card never stops the rest."""
+"""Reads files of vCards. Each card has its own result, so that a card that cannot be read does not stop the others."""
 
 import io
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ __all__ = ["decode_card", "read_cards"]
 
 
 def read_cards(source: Readable | bytes | str, *, charset: str | None = None) -> Iterator[CardResult]:
-    """Each card of a file in its order, read or with the reason why not. Memory holds one card at a time.
+    """Yield the result for each card of a file in order. Keeps one card in memory at a time.
 
-    `charset` is for lines that are neither UTF-8 nor declare a charset of their own.
+    `charset` applies to lines that are not UTF-8 and have no CHARSET parameter.
     """
     if isinstance(source, str):
         source = join_surrogates(source).encode()
     stream: Readable = io.BytesIO(source) if isinstance(source, bytes) else source
     for index, raw in enumerate(split_cards(stream)):
-        yield _read(index, raw, charset)
+        yield _read_raw_card(index, raw, charset)
 
 
-def _read(index: int, raw: RawCard, charset: str | None) -> CardResult:
+def _read_raw_card(index: int, raw: RawCard, charset: str | None) -> CardResult:
     if raw.error:
         return CardResult(index=index, name="", error=raw.error)
     text = decode_card(raw.data, charset)
@@ -38,7 +38,7 @@ def _read(index: int, raw: RawCard, charset: str | None) -> CardResult:
 
 
 def _name_hint(text: str) -> str:
-    """A name to tell an unreadable card by: its FN, as it stands among the first lines."""
+    """The FN of a card that cannot be parsed, as written, if it is among the first lines; else an empty string."""
     for line in text[:4096].splitlines():
         found = parse_line(line)
         if found.name == "FN":

@@ -1,18 +1,19 @@
-"""The `type` of an entry, there and back: TYPE words where they say it, else an item group with an X-ABLabel.
+"""Converts the `type` of an entry to TYPE values or to an X-ABLabel in an item group, and back.
 
-Whatever a person typed comes back letter for letter: `type_words` writes TYPE only where `read_type` would
-return the same text, and adds the nearest word to a label so that other programs still see a mobile number.
+Any text that the user typed survives the round trip: `write_type` returns TYPE values only if `read_type` would read
+the same text from them. Otherwise it returns a label, with the nearest TYPE value so that other programs still
+recognise, for example, a mobile number.
 """
 
 import re
 
 from people.field_table import OTHER
 
-_APPLE = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
-#: These say how a number may be used or that it is the usual one, not which one it is: no `type` shows them.
-SILENT_TYPES = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
-_PLACES = ("home", "work")
-_KNOWN = frozenset(
+_APPLE_LABEL = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
+#: TYPE values that are not shown in `type`: they describe the use of a number or mark a preferred or default one.
+HIDDEN_TYPES = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
+_PLACE_TYPES = ("home", "work")
+_KNOWN_TYPES = frozenset(
     {
         "home",
         "work",
@@ -30,8 +31,8 @@ _KNOWN = frozenset(
         "iphone",
     }
 )
-_NEAREST = {"mobile": "cell", "private": "home", "personal": "home", "office": "work", "business": "work"}
-_TOKENS = {
+_NEAREST_TYPES = {"mobile": "cell", "private": "home", "personal": "home", "office": "work", "business": "work"}
+_APPLE_LABELS = {
     token.lower(): token
     for token in (
         *(
@@ -62,31 +63,31 @@ _TOKENS = {
 
 
 def read_label(value: str) -> str:
-    """The text of an X-ABLabel; Apple's own labels in lower case (`_$!<HomePage>!$_` is homepage)."""
-    found = _APPLE.fullmatch(value.strip())
+    """The text of an X-ABLabel. Apple's predefined labels are returned in lower case (`_$!<HomePage>!$_`: homepage)."""
+    found = _APPLE_LABEL.fullmatch(value.strip())
     return found.group(1).strip().lower() if found else value.strip()
 
 
 def write_label(text: str) -> str:
-    return f"_$!<{_TOKENS[text]}>!$_" if text in _TOKENS else text
+    return f"_$!<{_APPLE_LABELS[text]}>!$_" if text in _APPLE_LABELS else text
 
 
 def read_type(words: tuple[str, ...], label: str | None = None) -> str:
-    """The label, else the telling TYPE words, place first, else `other`."""
+    """The `type` of an entry: the label, else the TYPE values that are shown, place first, else `other`."""
     if label:
         return label
-    telling = [word for word in dict.fromkeys(word.removeprefix("x-") for word in words) if word not in SILENT_TYPES]
-    places = [word for word in telling if word in _PLACES]
-    return " ".join(places + [word for word in telling if word not in _PLACES]) or OTHER
+    shown = [word for word in dict.fromkeys(word.removeprefix("x-") for word in words) if word not in HIDDEN_TYPES]
+    places = [word for word in shown if word in _PLACE_TYPES]
+    return " ".join(places + [word for word in shown if word not in _PLACE_TYPES]) or OTHER
 
 
-def type_words(kind: str) -> tuple[tuple[str, ...], str | None]:
-    """TYPE words and label that `read_type` turns into `kind` again."""
+def write_type(kind: str) -> tuple[tuple[str, ...], str | None]:
+    """The TYPE values and the label from which `read_type` returns `kind` again."""
     words = tuple(kind.split(" "))
-    if all(word in _KNOWN for word in words) and read_type(words) == kind:
+    if all(word in _KNOWN_TYPES for word in words) and read_type(words) == kind:
         return words, None
     if kind == OTHER:
         return (), None
     nearest = kind.casefold()
-    nearest = _NEAREST.get(nearest, nearest)
-    return ((nearest,) if nearest in _KNOWN else ()), kind
+    nearest = _NEAREST_TYPES.get(nearest, nearest)
+    return ((nearest,) if nearest in _KNOWN_TYPES else ()), kind

@@ -1,58 +1,67 @@
-"""The lines of two cards of one person put together: each thing said once, item groups kept apart."""
+"""Merges the content lines of two cards of one person, without repeating values or mixing item groups."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from people.vcard import values
-from people.vcard.card import LISTS, Card, CardDate, KeptLine
+from people.vcard.card import ENTRY_FIELDS, Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.limits import Limits
 from people.vcard.revision.fields import category_key
-from people.vcard.revision.state import COMPANIONS
-
-#: Fields whose lines each hold one entry of them.
-ENTRY_FIELDS = frozenset({*LISTS, "important_dates"})
+from people.vcard.revision.state import COMPANION_PROPERTIES
 
 
 def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_name: bool = False) -> list[KeptLine]:
-    """The lines of `second` that nothing in `first` stands for, in item groups that `first` does not use.
+    """The lines of `second` that have no counterpart in `first`, in item groups that `first` does not use.
 
-    What a field holds is said once. Of what none holds, a line stands for the same one, or `by_name` for all of its
-    property. What hangs on a line of an item group comes with it, and does not come alone.
+    The counterpart of a line with a field is a line with the same field and entry; that of another line is one with the
+    same text, or with `by_name` one of the same property. Companions of a line (labels in its item group) go with it.
     """
-    there = {key for kept in first if (key := _key(kept, by_name=by_name))}
+    there = {key for kept in first if (key := _line_key(kept, by_name=by_name))}
     lines = [parse_line(kept.text) for kept in second]
     wanted = [
-        line.name not in COMPANIONS and (key := _key(kept, line, by_name=by_name)) is not None and key not in there
+        line.name not in COMPANION_PROPERTIES
+        and (key := _line_key(kept, line, by_name=by_name)) is not None
+        and key not in there
         for kept, line in zip(second, lines, strict=True)
     ]
     groups = {line.group.lower() for line, is_wanted in zip(lines, wanted, strict=True) if is_wanted and line.group}
     used = {line.group.lower() for kept in first if "." in kept.text and (line := parse_line(kept.text)).group}
-    names = {group: _free_name(group, used) for group in groups}
+    names: dict[str, str] = {}
+    for group in groups:
+        name = group
+        while name in used:
+            name += "x"
+        names[group] = name
     missing = []
     for kept, line, is_wanted in zip(second, lines, wanted, strict=True):
         group = (line.group or "").lower()
-        if is_wanted or (line.name in COMPANIONS and group in groups):
+        if is_wanted or (line.name in COMPANION_PROPERTIES and group in groups):
             is_moved = bool(group) and names[group] != group
-            missing.append(replace(kept, text=line.in_group(names[group]).spelled()) if is_moved else kept)
+            missing.append(replace(kept, text=line.in_group(names[group]).serialize()) if is_moved else kept)
     return missing
 
 
-def _key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Any:
-    """What a line stands for; None for one whose entry is gone."""
+def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Any:
+    """The key that a line shares with its counterpart; None if its entry was removed."""
     if not kept.fields:
         line = line or parse_line(kept.text)
-        return ("name", line.name) if by_name else ("line", bare_text(kept.text, line))
+        return ("name", line.name) if by_name else ("line", text_without_group(kept.text, line))
     if len(kept.fields) > 1 or kept.fields[0] not in ENTRY_FIELDS:
         return "field", kept.fields[0]
-    if kept.entry is None:  # a date may come back from the trash
+    if kept.entry is None:  # a date may be restored from the trash, so its line stays
         return ("line", kept.text) if kept.fields[0] == "important_dates" else None
     return "entry", kept.fields[0], entry_key(kept.entry)
 
 
 def without_photo(card: Card, *, is_taken: bool) -> Card:
-    """The card without the bytes of its photo. Its line keeps the value where nobody else has taken it."""
+    """The card without its photo.
+
+    `is_taken` means that the photo is stored elsewhere: then the value of its line is removed, too. Otherwise the line
+    keeps its value, counts as one that sets no field, and must fit into the limit of the lines.
+    """
     if is_taken:
         lines = (
             replace(kept, text=parse_line(kept.text).with_value("").text) if "photo" in kept.fields else kept
@@ -60,11 +69,11 @@ def without_photo(card: Card, *, is_taken: bool) -> Card:
         )
         return replace(card, photo=None, lines=tuple(lines))
     lines = (KeptLine(kept.text) if "photo" in kept.fields else kept for kept in card.lines)
-    return replace(card, photo=None, lines=Limits([]).sized(lines))
+    return replace(card, photo=None, lines=Limits([]).limit_lines(lines))
 
 
 def without_categories(card: Card, names: Collection[str]) -> Card:
-    """The card without these groups; lines of their own, which no field holds, go on naming them."""
+    """The card without these categories. They move to CATEGORIES lines that set no field, so that none is lost."""
     refused = {name.casefold() for name in names}
     lines: list[KeptLine] = []
     for kept in card.lines:
@@ -74,28 +83,18 @@ def without_categories(card: Card, names: Collection[str]) -> Card:
         line = parse_line(kept.text)
         pieces = values.split(line.value, ",")
         out = [piece for piece in pieces if category_key(piece) in refused]
-        left = [piece for piece in pieces if piece not in out]
-        lines += [KeptLine(line.with_value(",".join(left)).text, kept.fields)] if left else []
+        remaining = [piece for piece in pieces if piece not in out]
+        lines += [KeptLine(line.with_value(",".join(remaining)).text, kept.fields)] if remaining else []
         lines += [KeptLine(line.with_value(",".join(out)).text)] if out else []
     categories = tuple(name for name in card.categories if name.casefold() not in refused)
     return replace(card, categories=categories, lines=tuple(lines))
 
 
-def bare_text(text: str, line: ContentLine) -> str:
-    """The line without its item group, whose number means nothing."""
+def text_without_group(text: str, line: ContentLine) -> str:
+    """The text of a line without its item group, whose number has no meaning."""
     return text[len(line.group) + 1 :] if line.group else text
 
 
 def entry_key(entry: Any) -> Any:
-    """What tells entries of a field apart, to be looked up by."""
-    return entry if isinstance(entry, CardDate) else tuple(sorted(entry.items(), key=_by_name))
-
-
-def _by_name(item: tuple[str, Any]) -> str:
-    return item[0]
-
-
-def _free_name(group: str, used: Iterable[str]) -> str:
-    while group in used:
-        group += "x"
-    return group
+    """A hashable key of an entry with all its values."""
+    return entry if isinstance(entry, CardDate) else tuple(sorted(entry.items(), key=itemgetter(0)))

@@ -1,4 +1,7 @@
-"""Content lines into one Card: the first of each scalar, preferred entries first, a name in any case."""
+"""Builds a Card from content lines.
+
+Of a single-valued property the first line counts. Entries are sorted by preference. A card always has a name.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -6,56 +9,79 @@ from datetime import date
 from typing import Any
 
 from people.vcard import values
-from people.vcard.card import DATES, LISTS, NAME_FORMATS, PLAIN_TEXTS, Card, CardDate, KeptLine, VCardError
-from people.vcard.charsets import clean_controls, has_controls
+from people.vcard.card import (
+    DATE_FIELDS,
+    LIST_FIELDS,
+    NAME_FORMATS,
+    PLAIN_TEXT_FIELDS,
+    Card,
+    CardDate,
+    KeptLine,
+    VCardError,
+)
+from people.vcard.charsets import has_controls, remove_controls
 from people.vcard.content_lines import ContentLine, parse_lines
-from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXTS, Limits
-from people.vcard.readers import Context, labels_of, read_line
-from people.vcard.versions import modern
+from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits
+from people.vcard.readers import Context, group_labels, read_line
+from people.vcard.versions import convert_from_21
 
 _MAX_WARNINGS = 20
-# What _names does not read.
-_PLAIN = tuple(field for field in PLAIN_TEXTS if field != "nickname")
-#: Made anew for every card that is written.
-GENERATED = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
+# `_names` reads the nickname.
+_TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
+#: Properties that are generated whenever a card is written, and so are not kept.
+GENERATED_PROPERTIES = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
 
 
 def read_card(text: str) -> tuple[Card, tuple[str, ...]]:
-    """The card in `text` and what could not be shown of it; VCardError when nothing in it names anybody."""
+    """Parse a card. Returns it with warnings about what could not be shown.
+
+    Raises VCardError if the card contains nothing that can serve as a name.
+    """
     warnings: list[str] = []
     if has_controls(text):
         warnings.append("control characters were removed")
-        text = clean_controls(text)
-    card = read_lines(properties_of(parse_lines(text), warnings), warnings)
+        text = remove_controls(text)
+    card = read_lines(normalize_properties(parse_lines(text), warnings), warnings)
     if not card.name:
         raise VCardError("the card has no name, and nothing else to call it by")
-    card = replace(card, lines=Limits(warnings).sized(card.lines))
+    card = replace(card, lines=Limits(warnings).limit_lines(card.lines))
     if len(warnings) > _MAX_WARNINGS:
         warnings[_MAX_WARNINGS:] = [f"and {len(warnings) - _MAX_WARNINGS} more remarks"]
     return card, tuple(warnings)
 
 
-def properties_of(lines: Iterable[ContentLine], warnings: list[str]) -> list[ContentLine]:
-    """The properties of a card as 3.0 spells them, without those that are made anew; `original` stays with each."""
-    found = with_agents_inline(lines)
-    old = is_old(found)
+def normalize_properties(lines: Iterable[ContentLine], warnings: list[str]) -> list[ContentLine]:
+    """The properties of a card in the spelling of 3.0, without GENERATED_PROPERTIES; each keeps its `original`.
+
+    Appends to `warnings` for each line that is not a property.
+    """
+    found = inline_agents(lines)
+    is_v21 = is_version_21(found)
     strays = (line.value.strip() for line in found if not line.name)
     warnings += [f"this is no vCard line and was left out: {text[:60]}" for text in strays if text]
-    return [modern(line, old=old) for line in found if line.name and line.name not in GENERATED]
+    return [
+        convert_from_21(line, is_v21=is_v21) for line in found if line.name and line.name not in GENERATED_PROPERTIES
+    ]
 
 
-def read_lines(lines: Sequence[ContentLine], warnings: list[str], held: Sequence[bool] = ()) -> Card:
-    """What the lines say, with them as its `lines`, in order. `held`: read only those, the others say nothing."""
-    return _Parser(lines, warnings, held).card()
+def read_lines(lines: Sequence[ContentLine], warnings: list[str], included: Sequence[bool] = ()) -> Card:
+    """Build a card from `lines`, which become its `lines` in the same order.
+
+    `included` has a flag for each line that is read; without it, all are. Other lines are kept but set no field.
+    """
+    return _Parser(lines, warnings, included).card()
 
 
-def is_old(lines: Sequence[ContentLine]) -> bool:
-    """Whether they are of a card of version 2.1."""
+def is_version_21(lines: Sequence[ContentLine]) -> bool:
+    """Whether these are the lines of a card of version 2.1."""
     return any(line.name == "VERSION" and line.value.strip() == "2.1" for line in lines[:50])
 
 
-def with_agents_inline(lines: Iterable[ContentLine]) -> list[ContentLine]:
-    """A card nested in 2.1's AGENT becomes one escaped line, as 3.0 has it; it is about somebody else."""
+def inline_agents(lines: Iterable[ContentLine]) -> list[ContentLine]:
+    """Replace a card nested in an AGENT property of 2.1 by one escaped line, as in 3.0.
+
+    The nested card describes another person, so its properties must not be read as those of the outer card.
+    """
     result: list[ContentLine] = []
     inner: list[ContentLine] = []
     depth = 0
@@ -71,7 +97,7 @@ def with_agents_inline(lines: Iterable[ContentLine]) -> list[ContentLine]:
         if inner and depth <= 1:
             if result and result[-1].name == "AGENT":
                 inner.insert(0, result.pop())
-            agent = values.escape("\n".join(part.spelled().strip() for part in inner if part.name != "AGENT"))
+            agent = values.escape("\n".join(part.serialize().strip() for part in inner if part.name != "AGENT"))
             original = "".join(part.original for part in inner)
             result.append(ContentLine("AGENT", agent, text=f"AGENT:{agent}", original=original))
             inner = []
@@ -79,46 +105,50 @@ def with_agents_inline(lines: Iterable[ContentLine]) -> list[ContentLine]:
 
 
 @dataclass(slots=True)
-class _Found:
-    """One thing that the line at `place` says. `rank` is its preference: 1 is the most preferred, 101 none."""
+class _FoundValue:
+    """A value read from the line at `index`. `preference` is its PREF: 1 is the most preferred, 101 means none."""
 
     field: str
     value: object
-    place: int
-    rank: int
+    index: int
+    preference: int
 
 
 class _Parser:
-    """One card. `fields` and `entries` are by the places of the lines: what of the card each of them says."""
+    """The parser of one card.
 
-    def __init__(self, lines: Sequence[ContentLine], warnings: list[str], held: Sequence[bool]) -> None:
+    `found` are the values that were read, by field. `fields` and `entries` record, by index of the line, which fields
+    of the card and which entry come from it.
+    """
+
+    def __init__(self, lines: Sequence[ContentLine], warnings: list[str], included: Sequence[bool]) -> None:
         self.lines, self.warnings = lines, warnings
         self.limits = Limits(warnings)
         self.fields: list[tuple[str, ...]] = [()] * len(lines)
-        self.entries: dict[int, object] = {}
-        self.found: dict[str, list[_Found]] = {}
-        context = Context(labels=labels_of(lines), warnings=warnings)
-        for place, line in enumerate(lines):
-            if held and not held[place]:
+        self.entries: dict[int, Any] = {}
+        self.found: dict[str, list[_FoundValue]] = {}
+        context = Context(labels=group_labels(lines), warnings=warnings)
+        for index, line in enumerate(lines):
+            if included and not included[index]:
                 continue
-            statements = read_line(line, context)
-            rank = _rank(line) if statements and line.params else 101
-            for field, value in statements:
-                self.found.setdefault(field, []).append(_Found(field, value, place, rank))
+            found_values = read_line(line, context)
+            preference = _preference(line) if found_values and line.params else 101
+            for field, value in found_values:
+                self.found.setdefault(field, []).append(_FoundValue(field, value, index, preference))
 
     def card(self) -> Card:
         scalars = {
             **self._names(),
             "organization": self._organization(),
-            **{field: self._text(field) for field in _PLAIN},
+            **{field: self._text(field) for field in _TEXT_FIELDS},
             "notes": self._notes(),
         }
         self._read_lists()
         scalars["name"] = scalars["name"] or self._fallback_name(scalars)
-        fitted = {field: self.limits.scalar(field, scalars.get(field)) for field in TEXTS}
+        fitted = {field: self.limits.fit_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
         is_group = "kind" in self.found
         facts = {
-            **{field: self._date(field) for field in DATES},
+            **{field: self._date(field) for field in DATE_FIELDS},
             "uid": self._uid(),
             "important_dates": self._important_dates(),
             "categories": self._categories(),
@@ -126,40 +156,43 @@ class _Parser:
         }
         return Card(
             **{**fitted, "name": fitted["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
-            **{field: tuple(self.limits.entries.get(field, ())) for field in LISTS},  # type: ignore[arg-type]  # as above
+            **{field: tuple(self.limits.entries.get(field, ())) for field in LIST_FIELDS},  # type: ignore[arg-type]  # as above
             **facts,  # type: ignore[arg-type]  # as above
             photo_url=next((str(found.value) for found in self.found.get("photo_url", ())), None),
             kind="group" if is_group else "individual",
             members=tuple(dict.fromkeys(str(found.value) for found in self.found.get("members", ())))
             if is_group
             else (),
-            lines=tuple(map(self._kept_line, range(len(self.lines)))),
+            lines=tuple(
+                KeptLine(line.serialize(), self.fields[index], self.entries.get(index))
+                for index, line in enumerate(self.lines)
+            ),
         )
 
     def _first(self, field: str) -> object:
-        """What the first line says; the others are held by no field unless they say the same."""
+        """The value of the first line. Later lines are assigned to the field only if they have the same value."""
         found = self.found.get(field)
         if not found:
             return None
         for other in found:
             if other.value == found[0].value:
-                self._hold(other.place, field)
+                self._mark_held(other.index, field)
         return found[0].value
 
     def _text(self, field: str) -> str | None:
         value = self._first(field)
         return None if value is None else str(value)
 
-    def _hold(self, place: int, field: str, entry: object = None) -> None:
-        if field not in self.fields[place]:
-            self.fields[place] = (*self.fields[place], field)
+    def _mark_held(self, index: int, field: str, entry: object = None) -> None:
+        if field not in self.fields[index]:
+            self.fields[index] = (*self.fields[index], field)
         if entry is not None:
-            self.entries[place] = entry
+            self.entries[index] = entry
 
     def _notes(self) -> str:
         found = self.found.get("notes", ())
         for note in found:
-            self._hold(note.place, "notes")
+            self._mark_held(note.index, "notes")
         return "\n\n".join(dict.fromkeys(str(note.value) for note in found))
 
     def _names(self) -> dict[str, str | None]:
@@ -171,14 +204,14 @@ class _Parser:
         if not names.get("name") and (names.get("surname") or names.get("middle_name")):
             given = "middle_name" if names.get("middle_name") else "surname"
             names["name"], names[given] = names[given], None
-        is_long = not names.get("name") and len(full) > TEXTS["name"]
+        is_long = not names.get("name") and len(full) > TEXT_LIMITS["name"]
         names["name"] = names.get("name") or full
-        if full and (own == full or is_long or not is_shown_so(full, names)):
+        if full and (own == full or is_long or not matches_name_format(full, names)):
             names["display_name"] = full
         return names
 
     def _organization(self) -> str | None:
-        """Units (departments) have no place on a person: they become the custom field `Department`."""
+        """The name in ORG. Its units (departments) have no field and become the custom field `Department`."""
         value = self._first("organization")
         if not isinstance(value, tuple):
             return None
@@ -186,25 +219,27 @@ class _Parser:
         department = {"key": "Department", "value": units, "type": None}
         for found in self.found["organization"] if units else ():
             if found.value == value:
-                self.found.setdefault("custom_fields", []).append(_Found("custom_fields", department, found.place, 0))
+                self.found.setdefault("custom_fields", []).append(
+                    _FoundValue("custom_fields", department, found.index, 0)
+                )
         return str(name)
 
     def _read_lists(self) -> None:
         self._join_doubled_messengers()
-        for field in LISTS:
-            for found in sorted(self.found.get(field, ()), key=lambda found: found.rank):
+        for field in LIST_FIELDS:
+            for found in sorted(self.found.get(field, ()), key=lambda found: found.preference):
                 if isinstance(found.value, dict) and (taken := self.limits.add(field, found.value)):
-                    self._hold(found.place, *taken)
+                    self._mark_held(found.index, *taken)
 
     def _join_doubled_messengers(self) -> None:
-        """Apple says each handle twice, as IMPP and as X-AIM or the like: that is one entry, held by both lines."""
+        """Make one entry of a handle that is in two lines: Apple writes each as IMPP and as X-AIM or similar."""
         found = self.found.get("im_handles", [])
-        named = {_messenger(handle): handle.value for handle in found if self.lines[handle.place].name == "IMPP"}
+        named = {_handle_key(handle): handle.value for handle in found if self.lines[handle.index].name == "IMPP"}
         for handle in found:
-            handle.value = named.get(_messenger(handle), handle.value)
+            handle.value = named.get(_handle_key(handle), handle.value)
 
     def _fallback_name(self, scalars: dict[str, str | None]) -> str:
-        """What to call somebody without a name by (open points, section 11); empty when there is nothing."""
+        """A name for a card without one, from its other values (open points, section 11); empty if there is none."""
         for name in (scalars["organization"], scalars["nickname"]):
             if name:
                 return name
@@ -216,7 +251,7 @@ class _Parser:
             ("urls", ("url",)),
         ):
             for entry in self.limits.entries.get(field, ()):
-                return ", ".join(str(entry[key]) for key in keys if entry[key])[: TEXTS["name"]]
+                return ", ".join(str(entry[key]) for key in keys if entry[key])[: TEXT_LIMITS["name"]]
         return ""
 
     def _date(self, field: str) -> date | None:
@@ -233,13 +268,13 @@ class _Parser:
         return self._text("uid")
 
     def _important_dates(self) -> tuple[CardDate, ...]:
-        """A predefined type stands once on a person: a second one keeps its date under a title."""
+        """The important dates. A person has each predefined type once; a second date of a type gets a title instead."""
         dates: dict[CardDate, None] = {}
         for found in self.found.get("important_dates", ()):
             day = found.value
             if not isinstance(day, CardDate):
                 continue
-            title = self.limits.category(day.title or "") or None
+            title = self.limits.fit_category(day.title or "") or None
             taken = next((other for other in dates if other.type and other.type == day.type), None)
             if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
                 day = taken
@@ -252,43 +287,39 @@ class _Parser:
                 self.warnings.append(f"more than {MAX_ENTRIES} dates: the rest is kept unseen")
                 break
             dates[day] = None
-            self._hold(found.place, "important_dates", day)
+            self._mark_held(found.index, "important_dates", day)
         return tuple(dates)
 
     def _categories(self) -> tuple[str, ...]:
         named: dict[str, str] = {}
         for found in self.found.get("categories", ()):
-            name = self.limits.category(str(found.value))
+            name = self.limits.fit_category(str(found.value))
             if name.casefold() not in named and len(named) >= MAX_CATEGORIES:
                 self.warnings.append(f"more than {MAX_CATEGORIES} categories: the rest is kept unseen")
                 break
             named.setdefault(name.casefold(), name)
-            self._hold(found.place, "categories")
+            self._mark_held(found.index, "categories")
         return tuple(named.values())
 
     def _photo(self) -> bytes | None:
         value = self._first("photo")
         return value if isinstance(value, bytes) else None
 
-    def _kept_line(self, place: int) -> KeptLine:
-        entry: Any = self.entries.get(place)
-        return KeptLine(self.lines[place].spelled(), self.fields[place], entry)
 
-
-def _rank(line: ContentLine) -> int:
+def _preference(line: ContentLine) -> int:
     declared = line.first_param("PREF") or ""
     if declared.isascii() and declared.isdigit() and len(declared) <= 3:
         return int(declared)
     return 1 if "pref" in line.types else 101
 
 
-def is_shown_so(full: str, names: dict[str, str | None]) -> bool:
-    """Whether FN says what one of the formats makes of the name, but for white space."""
+def matches_name_format(full: str, names: dict[str, str | None]) -> bool:
+    """Whether FN equals the name in one of NAME_FORMATS, ignoring white space."""
     card = Card(**names)  # type: ignore[arg-type]  # the parts of a name are fields
     words = full.split()
-    return any(words == card.shown_as(form).split() for form in NAME_FORMATS)
+    return any(words == card.format_name(form).split() for form in NAME_FORMATS)
 
 
-def _messenger(found: _Found) -> tuple[str, str]:
+def _handle_key(found: _FoundValue) -> tuple[str, str]:
     entry = found.value if isinstance(found.value, dict) else {}
     return str(entry["protocol"]).casefold(), str(entry["handle"])

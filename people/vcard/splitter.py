@@ -1,7 +1,7 @@
-"""Cuts a stream of bytes into cards, with no more than one card in memory.
+"""Splits a stream of bytes into cards, with at most one card in memory.
 
-Linear in the input whatever it holds: a card over the limit is dropped piece by piece while it passes by, and
-a nested BEGIN outside an AGENT ends the card before it, so nothing is ever read twice.
+Runs in linear time whatever the input: a card that is too large is discarded while it is read, and a BEGIN that is not
+inside an AGENT ends the card before it, so that nothing is read twice.
 """
 
 import codecs
@@ -15,18 +15,18 @@ _MAX_DEPTH = 4
 
 MISSING_END = "the card has no END line and may be cut off"
 TOO_LARGE = f"the card is larger than {MAX_CARD_BYTES // (1024 * 1024)} MiB"
-OUTSIDE = "text that belongs to no card (a BEGIN:VCARD line is missing)"
+OUTSIDE_CARD = "text that belongs to no card (a BEGIN:VCARD line is missing)"
 
 
 class Readable(Protocol):
-    """What a file has to be able to do: give its next bytes, nothing at its end."""
+    """A binary file. `read` returns the next bytes, and empty bytes at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(slots=True)
 class RawCard:
-    """The bytes of one card, BEGIN to END; `error` when it cannot be read, `warning` when it still can."""
+    """The bytes of one card from BEGIN to END. With an `error` the card cannot be read; with a `warning` it can."""
 
     data: bytes = b""
     error: str | None = None
@@ -40,7 +40,7 @@ class _State:
     depth: int = 0
     has_content: bool = False
     after_agent: bool = False
-    stray: bool = False
+    reported_stray: bool = False
 
     def add(self, piece: bytes) -> None:
         self.size += len(piece)
@@ -51,7 +51,7 @@ class _State:
 
     def begin(self, piece: bytes) -> None:
         self.parts.clear()
-        self.size, self.depth, self.has_content, self.after_agent, self.stray = 0, 1, False, False, False
+        self.size, self.depth, self.has_content, self.after_agent, self.reported_stray = 0, 1, False, False, False
         self.add(piece)
 
     def finish(self, warning: str | None = None) -> RawCard:
@@ -62,16 +62,16 @@ class _State:
 
 
 def split_cards(stream: Readable) -> Iterator[RawCard]:
-    """The cards of a file in their order; a run of properties outside any card is reported once."""
+    """Yield the cards of a file in order. A run of properties outside any card yields one error."""
     state = _State()
-    for piece, starts_line in _pieces(_transcoded(stream)):
-        word = _word(piece) if starts_line else b""
+    for piece, starts_line in _split_lines(_transcode_to_utf8(stream)):
+        word = _marker_line(piece) if starts_line else b""
         if word == b"BEGIN:VCARD":
             yield from _on_begin(state, piece)
         elif state.depth == 0:
-            if word != b"END:VCARD" and b":" in piece and not state.stray:
-                state.stray = True
-                yield RawCard(error=OUTSIDE)
+            if word != b"END:VCARD" and b":" in piece and not state.reported_stray:
+                state.reported_stray = True
+                yield RawCard(error=OUTSIDE_CARD)
         elif word == b"END:VCARD":
             state.add(piece)
             state.depth -= 1
@@ -103,18 +103,18 @@ def _on_content(state: _State, piece: bytes, word: bytes) -> None:
         state.has_content, state.after_agent = True, False
 
 
-def _word(piece: bytes) -> bytes:
-    """A short line in upper case without spaces, to know BEGIN, END and AGENT by; empty for anything else.
+def _marker_line(piece: bytes) -> bytes:
+    """The line in upper case without spaces if it may be BEGIN, END or AGENT; else empty.
 
-    A line that starts with white space continues the one before and is never one of them.
+    A line that starts with white space is a fold of the line before and never one of these.
     """
     if len(piece) > 80 or piece[:1] not in b"BbEeAa":
         return b""
     return piece.strip().replace(b" ", b"").upper()
 
 
-def _pieces(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Lines with their ends; one longer than a chunk comes in pieces, of which the first starts it."""
+def _split_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Yield lines with their ends, and whether each starts a line: one longer than a chunk is yielded in pieces."""
     carry = b""
     starts = True
     for chunk in chunks:
@@ -130,11 +130,11 @@ def _pieces(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield carry, starts
 
 
-def _transcoded(stream: Readable) -> Iterator[bytes]:
-    """Chunks without a byte order mark, UTF-16 (told by its mark or its NULs) turned into UTF-8."""
+def _transcode_to_utf8(stream: Readable) -> Iterator[bytes]:
+    """Yield chunks without byte order mark. UTF-16, recognised by its mark or its NUL bytes, is transcoded to UTF-8."""
     first = stream.read(_CHUNK)
     first = first.removeprefix(codecs.BOM_UTF8)
-    encoding = _utf16(first)
+    encoding = _detect_utf16(first)
     if encoding is None:
         yield first
         while chunk := stream.read(_CHUNK):
@@ -147,7 +147,7 @@ def _transcoded(stream: Readable) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode()
 
 
-def _utf16(start: bytes) -> str | None:
+def _detect_utf16(start: bytes) -> str | None:
     if start.startswith(codecs.BOM_UTF16_LE) or start[:4].upper() == b"B\0E\0":
         return "utf-16-le"
     if start.startswith(codecs.BOM_UTF16_BE) or start[:4].upper() == b"\0B\0E":

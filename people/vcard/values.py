@@ -1,4 +1,7 @@
-"""Values of content lines: escapes, components, quoted-printable, base64, dates. All linear, none raises."""
+"""Values of content lines: escaping, components, quoted-printable, base64, dates.
+
+Every function runs in linear time, and none raises, whatever the input.
+"""
 
 import binascii
 import re
@@ -6,27 +9,27 @@ from datetime import date
 from urllib.parse import unquote_to_bytes
 
 from people.vcard.card import UNKNOWN_YEAR
-from people.vcard.charsets import clean_controls, decode_value, join_surrogates
+from people.vcard.charsets import decode_value, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_WHITE = re.compile(r"\s+")
+_WHITESPACE = re.compile(r"\s+")
 _FULL_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})|([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 _YEARLESS = re.compile(r"--([0-9]{2})-?([0-9]{2})")
 _MAX_COMPONENTS = 2_000
 
-_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
+_IMAGE_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
 
 
 def unescape(value: str) -> str:
-    """RFC 6350, 3.4, and what writers of 3.0 escape beyond it: any escaped character stands for itself."""
+    """Unescape as RFC 6350, 3.4. Other escapes, such as `\\:` of some writers of 3.0, yield the character itself."""
     if "\\" not in value:
         return value
     return _ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), value)
 
 
 def unescape_21(value: str) -> str:
-    """vCard 2.1 escapes separators only; a backslash before anything else is a backslash."""
+    """Unescape as vCard 2.1, which escapes only separators; any other backslash is part of the text."""
     return re.sub(r"\\([;,:])", r"\1", value) if "\\" in value else value
 
 
@@ -36,43 +39,47 @@ def escape(value: str) -> str:
 
 
 def escape_uri(value: str) -> str:
-    """In a URI comma and semicolon stand for themselves; a backslash or line break would not be read back."""
+    """Escape a URI. Commas and semicolons stay as they are: they are part of the URI, and not separators.
+
+    Backslashes and line breaks are not valid in a URI, but must be escaped to be read back.
+    """
     return value.replace("\\", "\\\\").replace("\r", "").replace("\n", "\\n")
 
 
 def split(value: str, separator: str) -> list[str]:
-    """At separators that no backslash escapes; the pieces stay escaped."""
+    """Split at separators that are not escaped. The pieces stay escaped."""
     if "\\" not in value:
         return value.split(separator, _MAX_COMPONENTS)
     pieces: list[str] = []
-    open_piece: list[str] = []
+    unfinished: list[str] = []
     for piece in value.split(separator, _MAX_COMPONENTS):
-        open_piece.append(piece)
+        unfinished.append(piece)
+        # An even number of backslashes are escaped backslashes; an odd one escapes the separator.
         if (len(piece) - len(piece.rstrip("\\"))) % 2 == 0:
-            pieces.append(separator.join(open_piece))
-            open_piece = []
-    if open_piece:
-        pieces.append(separator.join(open_piece))
+            pieces.append(separator.join(unfinished))
+            unfinished = []
+    if unfinished:
+        pieces.append(separator.join(unfinished))
     return pieces
 
 
 def text(line: ContentLine) -> str:
-    """The value as text, trimmed, its line breaks as newlines."""
-    return _unescaped(line.value)
+    """The unescaped value, stripped, with line breaks as newlines."""
+    return _unescape_and_trim(line.value)
 
 
-def components(value: str) -> list[str]:
-    """The components of N, ADR, ORG; each trimmed."""
-    return [_unescaped(piece) for piece in split(value, ";")]
+def parse_components(value: str) -> list[str]:
+    """The components of a structured value (N, ADR, ORG), unescaped and stripped."""
+    return [_unescape_and_trim(piece) for piece in split(value, ";")]
 
 
-def list_parts(piece: str) -> list[str]:
-    """A list, or a component that is one (`Richter,James`), empty ones left out."""
-    return [part for part in map(_unescaped, split(piece, ",")) if part]
+def parse_list(piece: str) -> list[str]:
+    """The values of a list, or of a component that is a list (`Richter,James`), without empty ones."""
+    return [part for part in map(_unescape_and_trim, split(piece, ",")) if part]
 
 
 def street_lines(piece: str) -> list[str]:
-    """A street address by its lines, each trimmed; an empty first line stays, those at the end go."""
+    """The lines of a street address, stripped. Empty lines at the end are removed; an empty first line stays."""
     parts = (unescape(part).replace("\r", "\n") for part in split(piece, ","))
     lines = [line.strip() for line in ", ".join(filter(None, parts)).split("\n")]
     while lines and not lines[-1]:
@@ -80,29 +87,29 @@ def street_lines(piece: str) -> list[str]:
     return lines
 
 
-def _unescaped(value: str) -> str:
+def _unescape_and_trim(value: str) -> str:
     return unescape(value).replace("\r", "\n").strip()
 
 
-def unquote_printable(value: str, charset: str | None) -> str:
+def decode_quoted_printable(value: str, charset: str | None) -> str:
     if value.isascii():
         return join_surrogates(decode_value(binascii.a2b_qp(value.encode("ascii")), charset))
     return join_surrogates(decode_value(binascii.a2b_qp(value.encode("utf-8", "replace")), "utf-8"))
 
 
 def single_line(value: str) -> str:
-    """Line breaks as blanks; white space within a line stays as typed."""
+    """Replace line breaks by a space; other white space inside the value stays."""
     return " ".join(part.strip() for part in value.split("\n")).strip() if "\n" in value else value.strip()
 
 
 def clean_line(value: str) -> str:
-    """A single line without what no stored text may hold; for values that were decoded once more."""
-    return single_line(clean_controls(join_surrogates(value)))
+    """`single_line` without control characters and surrogates, which decoding a value (%-escapes) may have produced."""
+    return single_line(remove_controls(join_surrogates(value)))
 
 
 def decode_base64(value: str) -> bytes | None:
-    """None when it is no base64. Padding may be missing, white space and URL-safe letters are taken."""
-    packed = _WHITE.sub("", value).replace("\\", "").rstrip("=").replace("-", "+").replace("_", "/")
+    """The decoded bytes; None if it is not base64. Accepts missing padding, white space and URL-safe characters."""
+    packed = _WHITESPACE.sub("", value).replace("\\", "").rstrip("=").replace("-", "+").replace("_", "/")
     if not packed or len(packed) % 4 == 1:
         return None
     try:
@@ -112,7 +119,7 @@ def decode_base64(value: str) -> bytes | None:
 
 
 def decode_data_uri(value: str) -> bytes | None:
-    """RFC 2397, base64 or percent-encoded."""
+    """The bytes of a data: URI (RFC 2397), base64 or percent-encoded; None if it is not valid."""
     head, comma, body = value.replace("\\", "").partition(",")
     if not comma:
         return None
@@ -124,17 +131,17 @@ def encode_base64(data: bytes) -> str:
 
 
 def image_type(data: bytes) -> str:
-    """The TYPE of 3.0; JPEG when nothing else is recognised."""
+    """The TYPE of an image in 3.0; JPEG when the format is not recognised."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "WEBP"
-    return next((name for start, name in _SIGNATURES if data.startswith(start)), "JPEG")
+    return next((name for start, name in _IMAGE_SIGNATURES if data.startswith(start)), "JPEG")
 
 
 def parse_date(value: str, omitted_year: str | None = None) -> tuple[date, bool] | None:
-    """(date, year unknown) of ISO basic or extended, year-less or with a time, which is ignored; else None.
+    """Parse a date in ISO basic or extended format, with or without year or time; None if it is not a date.
 
-    The day is taken as written: a date never passes through a time zone. The year counts as unknown when it
-    is left out, is 1604 or 0000, or equals the one that X-APPLE-OMIT-YEAR names.
+    Returns (date, whether the year is unknown). The time is ignored and time zones are never converted. The year is
+    unknown if it is missing, 1604 or 0000, or equals `omitted_year`, the value of X-APPLE-OMIT-YEAR.
     """
     day = re.split(r"[T ]", value.strip()[:40], maxsplit=1)[0]
     if found := _YEARLESS.fullmatch(day):

@@ -8,12 +8,12 @@ from people import field_table
 from people.field_table import MAX_ENTRIES, OTHER
 from people.importing.sources.days import DayReader
 from people.vcard import Card, CardDate, CardResult, KeptLine
-from people.vcard.card import LISTS
-from people.vcard.charsets import clean_controls, has_controls, join_surrogates
+from people.vcard.card import LIST_FIELDS
+from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 from people.vcard.labels import write_label
-from people.vcard.limits import MAX_CATEGORIES, TEXTS, Limits, Remarks
-from people.vcard.parser import is_shown_so
+from people.vcard.limits import MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks
+from people.vcard.parser import matches_name_format
 from people.vcard.values import escape, single_line
 
 #: The fields of a card that hold a day, by their names in JSON; and those that hold a text.
@@ -61,7 +61,7 @@ class Draft:
         """Without what no stored text may hold; trimmed."""
         if has_controls(text):
             self.warn("control characters were removed")
-            text = clean_controls(text)
+            text = remove_controls(text)
         return join_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").strip()
 
     def warn(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Draft:
         value = self.clean(text)
         if name == "notes":
             # One character beyond the limit is enough to tell that they were cut.
-            if value and self._notes_size <= TEXTS["notes"]:
+            if value and self._notes_size <= TEXT_LIMITS["notes"]:
                 self._notes.append(value)
                 self._notes_size += len(value)
             return
@@ -130,7 +130,7 @@ class Draft:
             self.put_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
 
     def put_date(self, day: CardDate) -> None:
-        title = self.limits.category(single_line(self.clean(day.title or ""))) or None
+        title = self.limits.fit_category(single_line(self.clean(day.title or ""))) or None
         taken = next((other for other in self._dates if day.type and other.type == day.type), None)
         if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
             return
@@ -143,7 +143,7 @@ class Draft:
             self._dates.append(day)
 
     def group(self, text: str) -> None:
-        name = self.limits.category(single_line(self.clean(text)))
+        name = self.limits.fit_category(single_line(self.clean(text)))
         if not name or name.casefold() in self._categories:
             return
         if len(self._categories) >= MAX_CATEGORIES:
@@ -163,17 +163,17 @@ class Draft:
             ContentLine("X-ABRELATEDNAMES", escape(value), group=group),
             ContentLine("X-ABLabel", escape(label), group=group),
         ):
-            self._lines.append(KeptLine(line.spelled()))
+            self._lines.append(KeptLine(line.serialize()))
 
     def result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
         """The record as a card; an error where nothing names anybody."""
         names = self._named()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
-        fitted: dict[str, Any] = {name: self.limits.scalar(name, self._texts.get(name)) for name in TEXTS}
+        fitted: dict[str, Any] = {name: self.limits.fit_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS}
         if not fitted["name"]:
             return RecordResult(index=index, name="", error=f"this {what} has no name, and nothing else to call it by")
-        lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LISTS}
+        lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LIST_FIELDS}
         card = Card(
             **fitted,
             **self._days,
@@ -182,13 +182,13 @@ class Draft:
             important_dates=tuple(self._dates),
             categories=tuple(self._categories.values()),
             photo=self.photo,
-            lines=self.limits.sized(self._lines),
+            lines=self.limits.limit_lines(self._lines),
         )
         return RecordResult(
             index=index,
             name=names,
             card=card,
-            warnings=self.warnings.told(),
+            warnings=self.warnings.all_remarks(),
             columns=self.columns,
             key=key,
             to_user=self.to_user,
@@ -203,9 +203,9 @@ class Draft:
                 texts["name"] = texts.pop(field_name)
         if full and not texts.get("name"):
             texts["name"] = full
-            if len(full) > TEXTS["name"]:
+            if len(full) > TEXT_LIMITS["name"]:
                 texts.setdefault("display_name", full)
-        elif full and not is_shown_so(full, texts):
+        elif full and not matches_name_format(full, texts):
             texts.setdefault("display_name", full)
         if not texts.get("name"):
             texts["name"] = self._fallback_name()
@@ -218,7 +218,7 @@ class Draft:
         for name in ("emails", "phone_numbers", "addresses", "im_handles", "urls"):
             for entry in self.limits.entries.get(name, ()):
                 told = [value for key, value in entry.items() if key not in {"type", "protocol"} and value]
-                return ", ".join(map(str, told))[: TEXTS["name"]]
+                return ", ".join(map(str, told))[: TEXT_LIMITS["name"]]
         return ""
 
     def _read_day(self, what: str, text: str) -> Any:

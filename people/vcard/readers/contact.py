@@ -1,4 +1,4 @@
-"""Reads the ways to reach somebody: TEL, EMAIL, ADR, URL, IMPP and its X- forms, GEO, our X-CUSTOM-FIELD."""
+"""Readers of contact details: TEL, EMAIL, ADR, URL, IMPP and X- properties like it, GEO, our own X-CUSTOM-FIELD."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,15 +6,15 @@ from urllib.parse import unquote
 
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
-from people.vcard.readers.context import Context, Reader, Statement, single
+from people.vcard.readers.context import Context, FieldValue, Reader, single_line_text
 
-_COORDINATES = re.compile(
+_GEO_VALUE = re.compile(
     r"(?:geo:)?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?) ?[,;] ?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?)(?:[;,?].*)?",
     re.IGNORECASE,
 )
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}):(.*)", re.DOTALL)
-_PROTOCOLS = {"xmpp": "jabber", "ymsgr": "yahoo", "msnim": "msn", "gtalk": "google-talk"}
-X_PROTOCOLS = {
+_URI_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}):(.*)", re.DOTALL)
+_PROTOCOL_BY_SCHEME = {"xmpp": "jabber", "ymsgr": "yahoo", "msnim": "msn", "gtalk": "google-talk"}
+PROTOCOL_BY_X_PROPERTY = {
     "X-AIM": "aim",
     "X-GADUGADU": "gadu-gadu",
     "X-GOOGLE-TALK": "google-talk",
@@ -34,54 +34,54 @@ X_PROTOCOLS = {
 }
 
 
-def _telephone(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """Text, or a tel: URI (RFC 3966) of which the extension is kept in words."""
-    number = single(line)
+def _read_tel(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """Text, or a tel: URI (RFC 3966), whose extension becomes part of the text (` ext. 12`)."""
+    number = single_line_text(line)
     if number[:4].lower() == "tel:":
         number, *parameters = unquote(number[4:]).split(";")
         number += "".join(f" ext. {p[4:]}" for p in parameters if p[:4].lower() == "ext=")
         number = values.clean_line(number)
     if number:
-        yield "phone_numbers", {"type": context.kind(line), "number": number}
+        yield "phone_numbers", {"type": context.entry_type(line), "number": number}
 
 
-def _email(line: ContentLine, context: Context) -> Iterator[Statement]:
-    address = single(line)
+def _read_email(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    address = single_line_text(line)
     address = address[7:] if address[:7].lower() == "mailto:" else address
     if address:
-        yield "emails", {"type": context.kind(line), "email": address}
+        yield "emails", {"type": context.entry_type(line), "email": address}
 
 
-def _url(line: ContentLine, context: Context) -> Iterator[Statement]:
-    if address := single(line):
-        yield "urls", {"type": context.kind(line), "url": address}
+def _read_url(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    if address := single_line_text(line):
+        yield "urls", {"type": context.entry_type(line), "url": address}
 
 
-def _impp(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """RFC 4770 with Apple's X-SERVICE-TYPE, which names the service better than the scheme does."""
+def _read_impp(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """RFC 4770. Apple's X-SERVICE-TYPE, if given, names the service more precisely than the scheme of the URI."""
     service = values.single_line(line.first_param("X-SERVICE-TYPE") or "")
-    handle = single(line)
+    handle = single_line_text(line)
     scheme = ""
-    if found := _SCHEME.fullmatch(handle):
+    if found := _URI_SCHEME.fullmatch(handle):
         scheme, handle = found.group(1).lower(), unquote(found.group(2).removeprefix("//")).strip()
     handle = values.clean_line(handle)
     if handle:
-        protocol = service or _PROTOCOLS.get(scheme, scheme)
-        kind = context.kind(line)
+        protocol = service or _PROTOCOL_BY_SCHEME.get(scheme, scheme)
+        kind = context.entry_type(line)
         yield "im_handles", {"type": kind, "protocol": protocol or kind, "handle": handle}
 
 
-def _x_messenger(line: ContentLine, context: Context) -> Iterator[Statement]:
-    if handle := single(line):
+def _read_x_messenger(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    if handle := single_line_text(line):
         yield (
             "im_handles",
-            {"type": context.kind(line), "protocol": X_PROTOCOLS[line.name], "handle": handle},
+            {"type": context.entry_type(line), "protocol": PROTOCOL_BY_X_PROPERTY[line.name], "handle": handle},
         )
 
 
-def _geo(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """`geo:` URI (RFC 5870) or 3.0's pair of numbers; out of range is kept as it is."""
-    found = _COORDINATES.fullmatch(single(line))
+def _read_geo(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """A `geo:` URI (RFC 5870), or the pair of numbers of 3.0. Values out of range set no field; the line is kept."""
+    found = _GEO_VALUE.fullmatch(single_line_text(line))
     latitude, longitude = (float(part) for part in found.groups()) if found else (999.0, 999.0)
     if abs(latitude) > 90 or abs(longitude) > 180:
         context.warnings.append("GEO holds no coordinates; the line is kept as it is")
@@ -89,16 +89,16 @@ def _geo(line: ContentLine, context: Context) -> Iterator[Statement]:
     label = values.single_line(line.first_param("X-LABEL") or "")
     yield (
         "locations",
-        {"type": context.kind(line), "latitude": latitude, "longitude": longitude, "label": label or None},
+        {"type": context.entry_type(line), "latitude": latitude, "longitude": longitude, "label": label or None},
     )
 
 
-def _address(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """RFC 6350, 6.3.1. PO box and extended address are shown behind the street; the line keeps their places."""
+def _read_address(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """RFC 6350, 6.3.1. PO box and extended address are appended to the street; the kept line still separates them."""
     pieces = values.split(line.value, ";")[:7]
     pieces += [""] * (7 - len(pieces))
     street = [text for texts in street_parts(pieces) for text in texts]
-    locality, region, postal_code, country = (", ".join(values.list_parts(piece)) for piece in pieces[3:])
+    locality, region, postal_code, country = (", ".join(values.parse_list(piece)) for piece in pieces[3:])
     entry = {
         "streetLine1": (street[0] if street else "") or None,
         "streetLine2": ", ".join(filter(None, street[1:])) or None,
@@ -108,28 +108,28 @@ def _address(line: ContentLine, context: Context) -> Iterator[Statement]:
         "postalCode": values.single_line(postal_code) or None,
     }
     if any(entry.values()):
-        yield "addresses", {"type": context.kind(line), **entry}
+        yield "addresses", {"type": context.entry_type(line), **entry}
 
 
 def street_parts(pieces: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """The lines of street, extended address and PO box, of which the first that is not empty starts the address."""
+    """The lines of street, extended address and PO box, in the order in which they are shown."""
     box, extended, street = (values.street_lines(piece) for piece in pieces[:3])
     return street, extended, box
 
 
-def _custom_field(line: ContentLine, context: Context) -> Iterator[Statement]:
-    key, *rest = values.components(line.value)
+def _read_custom_field(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    key, *rest = values.parse_components(line.value)
     if key and 1 <= len(rest) <= 2:
         yield "custom_fields", {"key": key, "value": rest[0], "type": (rest[1] if len(rest) == 2 else "") or None}
 
 
 READERS: dict[str, Reader] = {
-    "TEL": _telephone,
-    "EMAIL": _email,
-    "ADR": _address,
-    "URL": _url,
-    "IMPP": _impp,
-    "GEO": _geo,
-    "X-CUSTOM-FIELD": _custom_field,
-    **dict.fromkeys(X_PROTOCOLS, _x_messenger),
+    "TEL": _read_tel,
+    "EMAIL": _read_email,
+    "ADR": _read_address,
+    "URL": _read_url,
+    "IMPP": _read_impp,
+    "GEO": _read_geo,
+    "X-CUSTOM-FIELD": _read_custom_field,
+    **dict.fromkeys(PROTOCOL_BY_X_PROPERTY, _read_x_messenger),
 }

@@ -1,11 +1,11 @@
-"""Reads the dates of a card: BDAY, ANNIVERSARY and its X- forms, X-ABDATE with a label, and Android's own rows."""
+"""Readers of dates: BDAY, ANNIVERSARY and its X- forms, DEATHDATE, X-ABDATE with a label, X-ANDROID-CUSTOM."""
 
 from collections.abc import Iterator
 
 from people.vcard import values
 from people.vcard.card import CardDate
 from people.vcard.content_lines import ContentLine
-from people.vcard.readers.context import Context, Reader, Statement, single
+from people.vcard.readers.context import Context, FieldValue, Reader, single_line_text
 
 _DATE_TYPES = {
     "anniversary": "ANNIVERSARY",
@@ -15,42 +15,42 @@ _DATE_TYPES = {
 }
 
 
-def _date(line: ContentLine, context: Context, kind: str | None, title: str | None) -> Iterator[Statement]:
+def _read_date(line: ContentLine, context: Context, kind: str | None, title: str | None) -> Iterator[FieldValue]:
     parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
     if parsed is None:
         what = title or (kind or "date").lower()
-        context.warnings.append(f"{what}: “{single(line)[:40]}” is no date; the line is kept as it is")
+        context.warnings.append(f"{what}: “{single_line_text(line)[:40]}” is no date; the line is kept as it is")
         return
     yield "important_dates", CardDate(date=parsed[0], type=kind, title=title, year_unknown=parsed[1])
 
 
-def _birthday(line: ContentLine, context: Context) -> Iterator[Statement]:
-    yield from _date(line, context, "BIRTHDAY", context.label(line))
+def _read_birthday(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    yield from _read_date(line, context, "BIRTHDAY", context.label(line))
 
 
-def _anniversary(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """A person's `anniversary` is a whole date; one without a year can only be an important date."""
+def _read_anniversary(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """The field `anniversary` needs a year; a date without one becomes an important date."""
     parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
     if parsed and not parsed[1]:
         yield "anniversary", parsed[0]
     else:
-        yield from _date(line, context, "ANNIVERSARY", None)
+        yield from _read_date(line, context, "ANNIVERSARY", None)
 
 
-def _labelled_date(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """X-ABDATE: a predefined type by X-TYPE (ours) or by Apple's own label, else the label is the title."""
+def _read_labelled_date(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """X-ABDATE: X-TYPE (ours) or a predefined label of Apple gives the type; any other label becomes the title."""
     label = context.label(line)
     kind = (line.first_param("X-TYPE") or "").strip().upper()
     if kind not in _DATE_TYPES.values():
         kind = _DATE_TYPES.get(label or "", "")
     title = None if kind and (label or "").lower() in {"", kind.lower()} else label
-    yield from _date(line, context, kind or None, title if kind else title or "Other")
+    yield from _read_date(line, context, kind or None, title if kind else title or "Other")
 
 
-def _whole_day(name: str) -> Reader:
-    """A day with its year; what says less, such as DEATHDATE's "circa 1800", is held by no field."""
+def _full_date_reader(name: str) -> Reader:
+    """A reader of a date with a year. A less exact value, such as a DEATHDATE of "circa 1800", sets no field."""
 
-    def read(line: ContentLine, context: Context) -> Iterator[Statement]:
+    def read(line: ContentLine, context: Context) -> Iterator[FieldValue]:
         parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
         if parsed and not parsed[1]:
             yield name, parsed[0]
@@ -58,31 +58,31 @@ def _whole_day(name: str) -> Reader:
     return read
 
 
-_ANDROID = "vnd.android.cursor.item/"
+_ANDROID_ITEM = "vnd.android.cursor.item/"
 _ANDROID_EVENTS = {"1": "ANNIVERSARY", "3": "BIRTHDAY"}
 
 
-def _android(line: ContentLine, context: Context) -> Iterator[Statement]:
-    """Android's own rows: kind, value, type, label ... of which nickname and event are a person's too."""
-    kind, value, number, label, *_ = [*values.components(line.value), "", "", ""]
-    if kind == f"{_ANDROID}nickname" and value:
+def _read_android_row(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+    """X-ANDROID-CUSTOM: kind, value, type, label, ... Nicknames and events have a field; other kinds are only kept."""
+    kind, value, number, label, *_ = [*values.parse_components(line.value), "", "", ""]
+    if kind == f"{_ANDROID_ITEM}nickname" and value:
         yield "nickname", values.single_line(value)
-    elif kind == f"{_ANDROID}contact_event" and (parsed := values.parse_date(value)):
+    elif kind == f"{_ANDROID_ITEM}contact_event" and (parsed := values.parse_date(value)):
         event = _ANDROID_EVENTS.get(number)
         title = None if event else values.single_line(label) or "Other"
         yield "important_dates", CardDate(date=parsed[0], type=event, title=title, year_unknown=parsed[1])
 
 
 READERS: dict[str, Reader] = {
-    "BDAY": _birthday,
-    "ANNIVERSARY": _anniversary,
-    "X-ANNIVERSARY": _anniversary,
-    "X-MS-ANNIVERSARY": _anniversary,
-    "X-EVOLUTION-ANNIVERSARY": _anniversary,
-    "X-KADDRESSBOOK-X-ANNIVERSARY": _anniversary,
-    "X-ABDATE": _labelled_date,
-    "DEATHDATE": _whole_day("deathday"),
-    "X-DEATHDATE": _whole_day("deathday"),
-    "X-LAST-CONTACT": _whole_day("last_contact"),
-    "X-ANDROID-CUSTOM": _android,
+    "BDAY": _read_birthday,
+    "ANNIVERSARY": _read_anniversary,
+    "X-ANNIVERSARY": _read_anniversary,
+    "X-MS-ANNIVERSARY": _read_anniversary,
+    "X-EVOLUTION-ANNIVERSARY": _read_anniversary,
+    "X-KADDRESSBOOK-X-ANNIVERSARY": _read_anniversary,
+    "X-ABDATE": _read_labelled_date,
+    "DEATHDATE": _full_date_reader("deathday"),
+    "X-DEATHDATE": _full_date_reader("deathday"),
+    "X-LAST-CONTACT": _full_date_reader("last_contact"),
+    "X-ANDROID-CUSTOM": _read_android_row,
 }

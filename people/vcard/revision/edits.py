@@ -1,57 +1,56 @@
-"""A line that says another entry now: only the part of its value that was edited changes.
+"""Edits the value of a line whose entry was edited.
 
-Parameters, group, spelling, and the components and times that no field shows stay as they are.
+Only the edited part changes. Parameters, group, spelling, and components or times that no field shows stay as they are.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
 
 from people.vcard import values
-from people.vcard.builder import LineBuilder, quoted_handle, text_of
+from people.vcard.builder import LineBuilder, entry_text, quote_handle
 from people.vcard.card import CardDate, Entry
 from people.vcard.content_lines import ContentLine
-from people.vcard.readers.contact import X_PROTOCOLS, street_parts
+from people.vcard.readers.contact import PROTOCOL_BY_X_PROPERTY, street_parts
 
-Edit = Callable[[ContentLine, Entry, Entry, LineBuilder], ContentLine | None]
+Editor = Callable[[ContentLine, Entry, Entry, LineBuilder], ContentLine | None]
 
 _TEL_URI = re.compile(r"([0-9+().-]{1,60})(?: ext\. ([0-9]{1,20}))?", re.ASCII)
 _DATE = re.compile(r"\s*(--[0-9]{2}-?[0-9]{2}|[0-9]{4}-?[0-9]{2}-?[0-9]{2})", re.ASCII)
 
 
-def edited_entry(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine | None:
-    """The line with the value of `now`; None where it has no way to say that. Types and labels are left alone."""
-    if all(now.get(key) == value for key, value in was.items() if key != "type"):
+def edit_entry(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine | None:
+    """The line with the value of `new`; None if its property cannot contain it. Type and label do not change."""
+    if all(new.get(key) == value for key, value in old.items() if key != "type"):
         return line
-    edit = _EDITS.get(line.name)
-    return edit(line, was, now, builder) if edit else None
+    edit = _EDITORS.get(line.name)
+    return edit(line, old, new, builder) if edit else None
 
 
-def edited_date(line: ContentLine, now: CardDate, builder: LineBuilder) -> ContentLine | None:
-    """The line with the day of `now` in the form that its own has; a time behind it stays."""
+def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> ContentLine | None:
+    """The line with the date of `new`, in the format of the old date. A time after it stays.
+
+    None if the line does not start with a date.
+    """
     if line.name == "X-ANDROID-CUSTOM":
         kind, _, *rest = values.split(line.value, ";")
-        params, value = LineBuilder("4.0").date(now.date, year_unknown=now.year_unknown)
+        params, value = LineBuilder("4.0").date_value(new.date, year_unknown=new.year_unknown)
         return line.with_value(";".join((kind, value, *rest)))
     found = _DATE.match(line.value)
     if not found:
         return None
     old, time = found.group(1), line.value[found.end() :]
     dash = "-" if "-" in old.lstrip("-") else ""
-    if now.year_unknown and old.startswith("--"):
-        return line.with_value(f"--{now.date:%m}{dash}{now.date:%d}{time}")
-    if now.year_unknown or old.startswith("--"):
-        params, value = builder.date(now.date, year_unknown=now.year_unknown)
+    if new.year_unknown and old.startswith("--"):
+        return line.with_value(f"--{new.date:%m}{dash}{new.date:%d}{time}")
+    if new.year_unknown or old.startswith("--"):
+        params, value = builder.date_value(new.date, year_unknown=new.year_unknown)
         return line.with_params((*line.without_params("X-APPLE-OMIT-YEAR").params, *params)).with_value(value)
-    return line.without_params("X-APPLE-OMIT-YEAR").with_value(f"{_iso(now.date, dash)}{time}")
+    iso_date = f"{new.date:%Y}{dash}{new.date:%m}{dash}{new.date:%d}"
+    return line.without_params("X-APPLE-OMIT-YEAR").with_value(f"{iso_date}{time}")
 
 
-def _iso(day: date, dash: str) -> str:
-    return f"{day:%Y}{dash}{day:%m}{dash}{day:%d}"
-
-
-def _telephone(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
-    number = text_of(now, "number" if "number" in now else "value")
+def _edit_tel(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
+    number = entry_text(new, "number" if "number" in new else "value")
     if line.value[:4].lower() != "tel:":
         return line.with_value(values.escape(number))
     if found := _TEL_URI.fullmatch(number):
@@ -60,58 +59,61 @@ def _telephone(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) 
     return line.without_params("VALUE").with_value(values.escape(number))
 
 
-def _email(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
-    address = text_of(now, "email" if "email" in now else "value")
+def _edit_email(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
+    address = entry_text(new, "email" if "email" in new else "value")
     scheme = line.value[:7] if line.value[:7].lower() == "mailto:" else ""
     return line.with_value(scheme + values.escape(address))
 
 
-def _url(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
-    return line.with_value(values.escape_uri(text_of(now, "url" if "url" in now else "value")))
+def _edit_url(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
+    return line.with_value(values.escape_uri(entry_text(new, "url" if "url" in new else "value")))
 
 
-def _messenger(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine | None:
-    """IMPP with a scheme of the same service; X-AIM and the like say their service by their name."""
-    if was.get("protocol") != now.get("protocol"):
+def _edit_messenger(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine | None:
+    """Edit the handle. A change of the protocol needs a new line: it is the scheme of IMPP or the name of X-AIM."""
+    if old.get("protocol") != new.get("protocol"):
         return None
     if line.name != "IMPP":
-        return line.with_value(values.escape(text_of(now, "handle")))
+        return line.with_value(values.escape(entry_text(new, "handle")))
     scheme, colon, _ = line.value.partition(":")
-    return line.with_value(f"{scheme}:{quoted_handle(now)}" if colon else values.escape(text_of(now, "handle")))
+    return line.with_value(f"{scheme}:{quote_handle(new)}" if colon else values.escape(entry_text(new, "handle")))
 
 
-def _location(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
-    if was.get("label") != now.get("label"):
-        label = text_of(now, "label")
+def _edit_geo(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
+    if old.get("label") != new.get("label"):
+        label = entry_text(new, "label")
         kept = line.without_params("X-LABEL").params
         line = line.with_params((*kept, ("X-LABEL", (label,))) if label else kept)
     is_uri = line.value.strip()[:4].lower() == "geo:"
-    return line.with_value(LineBuilder("4.0" if is_uri else "3.0").coordinates(now))
+    return line.with_value(LineBuilder("4.0" if is_uri else "3.0").geo_value(new))
 
 
-def _address(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
+def _edit_address(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
     pieces = values.split(line.value, ";")
     pieces += [""] * (7 - len(pieces))
-    for place, key in ((3, "locality"), (4, "region"), (5, "postalCode"), (6, "country")):
-        if was.get(key) != now.get(key):
-            pieces[place] = values.escape(text_of(now, key))
-    if any(was.get(key) != now.get(key) for key in ("streetLine1", "streetLine2")):
-        pieces[:3] = _street(pieces, was, now)
+    for index, key in ((3, "locality"), (4, "region"), (5, "postalCode"), (6, "country")):
+        if old.get(key) != new.get(key):
+            pieces[index] = values.escape(entry_text(new, key))
+    if any(old.get(key) != new.get(key) for key in ("streetLine1", "streetLine2")):
+        pieces[:3] = _edit_street(pieces, old, new)
     return line.with_value(";".join(pieces))
 
 
-def _street(pieces: list[str], was: Entry, now: Entry) -> list[str]:
-    """PO box, extended address, street. What the second line says of the former two stays where it is."""
+def _edit_street(pieces: list[str], old: Entry, new: Entry) -> list[str]:
+    """The components PO box, extended address and street.
+
+    `streetLine2` shows the former two after the street; while it still ends with them, they stay in their components.
+    """
     street, extended, box = street_parts(pieces)
-    first, second = text_of(now, "streetLine1"), text_of(now, "streetLine2")
+    first, second = entry_text(new, "streetLine1"), entry_text(new, "streetLine2")
     if not street:
         part = extended or box
-        is_same = was.get("streetLine2") == now.get("streetLine2")
+        is_same = old.get("streetLine2") == new.get("streetLine2")
         if part and is_same:
             joined = values.escape("\n".join([first, *part[1:]]))
             return [pieces[0], joined, pieces[2]] if extended else [joined, pieces[1], pieces[2]]
         return ["", "", values.escape("\n".join(filter(None, (first, second))) if first else f"\n{second}")]
-    if was.get("streetLine2") == now.get("streetLine2"):
+    if old.get("streetLine2") == new.get("streetLine2"):
         return [pieces[0], pieces[1], values.escape("\n".join([first, *street[1:]]))]
     behind = ", ".join(filter(None, (*extended, *box)))
     if behind and (second == behind or second.endswith(f", {behind}")):
@@ -121,17 +123,17 @@ def _street(pieces: list[str], was: Entry, now: Entry) -> list[str]:
     return [pieces[0], pieces[1], values.escape(f"{first}\n{second}" if second else first)]
 
 
-def _custom_field(line: ContentLine, was: Entry, now: Entry, builder: LineBuilder) -> ContentLine:
-    return line.with_value(builder.entry("custom_fields", now)[0].value)
+def _edit_custom_field(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) -> ContentLine:
+    return line.with_value(builder.entry_lines("custom_fields", new)[0].value)
 
 
-_EDITS: Mapping[str, Edit] = {
-    "TEL": _telephone,
-    "EMAIL": _email,
-    "URL": _url,
-    "IMPP": _messenger,
-    **dict.fromkeys(X_PROTOCOLS, _messenger),
-    "GEO": _location,
-    "ADR": _address,
-    "X-CUSTOM-FIELD": _custom_field,
+_EDITORS: Mapping[str, Editor] = {
+    "TEL": _edit_tel,
+    "EMAIL": _edit_email,
+    "URL": _edit_url,
+    "IMPP": _edit_messenger,
+    **dict.fromkeys(PROTOCOL_BY_X_PROPERTY, _edit_messenger),
+    "GEO": _edit_geo,
+    "ADR": _edit_address,
+    "X-CUSTOM-FIELD": _edit_custom_field,
 }

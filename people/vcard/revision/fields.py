@@ -1,27 +1,27 @@
-"""The single-valued fields, notes, categories, the organisation with its department, and the photo."""
+"""Revises the lines of single-valued fields, notes, categories, the organisation with its department, and the photo."""
 
 from typing import Any
 
 from people.vcard import values
-from people.vcard.card import DATES, NAME_FORMATS, PLAIN_TEXTS, Card, CardDate
+from people.vcard.card import DATE_FIELDS, NAME_FORMATS, PLAIN_TEXT_FIELDS, Card, CardDate
 from people.vcard.content_lines import ContentLine
-from people.vcard.revision.edits import edited_date
+from people.vcard.revision.edits import edit_date
 from people.vcard.revision.state import Revision
 
-_TEXTS = ("second_last_name", "display_name", *PLAIN_TEXTS)
-_LETTERS = frozenset({"M", "F", "O", "N", "U"})
+_TEXT_FIELDS = ("second_last_name", "display_name", *PLAIN_TEXT_FIELDS)
+_GENDER_LETTERS = frozenset({"M", "F", "O", "N", "U"})
 
 
-def revise_fields(revision: Revision, left: dict[str, list[Any]], full_name: str | None) -> None:
-    """All single-valued fields but the name. A department is taken out of the custom fields `left`."""
-    for field in _TEXTS:
-        _revise_scalar(revision, field, is_wanted=_is_wanted(revision, field, full_name))
-    _revise_organization(revision, left["custom_fields"])
+def revise_fields(revision: Revision, remaining: dict[str, list[Any]], full_name: str | None) -> None:
+    """Revise the text fields except the name. A department that ORG contains is removed from `remaining`."""
+    for field in _TEXT_FIELDS:
+        _revise_scalar(revision, field, needs_own_line=_needs_own_line(revision, field, full_name))
+    _revise_organization(revision, remaining["custom_fields"])
 
 
-def revise_facts(revision: Revision) -> None:
-    """What stands behind the entries: dates that are no important dates, photo, notes, groups."""
-    for field in DATES:
+def revise_trailing_fields(revision: Revision) -> None:
+    """Revise the fields whose new lines come after those of the entries: single dates, photo, notes, categories."""
+    for field in DATE_FIELDS:
         _revise_scalar(revision, field)
     _revise_photo(revision)
     _revise_notes(revision)
@@ -29,162 +29,164 @@ def revise_facts(revision: Revision) -> None:
 
 
 def revise_uid(revision: Revision) -> None:
-    """A UID that is too long for a field stays the only one."""
-    _revise_scalar(revision, "uid", is_wanted=not any(line.name == "UID" for line in revision.lines))
+    """Revise UID. A card whose UID is too long for the field keeps it and gets no second one."""
+    _revise_scalar(revision, "uid", needs_own_line=not any(line.name == "UID" for line in revision.lines))
 
 
-def _is_wanted(revision: Revision, field: str, full_name: str | None) -> bool:
-    """Whether a field that no line says needs one of its own."""
-    now = revision.now
-    if field == "display_name" and now.display_name:
-        # FN says it, unless it is what the parts of the name give anyway.
-        is_usual = any(now.display_name == now.shown_as(form) for form in NAME_FORMATS)
-        return is_usual or full_name not in {None, now.display_name}
+def _needs_own_line(revision: Revision, field: str, full_name: str | None) -> bool:
+    """Whether a field that no line sets needs a line of its own."""
+    target = revision.target
+    if field == "display_name" and target.display_name:
+        # FN contains it. But an FN that equals a format of the name is not read as display name.
+        is_format = any(target.display_name == target.format_name(form) for form in NAME_FORMATS)
+        return is_format or full_name not in {None, target.display_name}
     if field == "second_last_name":
         return not any(
-            len(pieces := values.split(revision.lines[place].value, ";")) > 5 and pieces[5].strip()
-            for place in revision.holding("n")
+            len(pieces := values.split(revision.lines[index].value, ";")) > 5 and pieces[5].strip()
+            for index in revision.indexes_of("n")
         )
     return True
 
 
-def _revise_scalar(revision: Revision, field: str, *, is_wanted: bool = True) -> None:
-    places = revision.holding(field)
-    was, now = getattr(revision.said, field), getattr(revision.now, field)
-    if was != now:
-        for place in places:
-            edited = _with_scalar(revision, revision.lines[place], field, was, now)
-            revision.changed[place] = [edited] if edited else []
-    if now and not places and is_wanted:
-        revision.new += revision.builder.scalar(field, revision.now)
+def _revise_scalar(revision: Revision, field: str, *, needs_own_line: bool = True) -> None:
+    indexes = revision.indexes_of(field)
+    old, new = getattr(revision.parsed, field), getattr(revision.target, field)
+    if old != new:
+        for index in indexes:
+            edited = _edit_scalar(revision, revision.lines[index], field, old, new)
+            revision.replacements[index] = [edited] if edited else []
+    if new and not indexes and needs_own_line:
+        revision.added += revision.builder.scalar_lines(field, revision.target)
 
 
-def _with_scalar(revision: Revision, line: ContentLine, field: str, was: Any, now: Any) -> ContentLine | None:
+def _edit_scalar(revision: Revision, line: ContentLine, field: str, old: Any, new: Any) -> ContentLine | None:
     if field == "nickname":
-        return _with_nickname(line, now)
-    if not now:
+        return _edit_nickname(line, new)
+    if not new:
         return None
     if field == "gender" and line.name == "GENDER":
         letter, words, _ = (*values.split(line.value, ";"), "", "")[:3]
-        is_letter = not words and now in _LETTERS
-        return line.with_value(now if is_letter else f"{letter if words else ''};{values.escape(now)}")
-    if field in DATES:
-        return edited_date(line, CardDate(date=now), revision.builder)
-    return line.with_value(values.escape(now))
+        is_letter = not words and new in _GENDER_LETTERS
+        return line.with_value(new if is_letter else f"{letter if words else ''};{values.escape(new)}")
+    if field in DATE_FIELDS:
+        return edit_date(line, CardDate(date=new), revision.builder)
+    return line.with_value(values.escape(new))
 
 
-def _with_nickname(line: ContentLine, now: str | None) -> ContentLine | None:
-    """The first one is shown; the others of the line stay."""
+def _edit_nickname(line: ContentLine, new: str | None) -> ContentLine | None:
+    """Replace the first nickname of the line, the one that is shown. The others stay."""
     is_android = line.name == "X-ANDROID-CUSTOM"
     if is_android:
         kind, _, *rest = values.split(line.value, ";")
-        return line.with_value(";".join((kind, values.escape(now), *rest))) if now else None
+        return line.with_value(";".join((kind, values.escape(new), *rest))) if new else None
     others = [piece for piece in values.split(line.value, ",") if piece.strip()][1:]
-    left = [*([values.escape(now)] if now else []), *others]
-    return line.with_value(",".join(left)) if left else None
+    remaining = [*([values.escape(new)] if new else []), *others]
+    return line.with_value(",".join(remaining)) if remaining else None
 
 
 def _revise_organization(revision: Revision, custom_fields: list[Any]) -> None:
-    """ORG holds the organisation and, as units, the custom field `Department`."""
-    now, places = revision.now, revision.holding("organization")
-    for place in places:
-        was, is_now = revision.said.lines[place].entry, now.lines[place].entry
-        if not now.organization or not _is_department(is_now):
-            is_now = None
-        elif is_now in custom_fields:
-            custom_fields.remove(is_now)
-        if (revision.said.organization, was) != (now.organization, is_now):
-            revision.changed[place] = _organization(revision.lines[place], revision.said, now, (was, is_now))
-    if now.organization and not places:
-        units = _units(now, custom_fields)
-        parts = (now.organization, *units)
-        revision.new.append(ContentLine("ORG", ";".join(map(values.escape, parts))))
+    """Revise ORG, which contains the organisation and, as its units, the custom field `Department`."""
+    parsed, target = revision.parsed, revision.target
+    indexes = revision.indexes_of("organization")
+    for index in indexes:
+        old, new = parsed.lines[index].entry, target.lines[index].entry
+        if not target.organization or not _is_department(new):
+            new = None
+        elif new in custom_fields:
+            custom_fields.remove(new)
+        if (parsed.organization, old) != (target.organization, new):
+            revision.replacements[index] = _edit_organization(revision.lines[index], parsed, target, (old, new))
+    if target.organization and not indexes:
+        units = _take_department_units(target, custom_fields)
+        revision.added.append(ContentLine("ORG", ";".join(map(values.escape, (target.organization, *units)))))
 
 
-def _organization(line: ContentLine, said: Card, now: Card, department: tuple[Any, Any]) -> list[ContentLine]:
-    if not now.organization:
+def _edit_organization(line: ContentLine, parsed: Card, target: Card, department: tuple[Any, Any]) -> list[ContentLine]:
+    """The edited ORG line, none without an organisation. `department` is the old and the new custom field."""
+    if not target.organization:
         return []
     pieces = values.split(line.value, ";")
-    named = next((place for place, piece in enumerate(pieces) if piece.strip()), 0)
-    if said.organization != now.organization:
-        pieces[named] = values.escape(now.organization)
-    was, is_now = department
-    if was != is_now:
-        units = _units_of(is_now) if is_now else []
-        pieces = [*pieces[: named + 1], *map(values.escape, units)]
+    # The parser takes the first component that is not empty as the name.
+    name_index = next((index for index, piece in enumerate(pieces) if piece.strip()), 0)
+    if parsed.organization != target.organization:
+        pieces[name_index] = values.escape(target.organization)
+    old, new = department
+    if old != new:
+        units = _department_units(new) if new else []
+        pieces = [*pieces[: name_index + 1], *map(values.escape, units)]
     return [line.with_value(";".join(pieces))]
 
 
-def _units(card: Card, custom_fields: list[Any]) -> list[str]:
-    """The department, where it is the first of the custom fields: taken out of them."""
+def _take_department_units(card: Card, custom_fields: list[Any]) -> list[str]:
+    """The units of the department, if it is the first custom field; then it is removed from `custom_fields`."""
     if not custom_fields or custom_fields[0] != card.custom_fields[0] or not _is_department(custom_fields[0]):
         return []
-    return _units_of(custom_fields.pop(0))
+    return _department_units(custom_fields.pop(0))
 
 
 def _is_department(entry: Any) -> bool:
-    """Whether ORG can say it among its units."""
+    """Whether the custom field can be written as units of ORG and read back."""
     if not isinstance(entry, dict) or entry["key"] != "Department" or entry["type"] is not None:
         return False
-    return all(unit.strip() == unit != "" for unit in _units_of(entry))
+    return all(unit.strip() == unit != "" for unit in _department_units(entry))
 
 
-def _units_of(entry: Any) -> list[str]:
+def _department_units(entry: Any) -> list[str]:
     return str(entry["value"]).split("; ")
 
 
 def _revise_photo(revision: Revision) -> None:
-    photo = revision.now.photo
-    # The line of a picture that is stored elsewhere has no value, and so says nothing when it is read.
-    places = [place for place, kept in enumerate(revision.now.lines) if "photo" in kept.fields]
-    if photo == revision.said.photo and all(revision.lines[place].value.strip() for place in places):
+    photo = revision.target.photo
+    # The line of a photo that is stored in a file has no value, so reading it yields no photo.
+    indexes = [index for index, kept in enumerate(revision.target.lines) if "photo" in kept.fields]
+    if photo == revision.parsed.photo and all(revision.lines[index].value.strip() for index in indexes):
         return
-    for place in places:
-        kept = revision.lines[place].without_params("ENCODING", "VALUE", "TYPE", "MEDIATYPE")
-        built = revision.builder.photo(photo, kept.params) if photo else None
-        revision.changed[place] = [built.in_group(kept.group)] if built else []
-    if photo and not places:
-        revision.new.append(revision.builder.photo(photo))
+    for index in indexes:
+        kept = revision.lines[index].without_params("ENCODING", "VALUE", "TYPE", "MEDIATYPE")
+        built = revision.builder.photo_line(photo, kept.params) if photo else None
+        revision.replacements[index] = [built.in_group(kept.group)] if built else []
+    if photo and not indexes:
+        revision.added.append(revision.builder.photo_line(photo))
 
 
 def _revise_notes(revision: Revision) -> None:
-    """Several NOTEs are shown as one text, with a blank line between; what stays of them stays in its own line."""
-    now, places = revision.now.notes or "", revision.holding("notes")
-    if now == (revision.said.notes or ""):
+    """Revise NOTE. Several NOTEs are shown as one text, joined by blank lines; unchanged ones keep their lines."""
+    new, indexes = revision.target.notes or "", revision.indexes_of("notes")
+    if new == (revision.parsed.notes or ""):
         return
-    texts = [values.text(revision.lines[place]) for place in places]
-    while len(places) > 1 and now:
-        if now.startswith(f"{texts[0]}\n\n"):
-            now, places, texts = now[len(texts[0]) + 2 :], places[1:], texts[1:]
-        elif now.endswith(f"\n\n{texts[-1]}"):
-            now, places, texts = now[: -len(texts[-1]) - 2], places[:-1], texts[:-1]
+    texts = [values.text(revision.lines[index]) for index in indexes]
+    while len(indexes) > 1 and new:
+        if new.startswith(f"{texts[0]}\n\n"):
+            new, indexes, texts = new[len(texts[0]) + 2 :], indexes[1:], texts[1:]
+        elif new.endswith(f"\n\n{texts[-1]}"):
+            new, indexes, texts = new[: -len(texts[-1]) - 2], indexes[:-1], texts[:-1]
         else:
             break
-    for number, place in enumerate(places):
-        line = revision.lines[place].with_value(values.escape(now))
-        revision.changed[place] = [line] if now and number == 0 else []
-    if now and not places:
-        revision.new.append(ContentLine("NOTE", values.escape(now)))
+    for number, index in enumerate(indexes):
+        line = revision.lines[index].with_value(values.escape(new))
+        revision.replacements[index] = [line] if new and number == 0 else []
+    if new and not indexes:
+        revision.added.append(ContentLine("NOTE", values.escape(new)))
 
 
 def _revise_categories(revision: Revision) -> None:
-    """Groups that are gone leave their line, new ones join the last."""
-    said = {name.casefold() for name in revision.said.categories}
-    now = {name.casefold() for name in revision.now.categories}
-    added = [values.escape(name) for name in revision.now.categories if name.casefold() not in said]
-    places = revision.holding("categories")
-    gone = said - now
-    for place in places:
-        pieces = values.split(revision.lines[place].value, ",")
-        left = [piece for piece in pieces if category_key(piece) not in gone]
-        if place == places[-1]:
-            left += added
-        if left != pieces:
-            revision.changed[place] = [revision.lines[place].with_value(",".join(left))] if left else []
-    if added and not places:
-        revision.new.append(ContentLine("CATEGORIES", ",".join(added)))
+    """Revise CATEGORIES. Removed groups are taken out of their line, new ones are added to the last line."""
+    parsed = {name.casefold() for name in revision.parsed.categories}
+    new = {name.casefold() for name in revision.target.categories}
+    added = [values.escape(name) for name in revision.target.categories if name.casefold() not in parsed]
+    indexes = revision.indexes_of("categories")
+    gone = parsed - new
+    for index in indexes:
+        pieces = values.split(revision.lines[index].value, ",")
+        remaining = [piece for piece in pieces if category_key(piece) not in gone]
+        if index == indexes[-1]:
+            remaining += added
+        if remaining != pieces:
+            revision.replacements[index] = [revision.lines[index].with_value(",".join(remaining))] if remaining else []
+    if added and not indexes:
+        revision.added.append(ContentLine("CATEGORIES", ",".join(added)))
 
 
 def category_key(piece: str) -> str:
-    """What a group is known by, of its name as a line spells it."""
+    """The key of a group, from its escaped name in a line."""
     return values.single_line(values.unescape(piece))[:100].rstrip().casefold()

@@ -1,70 +1,74 @@
-"""N and FN, part by part."""
+"""Revises N and FN, component by component."""
 
 from people.vcard import values
 from people.vcard.card import NAME_FORMATS, Card
 from people.vcard.content_lines import ContentLine
 from people.vcard.revision.state import Revision
 
-_PARTS = ("surname", "name", "middle_name", "prefix", "suffix")
-NAMES = (*_PARTS, "second_last_name")
+_N_COMPONENTS = ("surname", "name", "middle_name", "prefix", "suffix")
+NAME_FIELDS = (*_N_COMPONENTS, "second_last_name")
 
 
 def revise_names(revision: Revision, full_name: str | None) -> list[ContentLine]:
-    """Revise the lines; returns FN and N where they are missing. `full_name` is what FN shall be, if not as it is."""
-    said, now = revision.said, revision.now
-    n_places, fn_places = revision.holding("n"), revision.holding("fn")
-    text = full_name or _full_name(revision, fn_places)
-    is_renamed = any(getattr(said, field) != getattr(now, field) for field in NAMES)
-    for place in n_places:
-        line = revision.lines[place]
+    """Revise the lines of N and FN. Returns new lines where either is missing. `full_name` overrides FN."""
+    parsed, target = revision.parsed, revision.target
+    n_indexes, fn_indexes = revision.indexes_of("n"), revision.indexes_of("fn")
+    text = full_name or _full_name(revision, fn_indexes)
+    is_renamed = any(getattr(parsed, field) != getattr(target, field) for field in NAME_FIELDS)
+    for index in n_indexes:
+        line = revision.lines[index]
         is_named = any(piece.strip() for piece in values.split(line.value, ";")[:3])
-        if is_renamed or not (is_named or text == now.name):  # the name is read from FN where N says none
-            revision.changed[place] = [_with_parts(line, said, now, is_named=is_named)]
-    for place in fn_places:
-        line = revision.lines[place]
+        # Without a name in N the name is read from FN. If FN gets another text, N must contain the name.
+        if is_renamed or not (is_named or text == target.name):
+            revision.replacements[index] = [_edit_components(line, parsed, target, is_named=is_named)]
+    for index in fn_indexes:
+        line = revision.lines[index]
         if values.single_line(values.text(line)) != text:
-            revision.changed[place] = [line.with_value(values.escape(text))]
-    missing = [] if fn_places else [ContentLine("FN", values.escape(text))]
-    if not n_places:
-        # Somebody who is called by what else the card has keeps an empty N.
-        is_stand_in = not fn_places and bool(revision.lines) and not now.display_name and said.name == now.name
-        missing.append(revision.builder.name(Card() if is_stand_in else now))
+            revision.replacements[index] = [line.with_value(values.escape(text))]
+    missing = [] if fn_indexes else [ContentLine("FN", values.escape(text))]
+    if not n_indexes:
+        # A name that was taken from another property, such as ORG, is not written: N stays empty.
+        is_stand_in = not fn_indexes and bool(revision.lines) and not target.display_name and parsed.name == target.name
+        missing.append(revision.builder.name_line(Card() if is_stand_in else target))
     return missing
 
 
-def _full_name(revision: Revision, places: list[int]) -> str:
-    """FN stays as long as the name does, and in the format that it had where the name changed."""
-    said, now = revision.said, revision.now
-    text = values.single_line(values.text(revision.lines[places[0]])) if places else ""
-    if text and all(getattr(said, field) == getattr(now, field) for field in (*NAMES, "nickname", "display_name")):
+def _full_name(revision: Revision, indexes: list[int]) -> str:
+    """The text of FN: unchanged while the name is, else the new name in the format that FN had."""
+    parsed, target = revision.parsed, revision.target
+    text = values.single_line(values.text(revision.lines[indexes[0]])) if indexes else ""
+    if text and all(
+        getattr(parsed, field) == getattr(target, field) for field in (*NAME_FIELDS, "nickname", "display_name")
+    ):
         return text
-    if not text or now.display_name:
-        return now.full_name
+    if not text or target.display_name:
+        return target.full_name
     words = text.split()
-    form = next((form for form in NAME_FORMATS if said.shown_as(form).split() == words), "FULL")
-    return now.shown_as(form)
+    form = next((form for form in NAME_FORMATS if parsed.format_name(form).split() == words), "FULL")
+    return target.format_name(form)
 
 
-def _with_parts(line: ContentLine, said: Card, now: Card, *, is_named: bool) -> ContentLine:
-    """The components whose part of the name changed; the others stay as they are written."""
+def _edit_components(line: ContentLine, parsed: Card, target: Card, *, is_named: bool) -> ContentLine:
+    """Change the components of N whose part of the name changed. The others keep their spelling."""
     pieces = values.split(line.value, ";")
     pieces += [""] * (5 - len(pieces))
-    home = dict(zip(_PARTS, range(5), strict=True))
+    home = dict(zip(_N_COMPONENTS, range(5), strict=True))
     if not is_named:
-        pieces[1] = values.escape(now.name)
+        pieces[1] = values.escape(target.name)
     elif not pieces[1].strip():
-        # A family or middle name alone stands for the name: it stays where it is while nothing else needs the place.
-        place = 2 if pieces[2].strip() and not said.middle_name else 0
-        if not now.middle_name and not getattr(now, _PARTS[place]):
-            home["name"] = place
+        # The parser takes a family or middle name as the name if there is no given name. It stays in its component
+        # unless that component is needed for another part.
+        index = 2 if pieces[2].strip() and not parsed.middle_name else 0
+        if not target.middle_name and not getattr(target, _N_COMPONENTS[index]):
+            home["name"] = index
         else:
-            pieces[1], pieces[place] = values.escape(now.name), ""
+            pieces[1], pieces[index] = values.escape(target.name), ""
     secondary = len(pieces) > 5 and bool(pieces[5].strip())
-    for field, place in home.items():
-        if getattr(said, field) != getattr(now, field):
-            pieces[place] = values.escape(getattr(now, field) or "")
-    if secondary and (said.surname, said.second_last_name) != (now.surname, now.second_last_name):
-        second = values.escape(now.second_last_name or "")
-        pieces[0] = ",".join(filter(None, (values.escape(now.surname or ""), second)))
+    for field, index in home.items():
+        if getattr(parsed, field) != getattr(target, field):
+            pieces[index] = values.escape(getattr(target, field) or "")
+    if secondary and (parsed.surname, parsed.second_last_name) != (target.surname, target.second_last_name):
+        second = values.escape(target.second_last_name or "")
+        pieces[0] = ",".join(filter(None, (values.escape(target.surname or ""), second)))
         pieces[5] = second
     return line.with_value(";".join(pieces))

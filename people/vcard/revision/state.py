@@ -1,61 +1,69 @@
-"""The lines of a card under revision."""
+"""The state of a revision: the lines of a card and the edits to them."""
 
 from collections.abc import Sequence
 
 from people.vcard.builder import LineBuilder
 from people.vcard.card import Card
 from people.vcard.content_lines import ContentLine
-from people.vcard.readers import labels_of
+from people.vcard.readers import group_labels
 
-#: Lines that say something about another one of their item group, and go with it.
-COMPANIONS = frozenset({"X-ABLABEL", "X-ABADR", "X-APPLE-SUBLOCALITY", "X-APPLE-SUBADMINISTRATIVEAREA"})
+#: Properties that describe another line of their item group and are removed with it.
+COMPANION_PROPERTIES = frozenset({"X-ABLABEL", "X-ABADR", "X-APPLE-SUBLOCALITY", "X-APPLE-SUBADMINISTRATIVEAREA"})
 
 
 class Revision:
-    """What becomes of each line for them to say what the card says now.
+    """The edits that turn the lines of a card into lines that describe `target`.
 
-    `said` is the card as its lines say it, `now` as it is; the `lines` of both are those of `lines`, in their order.
-    `changed` has by the place of a line what stands there instead: nothing when it goes. `new` lines have no place.
+    `parsed` is the card as read from `lines`; `parsed.lines` and `target.lines` are parallel to `lines`.
+    `replacements` maps the index of a line to the lines that replace it, an empty list where it is removed.
+    `added` are new lines, whose position is not known yet.
     """
 
-    def __init__(self, lines: Sequence[ContentLine], said: Card, now: Card, builder: LineBuilder) -> None:
-        self.lines, self.said, self.now, self.builder = lines, said, now, builder
-        self.changed: dict[int, list[ContentLine]] = {}
-        self.new: list[ContentLine] = []
-        self.labels = labels_of(lines)
+    def __init__(self, lines: Sequence[ContentLine], parsed: Card, new: Card, builder: LineBuilder) -> None:
+        self.lines, self.parsed, self.target, self.builder = lines, parsed, new, builder
+        self.replacements: dict[int, list[ContentLine]] = {}
+        self.added: list[ContentLine] = []
+        self.labels = group_labels(lines)
         self.groups: dict[str, list[int]] = {}
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             if line.group:
-                self.groups.setdefault(line.group.lower(), []).append(place)
+                self.groups.setdefault(line.group.lower(), []).append(index)
 
-    def holding(self, field: str) -> list[int]:
-        """The places of the lines that say the field."""
-        return [place for place, kept in enumerate(self.said.lines) if field in kept.fields]
+    def indexes_of(self, field: str) -> list[int]:
+        """The indexes of the lines that set the field."""
+        return [index for index, kept in enumerate(self.parsed.lines) if field in kept.fields]
 
-    def label_place(self, line: ContentLine) -> int | None:
-        places = self.groups.get((line.group or "").lower(), ())
-        return next((place for place in places if self.lines[place].name == "X-ABLABEL"), None)
+    def label_of(self, line: ContentLine) -> str | None:
+        """The label of the line's item group."""
+        return self.labels.get((line.group or "").lower())
+
+    def label_index(self, line: ContentLine) -> int | None:
+        """The index of the X-ABLabel of the line's item group."""
+        indexes = self.groups.get((line.group or "").lower(), ())
+        return next((index for index in indexes if self.lines[index].name == "X-ABLABEL"), None)
 
     def is_shared(self, line: ContentLine) -> bool:
-        """Whether other properties than companions stand in the line's item group."""
-        places = self.groups.get((line.group or "").lower(), ())
-        return sum(self.lines[place].name not in COMPANIONS for place in places) > 1
+        """Whether the item group of the line contains more than one property that is not a companion."""
+        indexes = self.groups.get((line.group or "").lower(), ())
+        return sum(self.lines[index].name not in COMPANION_PROPERTIES for index in indexes) > 1
 
     def drop_companions(self) -> None:
-        """Labels and the like go with the last line of their group."""
-        for places in self.groups.values():
-            main = [place for place in places if self.lines[place].name not in COMPANIONS]
-            if main and all(self.changed.get(place) == [] for place in main):
-                self.changed.update((place, []) for place in places)
+        """Remove companions, such as labels, from groups whose other lines were all removed."""
+        for indexes in self.groups.values():
+            main = [index for index in indexes if self.lines[index].name not in COMPANION_PROPERTIES]
+            if main and all(self.replacements.get(index) == [] for index in main):
+                self.replacements.update((index, []) for index in indexes)
 
     def place_new_lines(self) -> list[ContentLine]:
-        """Put each new line behind the last one of its property; returns those that there is none for."""
-        last = {line.name: place for place, own in enumerate(self.lines) for line in self.changed.get(place, [own])}
+        """Put each new line after the last line of its property. Returns the lines for which there is none."""
+        last = {
+            line.name: index for index, own in enumerate(self.lines) for line in self.replacements.get(index, [own])
+        }
         rest: list[ContentLine] = []
         follows = rest
-        for line in self.new:
+        for line in self.added:
             if line.name != "X-ABLabel":  # a label stays with its line
-                place = last.get(line.name)
-                follows = rest if place is None else self.changed.setdefault(place, [self.lines[place]])
+                index = last.get(line.name)
+                follows = rest if index is None else self.replacements.setdefault(index, [self.lines[index]])
             follows.append(line)
         return rest

@@ -13,7 +13,7 @@ from people.importing.sources.documents import moment_of
 from people.importing.sources.drafts import Draft
 from people.importing.sources.monica_sql import read_tables
 from people.importing.sources.monica_tables import open_tables
-from people.vcard.limits import MAX_REMARKS, TEXTS
+from people.vcard.limits import MAX_REMARKS, TEXT_LIMITS
 from tests.client import Client
 from tests.people.importing.uploads import send
 
@@ -63,7 +63,7 @@ def test_remarks_and_notes_of_one_record_are_bounded() -> None:
     assert len(result.warnings) == MAX_REMARKS + 1
     assert result.warnings[-1].startswith("and 19")
     assert result.card is not None
-    assert len(result.card.notes or "") == TEXTS["notes"]
+    assert len(result.card.notes or "") == TEXT_LIMITS["notes"]
 
 
 def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:

@@ -38,7 +38,7 @@ def properties(data: bytes) -> list[Property]:
     """Those of one card, in their order, without what every writer says anew."""
     lines = [line for line in _unfolded(data) if ":" in line]
     version = next((line[8:].strip() for line in lines if line.upper().startswith("VERSION:")), "")
-    found = (_property(line, is_old=version == "2.1") for line in lines)
+    found = (_property(line, is_version_21=version == "2.1") for line in lines)
     return [prop for prop in found if prop.name not in _OURS and re.fullmatch(r"[\w/.-]+", prop.name)]
 
 
@@ -93,7 +93,7 @@ def _text(line: bytes) -> str:
     return ""
 
 
-def _property(line: str, *, is_old: bool) -> Property:
+def _property(line: str, *, is_version_21: bool) -> Property:
     found = re.match(r'(?:([\w-]+)\.)?([^;:]+)((?:;(?:"[^"]*"|[^":])*)?):(.*)$', line, re.DOTALL)
     assert found, line
     group, name, tail, value = found.groups("")
@@ -106,7 +106,7 @@ def _property(line: str, *, is_old: bool) -> Property:
     if (data := _bytes(value, encoding)) is not None:
         forms = {"type", "mediatype", "value"}
         return Property(name, group.upper(), frozenset(p for p in kept if p[0].lower() not in forms), data)
-    return Property(name, group.upper(), frozenset(kept), _value(name, value, is_old=is_old))
+    return Property(name, group.upper(), frozenset(kept), _value(name, value, is_version_21=is_version_21))
 
 
 def _decoded(data: bytes, charset: str) -> str:
@@ -151,24 +151,24 @@ def _bytes(value: str, encoding: str) -> object:
         return letters
 
 
-def _value(name: str, value: str, *, is_old: bool) -> object:
+def _value(name: str, value: str, *, is_version_21: bool) -> object:
     value = value.strip()
     if found := _GEO.match(value) if name == "GEO" else None:
         return tuple(map(float, found.groups()))
     if re.search("BDAY|ANNIVERSARY|ABDATE", name) and (date := _DATE.match(value)):
         return tuple((part or "").replace("1604", "--").replace(":", "") for part in date.groups())
     if name in _STRUCTURED:
-        parts = tuple(_parts(name, part, is_old=is_old) for part in _split(value, ";"))
+        parts = tuple(_parts(name, part, is_version_21=is_version_21) for part in _split(value, ";"))
         while parts and parts[-1] in {"", ("",)}:
             parts = parts[:-1]
         return parts
-    return _parts(name, value, is_old=is_old)
+    return _parts(name, value, is_version_21=is_version_21)
 
 
-def _parts(name: str, value: str, *, is_old: bool) -> object:
+def _parts(name: str, value: str, *, is_version_21: bool) -> object:
     if name in _LISTS:
-        return tuple(_unescaped(part, is_old=is_old) for part in _split(value, ","))
-    return _unescaped(value, is_old=is_old)
+        return tuple(_unescaped(part, is_version_21=is_version_21) for part in _split(value, ","))
+    return _unescaped(value, is_version_21=is_version_21)
 
 
 def _split(value: str, separator: str) -> list[str]:
@@ -177,7 +177,7 @@ def _split(value: str, separator: str) -> list[str]:
     ]
 
 
-def _unescaped(value: str, *, is_old: bool) -> str:
-    if is_old:
+def _unescaped(value: str, *, is_version_21: bool) -> str:
+    if is_version_21:
         return re.sub(r"\\([;,:])", r"\1", value).strip()
     return re.sub(r"\\(.)", lambda m: "\n" if m.group(1) in "nN" else m.group(1), value, flags=re.DOTALL).strip()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from people.vcard import VCardError, fold, parse_line, parse_lines
-from people.vcard.content_lines import fold_old
+from people.vcard.content_lines import fold_21
 
 
 def test_a_line_has_group_name_parameters_and_value() -> None:
@@ -25,14 +25,14 @@ def test_bare_words_of_the_old_version_find_their_parameter() -> None:
 @pytest.mark.parametrize("text", ["", "no colon", ":value", "na me:x", "a b.TEL:1", 'X;A="b', "X;A=b"])
 def test_text_that_is_no_property_keeps_its_text(text: str) -> None:
     line = parse_line(text)
-    assert (line.name, line.value, line.spelled()) == ("", text, text)
+    assert (line.name, line.value, line.serialize()) == ("", text, text)
 
 
 def test_circumflex_escapes_come_and_go() -> None:
     line = parse_line('GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2')
     assert line.param("X-LABEL") == ('a\nb^c"d;e',)
     bare = type(line)(line.name, line.value, line.params)
-    assert bare.spelled() == 'GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2'
+    assert bare.serialize() == 'GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2'
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\r\r\n"])
@@ -64,7 +64,7 @@ def test_a_fold_in_an_escape_is_no_soft_break(text: str, value: str) -> None:
 
 def test_no_soft_break_is_before_a_space() -> None:
     line = parse_line(f"NOTE;ENCODING=QUOTED-PRINTABLE:=C3=A9{' a' * 100}")
-    text = fold_old(line)
+    text = fold_21(line)
     assert "=\r\n " not in text
     assert max(map(len, text.split("\r\n"))) <= 76
     [again] = parse_lines(text)

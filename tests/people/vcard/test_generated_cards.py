@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people.vcard import Card, KeptLine, patch_card, read_cards, write_card
-from people.vcard.card import LISTS
+from people.vcard.card import LIST_FIELDS
 from tests.people.vcard.generated_cards import cards
 from tests.people.vcard.lines import bare
 from tests.people.vcard.lost_properties import lost, properties
@@ -66,7 +66,7 @@ VALUES: dict[str, tuple[str, list[Any]]] = {
 @st.composite
 def edits(draw: Any, card: Card) -> tuple[str, Any, Any]:
     """(field, an entry of it, what becomes of it): another value, another type, or nothing."""
-    field = draw(st.sampled_from([field for field in LISTS if getattr(card, field)]))
+    field = draw(st.sampled_from([field for field in LIST_FIELDS if getattr(card, field)]))
     old = draw(st.sampled_from(getattr(card, field)))
     key, values = VALUES[field]
     what = draw(st.sampled_from(["value", "type", "gone"]))
@@ -83,7 +83,7 @@ def test_an_edit_changes_what_was_edited(data: bytes, chosen: Any) -> None:
     now = read(data)
     count, removed = 0, False
     for _ in range(chosen.draw(st.integers(1, 3))):
-        if any(getattr(now, field) for field in LISTS):
+        if any(getattr(now, field) for field in LIST_FIELDS):
             field, old, new = chosen.draw(edits(now))
             count += sum(kept.entry == old for kept in now.lines)
             removed = removed or new is None
@@ -100,7 +100,7 @@ def test_an_edit_changes_what_was_edited(data: bytes, chosen: Any) -> None:
 
 def _in_any_order(card: Card) -> Card:
     """Preferred entries come first when they are read, and a new value may be another entry's already."""
-    changes: dict[str, Any] = {field: sorted(map(repr, getattr(card, field))) for field in LISTS}
+    changes: dict[str, Any] = {field: sorted(map(repr, getattr(card, field))) for field in LIST_FIELDS}
     return replace(bare(card), **changes)
 
 

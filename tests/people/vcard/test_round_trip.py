@@ -20,7 +20,7 @@ def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
     return st.text(alphabet, max_size=min(limit, 40)).map(str.strip).filter(bool)
 
 
-def canonical(entry: Any) -> str:
+def canonical_key(entry: Any) -> str:
     """What tells entries apart: their content, in whatever order the keys were drawn."""
     return repr(sorted(entry.items())) if isinstance(entry, dict) else repr(entry)
 
@@ -30,7 +30,7 @@ def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def lists(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
-    return st.lists(strategy, max_size=4, unique_by=canonical).map(tuple)
+    return st.lists(strategy, max_size=4, unique_by=canonical_key).map(tuple)
 
 
 KINDS = st.sampled_from(["home", "work", "other", "mobile", "cell", "work fax", "Home", "homepage"]) | text(50)
