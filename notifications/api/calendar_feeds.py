@@ -46,9 +46,9 @@ from notifications.services.calendar_feeds import (
 class FeedGroupsField(OwnedIdsField):
     """Own, active groups, and those that the feed has already: one in the trash counts again when it is restored."""
 
-    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
+    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
         kept = map(UUID, self.context["request"].parser_context["view"].kept_group_ids())
-        return {**super().found(ids), **{key: key for key in kept}}
+        return {**super().find_rows(ids), **{key: key for key in kept}}
 
 
 class CalendarFeedBody(serializers.Serializer[Any]):

@@ -1,6 +1,7 @@
-"""One shape for every failure, `{ error, code?, details? }` (open points, section 1), and the status of each.
+"""Error responses: one JSON shape, `{ error, code?, details? }` (open points, section 1), and the status of each error.
 
-This is the one place that gives exceptions HTTP statuses and codes: services raise their own (DomainError).
+Only this module and the tables registered here map exceptions to HTTP statuses and codes. Services raise DomainErrors
+and know nothing of HTTP.
 """
 
 import logging
@@ -29,9 +30,10 @@ from contacts_project.kernel.errors import (
 from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
-_LONGEST_HOST = 260  # a domain name of 253 characters and a port
+_MAX_HOST_LENGTH = 260  # a domain name of 253 characters and a port
 
-# Media types that this service knows: sent to an endpoint that does not take them they get 415, others 400.
+# The registered top-level media types. A body of one of these gets 415 where the endpoint does not accept it; a
+# Content-Type that is no media type at all gets 400.
 _KNOWN_MAIN_TYPES = {
     "application",
     "audio",
@@ -47,9 +49,10 @@ _KNOWN_MAIN_TYPES = {
 
 @dataclass(frozen=True)
 class Failure:
-    """How the API answers an exception. `codes`: what `code` of an instance can be, where instances differ.
+    """The response to an exception class: HTTP status and error code.
 
-    `has_success`: the body holds `success: false`, too.
+    `codes`: the possible values of the instance's own `code`, for classes whose instances differ. `has_success`: the
+    body also contains `success: false`.
     """
 
     status: int
@@ -59,7 +62,7 @@ class Failure:
 
 
 class PayloadTooLargeError(exceptions.APIException):
-    """A body or file over its limit."""
+    """A body or file is over its size limit."""
 
 
 _failures: dict[type[Exception], Failure] = {
@@ -77,12 +80,12 @@ _failures: dict[type[Exception], Failure] = {
 
 
 def register_failures(failures: Mapping[type[Exception], Failure]) -> None:
-    """Say how an app's own exceptions are answered; their subclasses likewise."""
+    """Register the responses to an app's own exceptions and their subclasses."""
     _failures.update(failures)
 
 
 def failure_of(error: type[Exception]) -> Failure:
-    """How exceptions of this class are answered. DRF's own have a status, and no code."""
+    """Return the response to exceptions of this class. DRF's own exceptions have a status and no code."""
     for base in error.__mro__:
         if base in _failures:
             return _failures[base]
@@ -92,7 +95,7 @@ def failure_of(error: type[Exception]) -> Failure:
 
 
 def handle_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler: every failure that has a status, in the one shape."""
+    """DRF's exception handler. Returns None for a programming error, which Django then answers with 500."""
     if isinstance(exc, Http404):
         exc = MissingError()
     elif isinstance(exc, PermissionDenied):
@@ -106,24 +109,22 @@ def handle_exception(exc: Exception, context: dict[str, Any]) -> Response | None
 
 
 def error_response(exc: DomainError | exceptions.APIException) -> Response:
-    """The answer for what was refused."""
+    """The error response of an API view."""
     return Response(_body(exc), status=_status(exc), headers=_headers(exc))
 
 
 def plain_error_response(exc: DomainError | exceptions.APIException) -> HttpResponse:
-    """The same of a view that is none of the API's."""
+    """The same error response for a view outside of DRF, which renders nothing."""
     return _json(_body(exc), _status(exc), _headers(exc))
 
 
 def _status(exc: Exception) -> int:
-    if isinstance(exc, exceptions.UnsupportedMediaType) and not _is_known_media_type(exc):
-        return status.HTTP_400_BAD_REQUEST
+    if isinstance(exc, exceptions.UnsupportedMediaType):
+        # DRF keeps the media type only in the quoted part of its message.
+        media_type = str(exc.detail).partition('"')[2].partition('"')[0]
+        if media_type.partition("/")[0].strip().lower() not in _KNOWN_MAIN_TYPES:
+            return status.HTTP_400_BAD_REQUEST
     return failure_of(type(exc)).status
-
-
-def _is_known_media_type(exc: exceptions.UnsupportedMediaType) -> bool:
-    sent = str(exc.detail).partition('"')[2].partition('"')[0]
-    return sent.partition("/")[0].strip().lower() in _KNOWN_MAIN_TYPES
 
 
 def _headers(exc: Exception) -> dict[str, str]:
@@ -157,7 +158,7 @@ def _body(exc: DomainError | exceptions.APIException) -> dict[str, Any]:
 
 
 def validation_body(detail: Any) -> dict[str, Any]:
-    """The answer for a validation failure; `detail` as DRF nests it, by field and list index."""
+    """The body for a validation error. `detail` is nested by field and list index, as DRF builds it."""
     details = list(_flatten(detail, ""))
     first = details[0] if details else {"field": "", "message": "The request is not valid."}
     error = f"{first['field']}: {first['message']}" if first["field"] else first["message"]
@@ -165,14 +166,16 @@ def validation_body(detail: Any) -> dict[str, Any]:
 
 
 def _flatten(detail: Any, path: str) -> Iterator[dict[str, str]]:
+    """Yield each message with the dotted path of its field, such as `emails.0.email`."""
     if isinstance(detail, dict):
         for key, value in detail.items():
-            own = key == "non_field_errors"
-            yield from _flatten(value, path if own else f"{path}.{key}" if path else str(key))
+            # Errors of an object as a whole are reported under the path of the object itself.
+            is_own = key == "non_field_errors"
+            yield from _flatten(value, path if is_own else f"{path}.{key}" if path else str(key))
     elif isinstance(detail, list):
         for index, value in enumerate(detail):
             nested = isinstance(value, dict | list)
-            if nested and not value:
+            if nested and not value:  # DRF adds an empty entry for each valid item of a list
                 continue
             yield from _flatten(value, (f"{path}.{index}" if path else str(index)) if nested else path)
     else:
@@ -184,33 +187,33 @@ def _json(body: dict[str, Any], status_code: int, headers: dict[str, str] | None
 
 
 def too_large_response(limit: int) -> HttpResponse:
-    """413, with the limit in words."""
+    """A 413 response with the limit in its message."""
     size = f"{limit // (1024 * 1024)} MiB" if limit >= 1024 * 1024 else f"{limit} bytes"
     return _json({"error": f"The body is too large: at most {size}.", "code": "too_large"}, 413)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's CSRF_FAILURE_VIEW."""
+    """The response of Django's setting CSRF_FAILURE_VIEW."""
     return _json({"error": f"The CSRF check failed: {reason}", "code": "csrf"}, 403)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """handler404."""
+    """Django's handler404."""
     return _json({"error": "There is nothing at this address."}, 404)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """handler400."""
+    """Django's handler400."""
     if isinstance(exception, DisallowedHost):
         return _json({"error": _host_error(request), "code": "host_not_allowed"}, 400)
     return _json({"error": "The request is malformed."}, 400)
 
 
 def _host_error(request: HttpRequest) -> str:
-    """For whoever sets an instance up: a container or an address of the local network is tried first."""
+    """The message names the settings to change: people who set up an instance often try it under another host first."""
     host = request.META.get("HTTP_HOST", "")
-    domain, _ = split_domain_port(host)  # empty for what is no host
-    if not domain or len(host) > _LONGEST_HOST:
+    domain, _ = split_domain_port(host)  # empty for an invalid host
+    if not domain or len(host) > _MAX_HOST_LENGTH:
         return "The Host header is malformed."
     return (
         f"This service does not answer under the host {domain}, which is neither the one of BASE_URL nor in "
@@ -220,16 +223,16 @@ def _host_error(request: HttpRequest) -> str:
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """handler403."""
+    """Django's handler403."""
     return _json({"error": "This is not allowed."}, 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500: says nothing of the inside; the log has it under the request's id.
+    """Django's handler500, also for errors of middleware and the admin.
 
-    Django calls it while it handles what no view has answered, what its middleware and the admin raise included.
+    The response reveals no details; the log has them under the request's id.
     """
-    error = sys.exc_info()[1]
+    error = sys.exc_info()[1]  # Django calls the handler without the exception, but while it handles it
     if error is not None and is_unavailable(error):
         return plain_error_response(UnavailableError())
     return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)

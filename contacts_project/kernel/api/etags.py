@@ -1,10 +1,11 @@
-"""What a caller has already: strong ETags, and 304 for who asks with one (open points, sections 1 and 13).
+"""Conditional GET: strong ETags, and 304 for a caller that already has the current state (open points, 1 and 13).
 
-A list has a tag of the account's revision: every write raises it inside the same transaction
-(kernel.ownership.account_lock), so one number stands for everything that the account owns, and 304 needs no body. It is
-read before the body is built: a write in between makes the next conditional read build anew, never the other way round.
+The ETag of a list contains the account's revision. Every write raises it in its own transaction
+(kernel.ownership.account_lock), so one number covers everything that the account owns, and a 304 needs no body. The
+revision is read before the body is built: a write in between makes the next conditional GET build the body again, but
+never keeps a client on old data.
 
-A record has a tag of its own (`Representation.etag`), which outlives writes of other records.
+A record has an ETag of its own (`Representation.etag`), which stays the same when other records change.
 """
 
 import hashlib
@@ -20,105 +21,112 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-# Tags of records that a process keeps.
-_MOST_KNOWN = 10_000
-# An attribute of requests that are answered amid a write, which may be taken back.
+# Entries in the cache of a process.
+_ETAG_CACHE_SIZE = 10_000
+# An attribute of requests that run inside an open write (a batch), which may still be rolled back.
 WITHIN_WRITE = "is_within_write"
 
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
-def etag_of(request: Request) -> str:
-    """The validator of what this account would read at this address now."""
+def list_etag(request: Request) -> str:
+    """The ETag of what this account would read at this URL now.
+
+    It contains the version of the service, since a new version may render the same rows differently.
+    """
     user: Any = request.user
     state = f"{settings.VERSION}|{user.pk}|{user.revision}|{request.get_full_path()}"
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
 
 def if_none_match_tags(request: Request) -> set[str]:
-    """The tags of If-None-Match, by weak comparison (RFC 9110, section 13.1.2); `*` stands for any there is."""
+    """The ETags of If-None-Match for weak comparison (RFC 9110, section 13.1.2). May contain `*`."""
     return {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
 
 
 def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate a GET handler of a view or viewset: 304 when the caller's copy is current, else the ETag is set.
+    """Decorate the GET handler of a list: answer 304 when the caller's copy is current, else add the ETag.
 
-    A tag that matches says that the record is there; for `*` the view has to say it.
+    With a matching ETag the handler does not run. `*` matches any existing representation (RFC 9110, section 13.1.2),
+    so there the handler runs to find out whether there is one.
     """
 
     @wraps(view)
-    def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        etag, known = etag_of(request), if_none_match_tags(request)
+    def handler(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        etag, sent = list_etag(request), if_none_match_tags(request)
         response: HttpResponseBase
-        response = Response(status=304) if etag in known else view(self, request, *args, **kwargs)
-        if response.status_code == 200 and "*" in known:
-            response.close()
+        response = Response(status=304) if etag in sent else view(self, request, *args, **kwargs)
+        if response.status_code == 200 and "*" in sent:
+            response.close()  # it may be streamed from an open cursor
             response = Response(status=304)
         if response.status_code in {200, 304}:
             response["ETag"] = etag
             response["Cache-Control"] = "private, no-cache"
         return response
 
-    return revalidating(answer)
+    return revalidating(handler)
 
 
 def revalidating(view: V) -> V:
-    """Mark a GET handler that sends an ETag and answers 304, for the API description."""
+    """Mark a GET handler as one that sends an ETag and answers 304, for the API description."""
     view.revalidates = True  # type: ignore[attr-defined]
     return view
 
 
-class _KnownTags:
-    """The tags of what this process has answered lately, each as of a revision of its account."""
+class _ETagCache:
+    """The ETags of the records that this process has sent lately, each with the account's revision at that time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tags: OrderedDict[tuple[UUID, str], tuple[int, str]] = OrderedDict()
+        self._etags: OrderedDict[tuple[UUID, str], tuple[int, str]] = OrderedDict()
 
     def get(self, user: Any, path: str) -> str | None:
-        """The tag of what `user` would read there, where nothing of the account was written since it was made."""
-        revision, etag = self._tags.get((user.pk, path), (-1, None))
+        """The ETag of what `user` would read at `path`, or None if the account has been written to since."""
+        # Without the lock: reading one key of a dictionary is atomic.
+        revision, etag = self._etags.get((user.pk, path), (-1, None))
         return etag if revision == user.revision else None
 
-    def keep(self, user: Any, path: str, etag: str) -> None:
+    def put(self, user: Any, path: str, etag: str) -> None:
         with self._lock:
-            self._tags[user.pk, path] = (user.revision, etag)
-            self._tags.move_to_end((user.pk, path))
-            if len(self._tags) > _MOST_KNOWN:
-                self._tags.popitem(last=False)
+            self._etags[user.pk, path] = (user.revision, etag)
+            self._etags.move_to_end((user.pk, path))
+            if len(self._etags) > _ETAG_CACHE_SIZE:
+                self._etags.popitem(last=False)
 
 
-_known = _KnownTags()
+_etag_cache = _ETagCache()
 
 
 def conditional_record(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate a GET handler of one record that answers with its ETag: 304 when the caller's copy is current.
+    """Decorate the GET handler of one record, which sets its ETag: answer 304 when the caller's copy is current.
 
-    Without making the answer, where this process has made it since the account was last written to. The user's row was
-    read before the record: what is newer than its revision is made anew for the next caller.
+    If this process has sent the record since the account was last written to, the handler does not run. The user's row
+    (and so the account's revision) was read before the record: an entry in the cache can be newer than its revision,
+    which costs one more run of the handler, but never older.
     """
-    return _conditional(view, remembers=True)
+    return _conditional(view, uses_cache=True)
 
 
 def conditional_status(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """The same for a record that also shows what changes without a write of the account: it is always made."""
-    return _conditional(view, remembers=False)
+    """The same for a record that also shows what changes without a write of the account: its handler always runs."""
+    return _conditional(view, uses_cache=False)
 
 
-def _conditional(view: Callable[..., HttpResponseBase], *, remembers: bool) -> Callable[..., HttpResponseBase]:
+def _conditional(view: Callable[..., HttpResponseBase], *, uses_cache: bool) -> Callable[..., HttpResponseBase]:
     @wraps(view)
-    def answer(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        wanted, user = if_none_match_tags(request), request.user
-        etag = _known.get(user, request.path) if remembers else None
+    def handler(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        sent, user = if_none_match_tags(request), request.user
+        etag = _etag_cache.get(user, request.path) if uses_cache else None
         response: HttpResponseBase | None = None
-        if etag is None or etag not in wanted:
+        if etag is None or etag not in sent:
             response = view(self, request, *args, **kwargs)
             etag = response.headers["ETag"]
-            if remembers and not hasattr(request._request, WITHIN_WRITE):
-                _known.keep(user, request.path, etag)
-        if response is None or wanted & {etag, "*"}:
+            # A revision that is rolled back is given out again, for other content.
+            if uses_cache and not hasattr(request._request, WITHIN_WRITE):
+                _etag_cache.put(user, request.path, etag)
+        if response is None or sent & {etag, "*"}:
             response = Response(status=304, headers={"ETag": etag})
         response.headers["Cache-Control"] = "private, no-cache"
         return response
 
-    return revalidating(answer)
+    return revalidating(handler)

@@ -1,4 +1,8 @@
-"""Serializer fields that take what the contract takes and nothing else: no coercion, clear messages."""
+"""Serializer fields that accept exactly what the API contract allows.
+
+DRF's own fields coerce: `"1"` passes for an integer, `1` for a text. These refuse anything but the documented JSON
+type, with a message that a client can show.
+"""
 
 import datetime as dt
 import re
@@ -14,25 +18,24 @@ from contacts_project.kernel.api.ids import is_client_id
 from contacts_project.kernel.api.json import format_timestamp, parse_id
 from contacts_project.kernel.errors import UNKNOWN_ID
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-
-
+# Control characters but tab and newline, and lone surrogates, which UTF-8 cannot encode.
+_FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
 
 
 def check_text(value: str) -> str:
-    """Return `value` trimmed, line ends as newlines; raise for control characters and lone surrogates."""
+    """Return `value` trimmed, with LF line ends. Raises ValidationError for control characters and lone surrogates."""
     value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if bad := _CONTROL.search(value):
+    if bad := _FORBIDDEN_CHARACTER.search(value):
         raise serializers.ValidationError(f"The character U+{ord(bad.group()):04X} is not allowed in text.")
     return value
 
 
 class StrictCharField(serializers.CharField):
-    """Text as typed, trimmed at its ends, of at most `max_length` characters.
+    """A text of at most `max_length` characters, trimmed at both ends.
 
-    What is blank counts as null where null is allowed; with `allow_blank` it is taken as `""`, otherwise refused.
+    A blank text counts as null if null is allowed. Otherwise it is `""` with `allow_blank`, and refused without.
     """
 
     default_error_messages = {"invalid": "This must be a text.", "blank": "This must not be empty."}
@@ -41,10 +44,11 @@ class StrictCharField(serializers.CharField):
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
         kwargs.setdefault("allow_blank", kwargs.get("allow_null", False))
         super().__init__(**kwargs)
-        self.max_length = max_length  # no validator: what subclasses check comes after it
+        # Checked in to_internal_value and not by a validator, so that it precedes the checks of subclasses.
+        self.max_length = max_length
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        """As any field does it: CharField's own takes what is blank before it has looked whether it is text."""
+        """Validate as Field does. CharField's own version treats `""` as blank before it has checked the type."""
         is_empty, data = self.validate_empty_values(data)
         if is_empty:
             return data
@@ -67,7 +71,10 @@ class StrictCharField(serializers.CharField):
 
 
 def is_email(address: str) -> bool:
-    """A mailbox at a domain name: what Django takes, but for quoted local parts and address literals."""
+    """Whether `address` is a mailbox at a domain name.
+
+    The same addresses as Django's EmailValidator accepts, except quoted local parts and IP address literals.
+    """
     local, at, domain = address.rpartition("@")
     labels = domain.split(".")
     return (
@@ -83,7 +90,7 @@ def is_email(address: str) -> bool:
 
 
 class StrictEmailField(StrictCharField):
-    """An e-mail address, of which the case is kept."""
+    """An e-mail address. Its case is kept."""
 
     def to_internal_value(self, data: Any) -> Any:
         text = super().to_internal_value(data)
@@ -93,7 +100,7 @@ class StrictEmailField(StrictCharField):
 
 
 class StrictDateTimeField(serializers.DateTimeField):
-    """A timestamp: ISO 8601 with its offset in, UTC with milliseconds and `Z` out."""
+    """A timestamp. Input: ISO 8601, UTC where no offset is given. Output: UTC with milliseconds and `Z`."""
 
     default_error_messages = {"invalid": "This must be a timestamp such as 2030-01-31T12:00:00Z."}
 
@@ -101,9 +108,9 @@ class StrictDateTimeField(serializers.DateTimeField):
         if not isinstance(data, str):
             self.fail("invalid")
         try:
-            moment = dt.datetime.fromisoformat(data)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
-        except (ValueError, OverflowError):  # the latter at the ends of the calendar
+            parsed = dt.datetime.fromisoformat(data)
+            return (parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+        except (ValueError, OverflowError):  # OverflowError: an offset moves the time out of the years 1 to 9999
             self.fail("invalid")
 
     def to_representation(self, value: Any) -> Any:
@@ -111,7 +118,7 @@ class StrictDateTimeField(serializers.DateTimeField):
 
 
 class StrictIntegerField(serializers.IntegerField):
-    """A JSON integer in a range; no text, no float, no boolean: nothing is coerced (open points, section 1)."""
+    """A JSON integer in a range; no text, no float, no boolean (open points, section 1)."""
 
     default_error_messages = {"invalid": "This must be a whole number."}
 
@@ -121,6 +128,7 @@ class StrictIntegerField(serializers.IntegerField):
         )
 
     def to_internal_value(self, data: Any) -> int:
+        # In Python True is an int.
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return int(data)
@@ -159,7 +167,7 @@ class StrictBooleanField(serializers.BooleanField):
 
 
 class StrictDateField(serializers.DateField):
-    """A calendar day, `YYYY-MM-DD` in and out."""
+    """A calendar date, `YYYY-MM-DD`."""
 
     default_error_messages = {"invalid": "This must be a date, YYYY-MM-DD.", "unknown": "There is no such day."}
     PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
@@ -174,7 +182,7 @@ class StrictDateField(serializers.DateField):
 
 
 class StrictChoiceField(serializers.ChoiceField):
-    """One of fixed words; with `fold`, whatever its case and the spaces around it."""
+    """One of a fixed list of words. With `fold` the case of the input and spaces around it do not matter."""
 
     def __init__(self, choices: list[str], *, fold: bool = False, **kwargs: Any) -> None:
         super().__init__(choices, **kwargs)
@@ -188,19 +196,20 @@ class StrictChoiceField(serializers.ChoiceField):
 
 
 class ClientIdField(serializers.UUIDField):
-    """The id that a client has made for a new record; whether it is free is seen as the record is written."""
+    """The id that a client generated for a new record. `claim_ids` checks under the account lock that it is unused."""
 
     default_error_messages = {"invalid": "This must be a UUID of version 4 or 7, in its usual form."}
 
     def to_internal_value(self, data: Any) -> UUID:
         key = parse_id(data)
+        # UUID() also accepts forms without hyphens; the stored form must be the one that the client sent.
         if key is None or str(key) != data.lower() or not is_client_id(key):
             self.fail("invalid")
         return key
 
 
 class ColorField(serializers.Field[str, Any, str, Any]):
-    """`#RRGGBB`, kept as typed."""
+    """A colour, `#RRGGBB`. Its case is kept."""
 
     default_error_messages = {"invalid": "This must be a colour, #RRGGBB."}
     PATTERN = re.compile(r"#[0-9A-Fa-f]{6}\Z")
@@ -214,8 +223,8 @@ class ColorField(serializers.Field[str, Any, str, Any]):
         return value
 
 
-class _Owned:
-    """Looks ids up among the caller's own active rows: the one way for a foreign id into the service."""
+class _OwnedMixin:
+    """Looks up ids among the caller's own active rows. Every foreign id in a request body goes through a subclass."""
 
     model: str
     context: dict[str, Any]
@@ -227,10 +236,10 @@ class _Owned:
         return rows
 
 
-class OwnedField(_Owned, serializers.Field[Any, Any, str, Any]):
-    """The id of one own, active row; validated data holds the row.
+class OwnedField(_OwnedMixin, serializers.Field[Any, Any, str, Any]):
+    """The id of one active row of the caller. The validated value is the row. `model` is "app.Model".
 
-    `model` is "app.Model". Unknown, deleted and other users' ids get the same message.
+    Unknown, deleted and other users' ids get the same message, so nobody can find out which ids exist.
     """
 
     def __init__(self, model: str, **kwargs: Any) -> None:
@@ -249,12 +258,15 @@ class OwnedField(_Owned, serializers.Field[Any, Any, str, Any]):
         return str(getattr(value, "pk", value))
 
 
-# Up to so many ids are looked for by a statement that is written once for each number of them.
-_FEW = 20
+# Each number of ids has a compiled statement of its own; for longer lists the ORM builds one.
+_MAX_COMPILED_IDS = 20
 
 
-class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
-    """Ids of own, active rows; validated data holds the rows, each once, in the order sent. One query."""
+class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
+    """Ids of active rows of the caller. The validated value is the rows in the order sent, without duplicates.
+
+    It takes one query.
+    """
 
     def __init__(self, model: str, *, max_items: int = 20_000, allow_empty: bool = True, **kwargs: Any) -> None:
         self.model = model
@@ -262,9 +274,9 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
         self.allow_empty = allow_empty
         super().__init__(**kwargs)
 
-    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
-        """What validated data holds for each of `ids` that is the id of an own row."""
-        if len(ids) > _FEW:
+    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+        """The validated values by id. Ids that are not the caller's are missing."""
+        if len(ids) > _MAX_COMPILED_IDS:
             return self.rows().in_bulk(ids)
         model: Any = apps.get_model(self.model)
         rows = model.objects.active_rows.instances(owner_id=self.context["request"].user.pk, row_ids=ids)
@@ -279,7 +291,7 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
             raise serializers.ValidationError(f"At most {self.max_items} ids.")
         keys = [parse_id(item) for item in data]
         ids = [key for key in keys if key]
-        found = self.found(ids) if ids else {}
+        found = self.find_rows(ids) if ids else {}
         unknown = {str(i): [UNKNOWN_ID] for i, key in enumerate(keys) if key not in found}
         if unknown:
             raise serializers.ValidationError(unknown)
@@ -290,12 +302,16 @@ class OwnedListField(_Owned, serializers.Field[Any, Any, list[str], Any]):
 
 
 class OwnedIdsField(OwnedListField):
-    """Ids of own, active rows, for thousands of them: validated data holds the ids, each once. One query."""
+    """Ids of active rows of the caller, for lists of thousands. The validated value is the ids, without duplicates.
 
-    FEW = 500
+    It takes one query.
+    """
 
-    def found(self, ids: list[Any]) -> Mapping[Any, Any]:
+    MAX_FILTERED_IDS = 500
+
+    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
         rows = self.rows()
-        if len(ids) <= self.FEW:
+        # For more ids it is cheaper to read all ids of the account than to send and match such a list.
+        if len(ids) <= self.MAX_FILTERED_IDS:
             rows = rows.filter(pk__in=ids)
         return {key: key for key in rows.values_list("pk", flat=True)}

@@ -1,5 +1,7 @@
-"""JSON in and out by orjson: strict input (RFC 8259, no lone surrogates, bounded depth), fast output. How ids and
-moments are spelled in it, and the record of an answer with its ETag."""
+"""JSON with orjson: the parser and renderer of the API, the text form of ids and times, and records with their ETag.
+
+orjson is strict on input (RFC 8259, no lone surrogates, bounded depth) and fast on output.
+"""
 
 import datetime as dt
 import hashlib
@@ -21,28 +23,30 @@ from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
 
 def parse_id(text: object) -> UUID | None:
-    """Return the id that `text` spells, None when it spells none."""
+    """Return the UUID that `text` is in its form with hyphens, else None."""
     if not isinstance(text, str):
         return None
     try:
+        # UUID() also accepts 32 bare digits, braces and `urn:uuid:`; the API takes the usual form alone.
         return UUID(text) if len(text) == 36 else None
     except ValueError:
         return None
 
 
 def format_id(key: str) -> str:
-    """The id of an IdHex, with its hyphens. For SQLite this takes half of what IdText does."""
+    """The id with hyphens, from its 32 digits (IdHex). SQLite would take twice as long to insert them itself."""
     return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
 
 
 def format_timestamp(moment: dt.datetime | None) -> str | None:
-    """Format a moment as the contract wants it: UTC, milliseconds, `Z`."""
+    """Format a time as the API contract requires it: UTC, milliseconds (cut off, not rounded), `Z`."""
     if moment is None:
         return None
     return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _encode_other(value: Any) -> Any:
+def _to_encodable(value: Any) -> Any:
+    """Convert a value whose type orjson does not encode by itself. Lazy translations become text."""
     if isinstance(value, dt.datetime):
         return format_timestamp(value)
     if isinstance(value, ReturnDict):
@@ -53,30 +57,31 @@ def _encode_other(value: Any) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Encode to JSON; datetimes as `format_timestamp` does, ids and lazy texts as text."""
-    return orjson.dumps(value, _encode_other, orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS)
+    """Encode to JSON. Datetimes as in `format_timestamp`, ids and lazy translations as text."""
+    return orjson.dumps(value, _to_encodable, orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS)
 
 
 dumps_ascii = json.JSONEncoder(separators=(",", ":")).encode
-"""JSON as text of ASCII alone: for pieces of a long text, which one wide character makes slow to join and encode."""
+"""Encode to ASCII-only JSON text, for parts of a long text: one wide character would double or quadruple the memory of
+the joined text and slow down joining and encoding it."""
 
 
-# Entries in a piece of a streamed answer.
-_CHUNK = 25
+# Entries per chunk of a streamed list.
+_CHUNK_SIZE = 25
 
 
 def stream_list(name: str, entries: Iterable[bytes]) -> Iterator[bytes]:
-    """The JSON of `{name: [...]}` in pieces, of entries that are JSON, so that the answer is never whole in memory."""
-    left, opening = iter(entries), b'{"%b":[' % name.encode()
-    beginning = opening
-    while piece := b",".join(islice(left, _CHUNK)):
-        yield beginning + piece
-        beginning = b","
-    yield b"]}" if beginning == b"," else opening + b"]}"
+    """Yield the JSON `{name: [...]}` in chunks, from entries that are JSON. The whole list is never in memory."""
+    remaining, opening = iter(entries), b'{"%b":[' % name.encode()
+    prefix = opening
+    while chunk := b",".join(islice(remaining, _CHUNK_SIZE)):
+        yield prefix + chunk
+        prefix = b","
+    yield b"]}" if prefix == b"," else opening + b"]}"
 
 
 class JSONParser(BaseParser):
-    """The only parser of JSON endpoints. Anything that is not one JSON document is a 400."""
+    """The parser of JSON endpoints. A body that is not exactly one JSON document gets 400."""
 
     media_type = "application/json"
 
@@ -91,21 +96,21 @@ class JSONParser(BaseParser):
 
 
 class SingleMediaType(DefaultContentNegotiation):
-    """Each route answers in one media type, whatever the caller says it accepts; failures are JSON."""
+    """Ignores Accept: each route has one media type, and errors are JSON (RFC 9110, section 12.5.1, allows this)."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
         return renderers[0], renderers[0].media_type
 
 
 class Metadata(SimpleMetadata):
-    """What OPTIONS answers: no fields, which the API description has."""
+    """The response to OPTIONS, without the fields of the body: they are in the API description."""
 
     def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
         return {}
 
 
 class JSONRenderer(BaseRenderer):
-    """Encodes every answer of the API."""
+    """Encodes every JSON response of the API."""
 
     media_type = "application/json"
     format = "json"
@@ -121,9 +126,10 @@ class JSONRenderer(BaseRenderer):
 
 
 class Representation(NamedTuple):
-    """A record as its GET shows it (a dictionary, or JSON as orjson.Fragment), and the revision of its row.
+    """The body of a record as its GET returns it (a dictionary or an orjson.Fragment), and the revision of its row.
 
-    The revision is read with the row or before the rest, so that a body may be newer than its number, never older.
+    Read the revision together with the row, or before the rest of the body: then a body can be newer than its revision,
+    but never older, and a client never keeps old data under a new ETag.
     """
 
     revision: int
@@ -131,14 +137,14 @@ class Representation(NamedTuple):
 
     @property
     def etag(self) -> str:
-        """A strong validator: the revision that the record was changed by last, and a digest of its JSON.
+        """A strong validator: the revision that changed the record last, and a digest of its JSON.
 
-        The digest is there for what the answer repeats of other records, such as the names of groups: they change the
-        representation, and leave the record's own revision as it is.
+        The digest covers what the body repeats from other records, such as the names of groups. Those can change
+        without a new revision of this record.
         """
         return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'
 
 
 def record_answer(name: str, shown: Representation, status: int = 200) -> Response:
-    """`{ name: record }` with the record's ETag."""
+    """The response `{ name: record }` with the record's ETag."""
     return Response({name: shown.body}, status=status, headers={"ETag": shown.etag})

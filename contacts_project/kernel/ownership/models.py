@@ -1,5 +1,6 @@
-"""What tables of an account's data are made of: owned rows, those that the change feed tells of, and those that are
-soft-deleted first.
+"""The base classes of all tables of an account's data, imported by the apps from here.
+
+Owned rows, rows that the change feed reports, and rows that are soft-deleted before they are removed.
 """
 
 import datetime as dt
@@ -40,7 +41,7 @@ class TrashQuerySet(FeedQuerySet[M]):
     """Rows that can be soft-deleted."""
 
     def find_deleted(self, key: object) -> M:
-        """The row with this id, which is in the trash. Raises MissingError, NotDeletedError."""
+        """Return the row with this id, which must be in the trash. Raises MissingError, NotDeletedError."""
         row: Any = self.find(key)
         if row.deleted_at is None:
             raise NotDeletedError
@@ -53,12 +54,12 @@ class TrashQuerySet(FeedQuerySet[M]):
         return self.filter(deleted_at__isnull=False)
 
     def within_retention(self, now: dt.datetime) -> Self:
-        """Active rows, and those deleted so lately that they can still be restored."""
+        """Active rows, and deleted rows that can still be restored."""
         return self.exclude(deleted_at__lt=retention_cutoff(now))
 
 
 class TrashModel(FeedModel):
-    """An owned row that is soft-deleted first: in the trash from `deleted_at` for the retention period."""
+    """An owned row that is soft-deleted first: it stays in the trash for the retention period after `deleted_at`."""
 
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -71,5 +72,5 @@ class TrashModel(FeedModel):
 
 
 def retention_cutoff(now: dt.datetime) -> dt.datetime:
-    """The moment before which deleted rows are beyond restoring."""
+    """The time before which deleted rows can no longer be restored."""
     return now - dt.timedelta(days=settings.RETENTION_DAYS)

@@ -1,4 +1,4 @@
-"""Rows of an account, and the one way to query them."""
+"""Models whose rows belong to an account, and the managers through which they are queried."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -19,38 +19,43 @@ Q = TypeVar("Q")
 
 
 class UnscopedQueryError(Exception):
-    """A query on owned rows that names no owner. Jobs over all accounts say `Model.unscoped`."""
+    """A query on owned rows without an owner. Jobs over all accounts use `Model.unscoped`."""
 
 
 class OwnedQuerySet(models.QuerySet[M, M]):
-    """Rows of owned models."""
+    """Rows of an owned model.
+
+    The owner is kept in Django's `_hints`, which every queryset derived from this one inherits: a write at the end of
+    a chain of filters still knows whose rows they are (FeedQuerySet needs it to find the revision).
+    """
 
     def owned_by(self, owner: Any) -> Self:
         """The rows of `owner`: a user or the id of one."""
         owner_id = getattr(owner, "pk", owner)
         rows: Any = self.filter(owner_id=owner_id)
-        rows._hints = {**rows._hints, "owner_id": owner_id}  # as with_owner_hint, without another copy
+        # Inlined from with_owner_hint, which would clone the queryset once more.
+        rows._hints = {**rows._hints, "owner_id": owner_id}
         return cast("Self", rows)
 
     def with_owner_hint(self, owner_id: UUID | None) -> Self:
-        """The same rows, all of which are this account's. The hint stays with what is made of the queryset."""
+        """The same rows, without another condition. The caller knows that all of them belong to this account."""
         rows: Any = self.all()
         rows._hints = {**rows._hints, "owner_id": owner_id}
         return cast("Self", rows)
 
     @property
     def owner_id(self) -> UUID | None:
-        """Whose rows these are, where that has been said."""
+        """The owner given to `owned_by` or `with_owner_hint`, else None."""
         rows: Any = self
         return cast("UUID | None", rows._hints.get("owner_id"))
 
     def with_id(self, key: object) -> Self:
-        """The row with the id that `key` is or spells; none where it spells none."""
+        """The row with the id `key`, a UUID or its text; an empty queryset for any other value."""
         row_id = key if isinstance(key, UUID) else parse_id(key)
         return self.none() if row_id is None else self.filter(pk=row_id)
 
     def find(self, key: object) -> M:
-        """The row with the id that `key` is or spells. Raises MissingError, which is 404 in the API."""
+        """Return the row with the id `key`, a UUID or its text. Raises MissingError, which is 404 in the API."""
         row = self.with_id(key).first()
         if row is None:
             raise MissingError
@@ -58,26 +63,28 @@ class OwnedQuerySet(models.QuerySet[M, M]):
 
 
 class UnscopedManager(models.Manager[M], Generic[M, Q]):
-    """`Model.unscoped`: rows of all accounts, for jobs, the admin and Django itself; never for a request's data."""
+    """`Model.unscoped`: rows of all accounts, for jobs, the admin and Django itself. Never use it in a view."""
 
     def __init__(self, queryset: type[Q] | None = None) -> None:
         super().__init__()
         self.queryset = queryset
 
     def get_queryset(self) -> Any:
-        default: Any = self.model._default_manager  # related managers are made without arguments
+        # Django creates related managers without arguments: they use the queryset of the model's own manager.
+        default: Any = self.model._default_manager
         queryset: Any = self.queryset or default.queryset
         return queryset(self.model, using=self._db)
 
     def rows(self) -> Any:
-        """All rows, as the model's own queryset; typed Any, since the mypy plugin loses a manager's second type."""
+        """All rows, as the model's own queryset. Typed Any: the mypy plugin drops a manager's second type argument."""
         return self.get_queryset()
 
 
 class OwnedManager(Generic[M, Q]):
-    """`Model.objects`: takes nothing but `owned_by(owner)` and inserts; all else raises UnscopedQueryError.
+    """`Model.objects`: offers `owned_by(owner)`, `active_rows` and inserts. Anything else raises UnscopedQueryError.
 
-    No subclass of Django's Manager: nothing leaks in from there, and `owned_by` keeps the type of the queryset.
+    It does not subclass Django's Manager, which would bring `all`, `filter` and `get` along, and lose the type of the
+    queryset that `owned_by` returns.
     """
 
     model: type[M]
@@ -86,7 +93,7 @@ class OwnedManager(Generic[M, Q]):
         self.queryset = queryset
 
     def contribute_to_class(self, model: type[M], name: str) -> None:
-        """Called by Django as it builds the model."""
+        """Django calls this for each class attribute while it builds the model."""
         self.model = model
         setattr(model, name, self)
 
@@ -96,7 +103,7 @@ class OwnedManager(Generic[M, Q]):
 
     @cached_property
     def active_rows(self) -> CompiledQuery:
-        """The active rows with some ids, by a statement that is written once: asked by `owner_id` and `row_ids`."""
+        """A compiled query for the account's active rows with certain ids. Parameters: `owner_id` and `row_ids`."""
 
         def rows(owner_id: UUID, row_ids: Collection[UUID]) -> Any:
             owned: Any = self.owned_by(owner_id)
@@ -117,16 +124,17 @@ class OwnedManager(Generic[M, Q]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            # Python and Django probe for private names (pickling, inspection) and expect AttributeError.
             if name.startswith("_"):
                 raise AttributeError(name)
             raise UnscopedQueryError(f"{self.model.__name__}.objects needs owned_by(owner); jobs use .unscoped.")
 
 
 def owner_without_index() -> Any:
-    """`owner` for large tables, where another index begins with it.
+    """The `owner` field for large tables that have another index beginning with the owner.
 
-    One of its own would be a second way to the rows: PostgreSQL takes it while it has no statistics, and reads all of
-    the account.
+    An index on the owner alone would be harmful there: as long as PostgreSQL has no statistics it prefers that index,
+    and reads all rows of the account.
     """
     return models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False, db_index=False
@@ -134,7 +142,11 @@ def owner_without_index() -> Any:
 
 
 class OwnedModel(models.Model):
-    """A row of one account. Subclasses declare `unscoped` (first: Django's default) and `objects` of their queryset."""
+    """A row that belongs to one account.
+
+    Subclasses declare `unscoped` and `objects` with their own queryset. `unscoped` comes first, because Django uses
+    the first manager as the default: for the admin, cascades and related objects.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", editable=False)
