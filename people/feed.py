@@ -14,7 +14,7 @@ from people.projection import whole_people
 from people.projection.custom_templates import whole_template
 from people.projection.groups import whole_groups
 from people.projection.important_dates import whole_date
-from people.projection.interactions import some_interactions
+from people.projection.interactions import whole_interactions
 
 # What the answer of a person repeats of other records: the feed tells of those by themselves.
 _OF_OTHERS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
@@ -27,7 +27,7 @@ def register_feed() -> None:
         FeedKind(Group, 30, whole_groups, _bare_group),
         FeedKind(Person, 40, whole_people, _bare_person),
         FeedKind(ImportantDate, 50, _dates),
-        FeedKind(Interaction, 65, some_interactions),
+        FeedKind(Interaction, 65, whole_interactions),
         FeedKind(DuplicateDismissal, 70, _dismissals),
     )
 

@@ -14,7 +14,7 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name
-from people.projection.people import FETCH
+from people.projection.people import FETCH_SIZE
 from relationships.models import Relationship, RelationshipQuerySet
 
 # Up to so many ids are named in a query; for more, all of the account's rows are read and looked up in memory.
@@ -129,14 +129,14 @@ def _texts(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def _texts_of_all(owner: User) -> Iterator[tuple[str, str]]:
     """The same for everybody's: names and types are read once each, the rows are not held."""
     order, form = owner.name_order, owner.name_display_format
-    active = _names(owner.pk).iterator(chunk_size=FETCH)
+    active = _names(owner.pk).iterator(chunk_size=FETCH_SIZE)
     people = {row[0]: _person(row[0], display_name(row[1:], order=order, form=form)) for row in active}
     types = {None: _type_json(None, "")} | {
         key: _type_json(key, label)
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdHex("pk"), "label")
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
-    for row in rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH):
+    for row in rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH_SIZE):
         if row[1] in people and row[2] in people:
             yield row[1], _relationship_json(row, people[row[1]], people[row[2]], types[row[3]])
 

@@ -26,7 +26,7 @@ from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimi
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
-from people.projection.custom_templates import listed_templates, whole_template
+from people.projection.custom_templates import list_templates, whole_template
 from people.services import custom_templates as service
 from people.vocabularies import TemplateType
 
@@ -84,7 +84,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)
     def list(self, request: Request) -> Response:
         """Every template, in the account's order."""
-        return Response({"customFieldTemplates": listed_templates(self.owner)})
+        return Response({"customFieldTemplates": list_templates(self.owner)})
 
     @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError, IdTakenError)
@@ -139,7 +139,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     def reorder(self, request: Request) -> Response:
         """Put templates in the order of their ids; those not named follow."""
         service.reorder_templates(owner=self.owner, templates=self.read_body(TemplateOrderSerializer)["ids"])
-        return Response({"customFieldTemplates": listed_templates(self.owner)})
+        return Response({"customFieldTemplates": list_templates(self.owner)})
 
 
 def _answer(template: CustomFieldTemplate, status: int = 200) -> Response:

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import Group
-from people.projection.groups import group_answers, listed_groups, whole_group
+from people.projection.groups import list_groups, serialize_groups, whole_group
 from people.services import group_lifecycle as service
 from people.services.groups import add_member, remove_member
 
@@ -91,7 +91,7 @@ class GroupViewSet(TrashViewSet[Group]):
     @conditional
     def list(self, request: Request) -> Response:
         """Every group by name, each with the number of its members."""
-        return Response({"groups": listed_groups(self.owner)})
+        return Response({"groups": list_groups(self.owner)})
 
     @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
     @raises(PlanLimitError, IdTakenError)
@@ -152,7 +152,7 @@ class GroupViewSet(TrashViewSet[Group]):
         group = self.get_object()
         person = self.read_body(MemberAddSerializer)["personId"]
         add_member(group=group, person=person, now=timezone.now())
-        return Response({"group": group_answers(self.get_queryset().with_id(group.pk))[0]})
+        return Response({"group": serialize_groups(self.get_queryset().with_id(group.pk))[0]})
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"], url_path="members/<id:person_id>")

@@ -20,7 +20,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person
-from people.projection.important_dates import important_date_answer, whole_date
+from people.projection.important_dates import serialize_date, whole_date
 from people.services import important_dates as service
 
 _ONE = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
@@ -50,7 +50,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     def list(self, request: Request, person_id: UUID) -> Response:
         """The person's important dates, in the order they were added."""
         rows = self.get_queryset().order_by("created_at", "id")
-        return Response({"importantDates": [important_date_answer(row) for row in rows]})
+        return Response({"importantDates": [serialize_date(row) for row in rows]})
 
     @extend_schema(operation_id="createImportantDate", request=NewDateSerializer, responses={200: _ONE})
     @raises(PlanLimitError, IdTakenError)

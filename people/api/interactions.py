@@ -35,7 +35,7 @@ from people.interactions.pages import read_page_of
 from people.models import Interaction, Person
 from people.models.interaction import InteractionQuerySet
 from people.models.person import PersonQuerySet
-from people.projection.interactions import listed_interactions, whole_interaction
+from people.projection.interactions import serialize_interactions_by_id, whole_interaction
 from people.services import interactions as service
 from people.vocabularies import InteractionKind
 
@@ -118,7 +118,7 @@ def _page(owner: User, query: QueryDict, person: Person | None) -> Response:
     limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
     first, last = _day(query, "from"), _day(query, "to")
     page = read_page_of(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
-    answers = listed_interactions(owner, page.ids)
+    answers = serialize_interactions_by_id(owner, page.ids)
     return Response({"interactions": answers, "cursor": page.cursor, "hasMore": page.cursor is not None})
 
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.schema import envelope
-from people.projection.map_markers import map_answer
+from people.projection.map_markers import build_map
 
 # No class: `source` and `label` are attributes of every serializer.
 _MARKER = envelope(
@@ -40,4 +40,4 @@ class MapViewSet(ApiViewSet[Any]):
     @action(detail=False)
     def markers(self, request: Request) -> Response:
         """Every location, and every address that has been geocoded, of the caller's people."""
-        return Response(map_answer(self.owner))
+        return Response(build_map(self.owner))

@@ -19,7 +19,7 @@ from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge
 from people.merging.related_rows import UndoConflictError
 from people.merging.scalars import OVERRIDABLE
 from people.models import MergeRecord
-from people.projection import person_answers
+from people.projection import serialize_people
 
 
 class FieldOverridesSerializer(PersonChangeSerializer):
@@ -80,5 +80,5 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         return Response({"person": primary, "secondary": secondary})
 
     def _merged(self, record: MergeRecord) -> tuple[Any, Any]:
-        answers = person_answers(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
+        answers = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
         return answers[0], answers[1]

@@ -25,7 +25,7 @@ from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.important_date import YEAR_UNKNOWN
-from people.projection.important_dates import important_date_answer
+from people.projection.important_dates import serialize_date
 from people.services.person_rows import InvalidCustomValueError, parse_custom_value
 from people.vocabularies import DateType, ReminderType, TemplateType, Unit
 
@@ -166,7 +166,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
         return {**attrs, **_reminder(attrs)}
 
     def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
-        return important_date_answer(instance)
+        return serialize_date(instance)
 
 
 class NewDateSerializer(ImportantDateSerializer):

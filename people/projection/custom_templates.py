@@ -1,4 +1,4 @@
-"""Custom field templates as answers show them."""
+"""The JSON of custom field templates."""
 
 from typing import Any
 
@@ -7,8 +7,7 @@ from contacts_project.kernel.api.json import Representation, format_timestamp
 from people.models import CustomFieldTemplate
 
 
-def template_answer(row: CustomFieldTemplate) -> dict[str, Any]:
-    """One template as every answer shows it."""
+def serialize_template(row: CustomFieldTemplate) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "name": row.name,
@@ -23,16 +22,15 @@ def template_answer(row: CustomFieldTemplate) -> dict[str, Any]:
 
 
 def whole_template(row: CustomFieldTemplate) -> Representation:
-    """The same with the revision of its row."""
-    return Representation(row.revision, template_answer(row))
+    """The template with the revision of its row."""
+    return Representation(row.revision, serialize_template(row))
 
 
-def listed_templates(owner: User) -> list[dict[str, Any]]:
-    """The account's templates in their order."""
+def list_templates(owner: User) -> list[dict[str, Any]]:
+    """The active templates in the account's order."""
     rows = CustomFieldTemplate.objects.owned_by(owner).active().order_by("position", "id")
-    return [template_answer(row) for row in rows]
+    return [serialize_template(row) for row in rows]
 
 
 def deleted_templates(owner: User, rows: Any) -> list[dict[str, Any]]:
-    """Templates of the trash."""
-    return [template_answer(row) for row in rows]
+    return [serialize_template(row) for row in rows]

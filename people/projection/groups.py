@@ -1,4 +1,4 @@
-"""Groups as answers show them: any number of them in two queries."""
+"""The JSON of groups: two queries for any number of them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,34 +12,34 @@ from people.models import Group, Membership
 from people.names import COLUMNS, NameParts, display_name, fold
 
 
-def group_answers(rows: Any) -> list[dict[str, Any]]:
-    """The groups of a queryset, in its order. Members in the trash do not count."""
+def serialize_groups(rows: Any) -> list[dict[str, Any]]:
+    """The groups of a queryset, in its order. `memberCount` excludes people in the trash."""
     groups = list(rows)
     members = counts_by_id(groups[0].owner_id, MEMBERS) if groups else {}
     return [_answer(group, members.get(group.pk, 0)) for group in groups]
 
 
-def listed_groups(owner: User) -> list[dict[str, Any]]:
-    """The account's groups by name, without regard to case or accents."""
-    answers = group_answers(Group.objects.owned_by(owner).active())
+def list_groups(owner: User) -> list[dict[str, Any]]:
+    """The active groups, sorted by name without case and accents."""
+    answers = serialize_groups(Group.objects.owned_by(owner).active())
     return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
 
 
 def whole_group(owner: User, group_id: UUID) -> Representation:
-    """One group with its people, in name order, in or out of the trash. Raises MissingError."""
+    """One group, active or in the trash, with its people in name order. Raises MissingError."""
     for answer in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
         return answer
     raise MissingError
 
 
 def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
-    """Those of the groups that are active, with their people, by id."""
+    """The active groups among `ids`, with their people, by id."""
     return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
 
 
 def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
     groups = list(rows)
-    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in group_answers(groups)}
+    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in serialize_groups(groups)}
     memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
     memberships = memberships.order_by("person__sort_key", "person_id")
     order, form = owner.name_order, owner.name_display_format
@@ -51,8 +51,7 @@ def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:
-    """Groups of the trash."""
-    return group_answers(rows)
+    return serialize_groups(rows)
 
 
 def _answer(group: Any, members: int) -> dict[str, Any]:

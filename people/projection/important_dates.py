@@ -1,4 +1,4 @@
-"""Important dates as answers show them."""
+"""The JSON of important dates."""
 
 from typing import Any
 
@@ -8,8 +8,7 @@ from people.dates.upcoming import name_of
 from people.models import ImportantDate
 
 
-def important_date_answer(row: ImportantDate) -> dict[str, Any]:
-    """One important date as every answer shows it."""
+def serialize_date(row: ImportantDate) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),
@@ -30,13 +29,10 @@ def important_date_answer(row: ImportantDate) -> dict[str, Any]:
 
 
 def whole_date(row: ImportantDate) -> Representation:
-    """The same with the revision of its row."""
-    return Representation(row.revision, important_date_answer(row))
+    """The date with the revision of its row."""
+    return Representation(row.revision, serialize_date(row))
 
 
 def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:
-    """Dates of the trash, each with the name of its person."""
-    return [
-        {**important_date_answer(row), "personName": name_of(row.person, owner)}
-        for row in rows.select_related("person")
-    ]
+    """Deleted dates, each with the name of its person."""
+    return [{**serialize_date(row), "personName": name_of(row.person, owner)} for row in rows.select_related("person")]

@@ -1,4 +1,4 @@
-"""Interactions as answers show them: two statements, however many."""
+"""The JSON of interactions: two statements for any number of them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -12,38 +12,38 @@ from people.models import Interaction, Participation
 from people.names import COLUMNS, display_name
 
 
-def interaction_answers(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
-    """The rows in their order; `people` are those who are not in the trash, `personIds` all."""
+def serialize_interactions(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
+    """The rows in their order. `people` has the active participants, `personIds` all of them."""
     listed = list(rows)
     people = _people(owner, [row.pk for row in listed])
     return [_answer(row, *people[row.pk]) for row in listed]
 
 
-def listed_interactions(owner: User, ids: Collection[UUID]) -> list[dict[str, Any]]:
-    """Those with these ids, in this order."""
+def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[dict[str, Any]]:
+    """The active interactions among `ids`, in the order of the ids."""
     found = Interaction.objects.owned_by(owner).active().in_bulk(ids)
-    return interaction_answers(owner, [found[key] for key in ids if key in found])
+    return serialize_interactions(owner, [found[key] for key in ids if key in found])
 
 
-def some_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
-    """Those that are active and of an active person, by id."""
+def whole_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+    """The interactions among `ids` that are active and have an active participant, by id."""
     rows = list(Interaction.objects.owned_by(owner).active().with_somebody().filter(pk__in=ids))
     return {
         row.pk: Representation(row.revision, body)
-        for row, body in zip(rows, interaction_answers(owner, rows), strict=True)
+        for row, body in zip(rows, serialize_interactions(owner, rows), strict=True)
     }
 
 
 def whole_interaction(owner: User, interaction_id: UUID) -> Representation:
-    """One, in or out of the trash. Raises MissingError."""
+    """One interaction, active or in the trash. Raises MissingError."""
     row = Interaction.objects.owned_by(owner).filter(pk=interaction_id).first()
     if row is None:
         raise MissingError
-    return Representation(row.revision, interaction_answers(owner, [row])[0])
+    return Representation(row.revision, serialize_interactions(owner, [row])[0])
 
 
-def people_of(owner: User) -> dict[UUID, list[str]]:
-    """The ids of the people of every interaction, by its id."""
+def participant_ids(owner: User) -> dict[UUID, list[str]]:
+    """The ids of the participants of every interaction, by its id."""
     rows = Participation.objects.owned_by(owner).order_by("position", "person_id")
     found: dict[UUID, list[str]] = defaultdict(list)
     for interaction_id, person_id in rows.values_list("interaction_id", "person_id").iterator():
@@ -52,7 +52,7 @@ def people_of(owner: User) -> dict[UUID, list[str]]:
 
 
 def _people(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
-    """By interaction, the ids of its people and the names of the active ones."""
+    """By interaction, the ids of all its participants, and the ids and names of the active ones."""
     rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
     names = (f"person__{column}" for column in COLUMNS)
     found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))

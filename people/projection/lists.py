@@ -1,12 +1,13 @@
-"""Lists of people: a page, what a search found, everybody. What stands beside the rows is read in one query each,
-however many people.
+"""Lists of people: a page, the matches of a search, or all people. Each related table takes one query for any number
+of people.
 
-Everything comes as JSON text that an answer takes in as it is (orjson.Fragment): for ten thousand people dictionaries
-would cost more, in memory and in the garbage collector's time, than the database takes to write the text.
+The database writes JSON text, which is put into the response unparsed (orjson.Fragment). Dictionaries for ten thousand
+people would cost more, in memory and garbage collection, than writing the text costs the database.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -28,70 +29,71 @@ from people.models import (
     Person,
     RelationshipType,
 )
-from people.projection.columns import KeyList
+from people.projection.columns import IdHexList
 from people.projection.people import (
     COLUMNS,
+    COLUMNS_WITH_LISTS,
     DATE_COLUMNS,
-    FETCH,
-    WITH_LISTS,
-    Groups,
-    Kind,
-    assembler,
+    FETCH_SIZE,
+    GroupLists,
+    TypeSummary,
+    build_assembler,
+    build_group_lists,
     date_json,
-    groups_answer,
+    summarize_type,
     template_json,
-    type_summary,
     value_json,
 )
 
+# In rows of `_project_rows`: the first column of COLUMNS, and the one that is added behind them.
+_pick_id_and_group_ids = itemgetter(0, -1)
+
 
 def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
-    """The answers for a queryset of few people, in its order; `details` adds the multi-value fields."""
-    columns = WITH_LISTS if details else COLUMNS
-    return _projected(owner, columns, list(rows.values_list(*columns.values(), _group_keys(owner.pk))))
+    """The JSON of the people in a small queryset, in its order; `details` adds the multi-value fields."""
+    columns = COLUMNS_WITH_LISTS if details else COLUMNS
+    return _project_rows(owner, columns, list(rows.values_list(*columns.values(), _group_ids(owner.pk))))
 
 
 def project_page(owner: User, *, limit: int, offset: int, details: bool) -> list[Fragment]:
-    """The same for a page of all active people, in name order."""
-    columns, query = (WITH_LISTS, _PAGE) if details else (COLUMNS, _PAGE_WITHOUT_LISTS)
-    return _projected(owner, columns, query.rows(owner_id=owner.pk, limit=limit, offset=offset))
+    """The JSON of one page of all active people, in name order."""
+    columns, query = (COLUMNS_WITH_LISTS, _PAGE) if details else (COLUMNS, _PAGE_WITHOUT_LISTS)
+    return _project_rows(owner, columns, query.rows(owner_id=owner.pk, limit=limit, offset=offset))
 
 
-def _projected(owner: User, columns: Collection[str], found: list[Any]) -> list[Fragment]:
-    """Answers of rows that have the KeyList of the person's groups behind the columns."""
-    answer = _groups_by_keys(owner)
-    groups = {row[0]: answer(row[-1]) for row in found if row[-1]}
-    assemble = assembler(owner, columns, types_of(owner), groups, {})
-    return [Fragment(assemble(row)) for row in found]
+def _project_rows(owner: User, columns: Collection[str], rows: list[Any]) -> list[Fragment]:
+    """The JSON of rows that have `columns`, and behind them _group_ids."""
+    find_groups = _group_finder(owner)
+    groups = {key: find_groups(group_ids) for key, group_ids in map(_pick_id_and_group_ids, rows) if group_ids}
+    assemble = build_assembler(owner, columns, load_types(owner), groups, {})
+    return [Fragment(assemble(row)) for row in rows]
 
 
 def project_all(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> Iterator[bytes]:
-    """The same for a queryset of many people, each as JSON.
+    """The JSON of each person in a large queryset.
 
-    What stands beside the rows is read at once, before the first answer; the rows themselves as they are asked for.
+    The related tables are read before the first person is yielded; the people are read while iterating.
     """
-    columns = WITH_LISTS if details else COLUMNS
-    lists = lists_of(owner) if everything else {}
-    assemble = assembler(owner, columns, types_of(owner), groups_of(owner), lists)
-    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH))
+    columns = COLUMNS_WITH_LISTS if details else COLUMNS
+    lists = _load_lists(owner) if everything else {}
+    assemble = build_assembler(owner, columns, load_types(owner), load_groups(owner), lists)
+    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH_SIZE))
 
 
 def _page(owner_id: UUID, limit: int, offset: int, columns: Mapping[str, Any]) -> Any:
-    """Who is on the page is read from the index of names: of a plain OFFSET PostgreSQL makes all columns of everybody
-    before it.
-    """
     people = Person.objects.owned_by(owner_id)
+    # The ids come from the index of names. With a plain OFFSET PostgreSQL computes all columns of every skipped person.
     listed = people.active().in_name_order().values("pk")[offset : offset + limit]
-    return people.filter(pk__in=listed).in_name_order().values_list(*columns.values(), _group_keys(owner_id))
+    return people.filter(pk__in=listed).in_name_order().values_list(*columns.values(), _group_ids(owner_id))
 
 
-def _group_keys(owner_id: UUID) -> Subquery:
-    """The KeyList of a person's groups beside the person: for a page cheaper than a statement of its own."""
+def _group_ids(owner_id: UUID) -> Subquery:
+    """The ids of a person's groups as an IdHexList; for a page cheaper than a statement of its own."""
     rows = Membership.objects.owned_by(owner_id).filter(person_id=OuterRef("pk"))
-    return Subquery(rows.values("person_id").annotate(keys=KeyList("group_id")).values("keys"))
+    return Subquery(rows.values("person_id").annotate(ids=IdHexList("group_id")).values("ids"))
 
 
-_PAGE = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, WITH_LISTS))
+_PAGE = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS_WITH_LISTS))
 _PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS))
 
 
@@ -105,55 +107,53 @@ _GROUPS = CompiledQuery(
 )
 
 
-def types_of(owner: User) -> dict[str, Kind]:
+def load_types(owner: User) -> dict[str, TypeSummary]:
     """The account's active relationship types, by IdHex."""
     rows = _TYPES.rows(owner_id=owner.pk)
-    kinds = {}
-    for key, name, label, color in rows:
-        kinds[key] = type_summary(key, name, label, color)
-    return kinds
+    return {key: summarize_type(key, name, label, color) for key, name, label, color in rows}
 
 
-def _groups_by_keys(owner: User) -> Callable[[str], Groups]:
-    """A function that says which active groups a KeyList names; people in the same groups share what it gives."""
+def _group_finder(owner: User) -> Callable[[str], GroupLists]:
+    """A function that returns the active groups of an IdHexList; people with equal lists share the result."""
     rows = _GROUPS.rows(owner_id=owner.pk)
-    # Sorted here: databases collate differently.
+    # Sorted here, because databases collate text differently.
     groups = {key: {"id": format_id(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
 
     @cache
-    def answer(keys: str) -> Groups:
-        own = set(keys.split(","))
-        return groups_answer([group for key, group in groups.items() if key in own])
+    def find_groups(ids: str) -> GroupLists:
+        wanted = set(ids.split(","))
+        return build_group_lists([group for key, group in groups.items() if key in wanted])
 
-    return answer
+    return find_groups
 
 
-def groups_of(owner: User) -> dict[str, Groups]:
-    """The active groups of everybody who has any."""
-    answer = _groups_by_keys(owner)
+def load_groups(owner: User) -> dict[str, GroupLists]:
+    """The active groups of every person that has any, by IdHex."""
+    find_groups = _group_finder(owner)
     rows = Membership.objects.owned_by(owner).values_list(IdHex("person_id"), IdHex("group_id"))
-    return {person: answer(keys) for person, keys in _listed(rows.iterator(chunk_size=FETCH)).items()}
+    return {person_id: find_groups(ids) for person_id, ids in _join(rows.iterator(chunk_size=FETCH_SIZE)).items()}
 
 
-def important_dates_of(owner: User) -> dict[str, str]:
-    """The active dates of each person, in the order they were added; as people.projection.important_dates shows one."""
+def _load_dates(owner: User) -> dict[str, str]:
+    """The active dates of each person as JSON in order of creation, like people.projection.important_dates."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by()
     columns = rows.values_list(IdHex("person_id"), RawColumn("created_at"), IdHex("id"), DATE_COLUMNS)
     first: dict[str, Any] = {}
     several: dict[str, list[Any]] = {}
-    for row in columns.iterator(chunk_size=FETCH):
-        before = first.setdefault(row[0], row)
+    for row in columns.iterator(chunk_size=FETCH_SIZE):
+        person_id = row[0]
+        before = first.setdefault(person_id, row)
         if before is not row:
-            several.setdefault(row[0], [before]).append(row)
-    texts = {person: date_json(person, key, rest) for person, _, key, rest in first.values()}
-    # Sorted here: few have more than one, and the database would sort them all.
-    for person, dates in several.items():
-        texts[person] = ",".join([date_json(person, key, rest) for _, _, key, rest in sorted(dates)])
+            several.setdefault(person_id, [before]).append(row)
+    texts = {person_id: date_json(person_id, key, rest) for person_id, _, key, rest in first.values()}
+    # Sorted here, because few people have more than one date and the database would sort all of them.
+    for person_id, dates in several.items():
+        texts[person_id] = ",".join([date_json(person_id, key, rest) for _, _, key, rest in sorted(dates)])
     return texts
 
 
-def custom_field_values_of(owner: User) -> dict[str, str]:
-    """The values of each person whose template is active, in the order of the templates."""
+def _load_values(owner: User) -> dict[str, str]:
+    """The custom values of each person as JSON in the order of the active templates."""
     columns = CustomFieldTemplate.objects.owned_by(owner).active().values_list(IdHex("id"), "name", "slug", "type")
     templates = {key: template_json(key, *rest) for key, *rest in columns}
     if not templates:
@@ -161,29 +161,26 @@ def custom_field_values_of(owner: User) -> dict[str, str]:
     rows = CustomFieldValue.objects.owned_by(owner).filter(template__deleted_at=None)
     rows = rows.order_by("template__position", "template_id")
     found = rows.values_list(IdHex("person_id"), IdHex("id"), IdHex("template_id"), RawColumn("value")).iterator(
-        chunk_size=FETCH
+        chunk_size=FETCH_SIZE
     )
-    return _listed(
-        (person, value_json(key, templates[template], value))
-        for person, key, template, value in found
-        if template in templates
+    return _join(
+        (person_id, value_json(key, templates[template_id], value))
+        for person_id, key, template_id, value in found
+        # A template created since the first query is left out.
+        if template_id in templates
     )
 
 
-def _listed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Each person's entries with commas between."""
+def _join(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The entries of each person, separated by commas."""
     found: dict[str, str] = {}
-    for person, entry in entries:
-        before = found.get(person)
-        found[person] = entry if before is None else f"{before},{entry}"
+    for person_id, entry in entries:
+        before = found.get(person_id)
+        found[person_id] = entry if before is None else f"{before},{entry}"
     return found
 
 
-def lists_of(owner: User) -> dict[str, Mapping[str, str]]:
-    """The lists of an answer that shows everything: by the name of each, the JSON of its entries by person."""
-    above = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
-    return {
-        "importantDates": important_dates_of(owner),
-        **above,
-        "customFieldValues": custom_field_values_of(owner),
-    }
+def _load_lists(owner: User) -> dict[str, Mapping[str, str]]:
+    """The `lists` of build_assembler for all people."""
+    from_extensions = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
+    return {"importantDates": _load_dates(owner), **from_extensions, "customFieldValues": _load_values(owner)}

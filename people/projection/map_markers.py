@@ -1,4 +1,4 @@
-"""GET /api/map/markers: every place of every person, in two queries."""
+"""The response of GET /api/map/markers: all places of all people, in two queries."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from people.names import COLUMNS, NameParts, display_name
 from people.vocabularies import GeocodeState
 
 
-def map_answer(owner: User) -> dict[str, Any]:
-    """The markers of the account's active people, in name order, and how the geocoder is doing."""
+def build_map(owner: User) -> dict[str, Any]:
+    """The markers of active people in name order, and how many addresses the geocoder has pending or failed."""
     states: Counter[str] = Counter()
     markers: list[dict[str, Any]] = []
-    groups = _groups(owner)
+    group_ids = _group_ids(owner)
     people = Person.objects.owned_by(owner).active().exclude(addresses=[], locations=[]).in_name_order()
     for key, addresses, locations, *parts in people.values_list("id", "addresses", "locations", *COLUMNS):
         states.update(entry.get("geocodeStatus") for entry in addresses)
@@ -24,26 +24,26 @@ def map_answer(owner: User) -> dict[str, Any]:
             "personId": str(key),
             "personName": display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format),
         }
-        markers += [{**place, **person, "groupIds": groups[key]} for place in _places(addresses, locations)]
-    # Enabling queues in the background what was skipped: until then it is on its way all the same.
-    waiting = states[GeocodeState.PENDING] + states[GeocodeState.SKIPPED]
+        markers += [{**marker, **person, "groupIds": group_ids[key]} for marker in _markers(addresses, locations)]
+    # Enabling geocoding queues the skipped addresses in the background, so they count as pending from the start.
+    pending = states[GeocodeState.PENDING] + states[GeocodeState.SKIPPED]
     return {
         "markers": markers,
-        "pendingCount": waiting if owner.geocoding_enabled else 0,
+        "pendingCount": pending if owner.geocoding_enabled else 0,
         "failedCount": states[GeocodeState.FAILED],
         "geocodingEnabled": owner.geocoding_enabled,
     }
 
 
-def _places(addresses: list[dict[str, Any]], locations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _markers(addresses: list[dict[str, Any]], locations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for entry in locations:
-        yield _place("location", entry, entry.get("label") or entry["type"])
+        yield _marker("location", entry, entry.get("label") or entry["type"])
     for entry in addresses:
         if entry.get("latitude") is not None and entry.get("longitude") is not None:
-            yield _place("address", entry, address_text(entry))
+            yield _marker("address", entry, address_text(entry))
 
 
-def _place(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
+def _marker(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
     return {
         "id": entry["id"],
         "source": source,
@@ -53,8 +53,8 @@ def _place(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
     }
 
 
-def _groups(owner: User) -> dict[UUID, list[str]]:
-    """The ids of the active groups, by person."""
+def _group_ids(owner: User) -> dict[UUID, list[str]]:
+    """The ids of the active groups of each person, in name order."""
     groups: dict[UUID, list[str]] = defaultdict(list)
     rows = Membership.objects.owned_by(owner).filter(group__deleted_at=None).order_by("group__name_key", "group_id")
     for person_id, group_id in rows.values_list("person_id", "group_id"):

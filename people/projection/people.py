@@ -1,5 +1,6 @@
-"""People as every answer shows them: one assembly for lists (people.projection.lists) and for one, and one or few with
-everything, in three statements.
+"""The JSON of people. Lists (people.projection.lists) and single people are assembled by the same function.
+
+Here also: one or a few people with everything, in three statements.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,13 +25,13 @@ from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
 from people.projection.columns import JsonBoolean, JsonDocument, JsonMembers, JsonObject, MidnightText, column_of
 
-# Rows fetched at once: each time is a round trip to PostgreSQL.
-FETCH = 250
+# Rows fetched at once from a server-side cursor: each fetch is a round trip to PostgreSQL.
+FETCH_SIZE = 250
 
-NOTHING = Fragment(b"[]")
+_EMPTY_LIST = Fragment(b"[]")
 
-# The answer in its order, empty; what a row says is put in by name.
-_EMPTY: dict[str, Any] = {
+# All keys in the order of the JSON, with nulls; the values of a row are then set by name.
+_BLANK_PERSON: dict[str, Any] = {
     "id": None,
     **{
         field.name: None
@@ -49,172 +50,180 @@ COLUMNS: dict[str, Any] = {
     "updatedAt": TimestampText("updated_at"),
     "lists": JsonMembers(more="more"),
 }
-WITH_LISTS: dict[str, Any] = {
+COLUMNS_WITH_LISTS: dict[str, Any] = {
     **COLUMNS,
     "lists": JsonMembers(**{field.name: field.column for field in field_table.LISTS}, more="more"),
 }
-# What a person is to the user, read with the person itself.
-_TYPE = ("name", "label", "color", "deleted_at")
-_WHOLE: dict[str, Any] = {
-    **WITH_LISTS,
-    **{f"type_{name}": f"relationship_to_user__{name}" for name in _TYPE},
+_ALL_COLUMNS: dict[str, Any] = {
+    **COLUMNS_WITH_LISTS,
+    # The relationship type is joined, which saves a query for it.
+    **{f"type_{name}": f"relationship_to_user__{name}" for name in ("name", "label", "color", "deleted_at")},
     "revision": "revision",
 }
-_PLACES = {expression: place for place, expression in enumerate(COLUMNS.values())}
-_NAME = itemgetter(*(_PLACES[column] for column in NAME_COLUMNS))
+_POSITIONS = {expression: position for position, expression in enumerate(COLUMNS.values())}
+_pick_name_parts = itemgetter(*(_POSITIONS[column] for column in NAME_COLUMNS))
 
 
-def person_answers(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
-    """People with everything, in the order asked for, in or out of the trash."""
-    found = dict(_whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=person_ids)))
+def serialize_people(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
+    """People with everything, in the order of the ids, including those in the trash."""
+    found = dict(_represent(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=person_ids)))
     return [found[key.hex].body for key in person_ids if key.hex in found]
 
 
 def any_person(owner: User, person_id: UUID) -> Representation:
-    """A person with everything, in or out of the trash. Three statements. Raises MissingError."""
-    for _, answer in _whole(owner, _ANY.rows(owner_id=owner.pk, person_ids=[person_id])):
-        return answer
+    """A person with everything, active or in the trash. Three statements. Raises MissingError."""
+    for _, representation in _represent(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+        return representation
     raise MissingError
 
 
 def whole_person(owner: User, person_id: UUID) -> Representation:
     """An active person with everything. Three statements. Raises MissingError."""
-    for _, answer in _whole(owner, _ACTIVE.rows(owner_id=owner.pk, person_ids=[person_id])):
-        return answer
+    for _, representation in _represent(owner, _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+        return representation
     raise MissingError
 
 
 def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
-    """Those of some hundred people who are active, each with everything, by id."""
-    asked = list(ids)
+    """The active people among some hundred `ids`, each with everything, by id."""
+    wanted = list(ids)
     found: dict[UUID, Representation] = {}
-    for start in range(0, len(asked), FETCH):
-        rows = _ACTIVE.rows(owner_id=owner.pk, person_ids=_filled(asked[start : start + FETCH]))
-        found |= {UUID(key): answer for key, answer in _whole(owner, rows)}
+    for start in range(0, len(wanted), FETCH_SIZE):
+        rows = _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=_pad_ids(wanted[start : start + FETCH_SIZE]))
+        found |= {UUID(key): representation for key, representation in _represent(owner, rows)}
     return found
 
 
-def _filled(ids: list[UUID]) -> list[UUID]:
-    """Ids repeated up to a round number of them, so that few statements serve any number (CompiledQuery)."""
-    room = next(room for room in (1, 10, 50, FETCH) if len(ids) <= room)
-    return [*ids, *[ids[-1]] * (room - len(ids))]
+def _pad_ids(ids: list[UUID]) -> list[UUID]:
+    """Repeat the last id up to one of four lengths: CompiledQuery compiles a statement for each length of a list."""
+    length = next(length for length in (1, 10, 50, FETCH_SIZE) if len(ids) <= length)
+    return [*ids, *[ids[-1]] * (length - len(ids))]
 
 
-_ANY = CompiledQuery(
+_ANY_PEOPLE = CompiledQuery(
     lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_WHOLE.values())
+        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
     )
 )
-_ACTIVE = CompiledQuery(
+_ACTIVE_PEOPLE = CompiledQuery(
     lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_WHOLE.values())
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
     )
 )
 
 
-def _whole(owner: User, found: list[Any]) -> Iterator[tuple[str, Representation]]:
-    """IdHex and answer of few people, with what is theirs in one statement, and one for each app above."""
-    if not found:
+def _represent(owner: User, rows: list[Any]) -> Iterator[tuple[str, Representation]]:
+    """For rows with _ALL_COLUMNS, the id of each (as IdHex) and its representation."""
+    if not rows:
         return
-    types = {}
-    for row in found:
-        said = dict(zip(_WHOLE, row, strict=True))
-        if (key := said["relationshipToUserId"]) and said["type_deleted_at"] is None:
-            types[key] = type_summary(key, said["type_name"], said["type_label"], said["type_color"])
-    groups, lists = _related(owner, [UUID(row[0]) for row in found])
-    assemble = assembler(owner, WITH_LISTS, types, groups, lists)
-    for row in found:
-        yield row[0], Representation(row[-1], Fragment(assemble(row)))
+    people = [dict(zip(_ALL_COLUMNS, row, strict=True)) for row in rows]
+    types = {
+        key: summarize_type(key, person["type_name"], person["type_label"], person["type_color"])
+        for person in people
+        if (key := person["relationshipToUserId"]) and person["type_deleted_at"] is None
+    }
+    groups, lists = _load_related(owner, [UUID(person["id"]) for person in people])
+    assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, groups, lists)
+    for row, person in zip(rows, people, strict=True):
+        yield person["id"], Representation(person["revision"], Fragment(assemble(row)))
 
 
-class Kind(NamedTuple):
-    """A relationship type, as `relationshipToUserId`, `relationshipToUser` and the search index show it."""
+class TypeSummary(NamedTuple):
+    """A relationship type: the values of `relationshipToUserId` and `relationshipToUser`, and its label."""
 
     id: str
     summary: Fragment
     label: str
 
 
-def type_summary(key: str, name: str, label: str, color: str) -> Kind:
+def summarize_type(key: str, name: str, label: str, color: str) -> TypeSummary:
+    """`key` is the type's id as IdHex."""
     summary = {"id": format_id(key), "name": name, "label": label, "color": color}
-    return Kind(format_id(key), Fragment(dumps(summary)), label)
+    return TypeSummary(format_id(key), Fragment(dumps(summary)), label)
 
 
-class Groups(NamedTuple):
-    """The groups of a person, in name order; people in the same groups share them."""
+class GroupLists(NamedTuple):
+    """The groups of a person in name order: the values of `groupIds` and `groups`, and their names as one text.
 
-    ids: Fragment = NOTHING
-    summaries: Fragment = NOTHING
+    People with the same groups share one object.
+    """
+
+    ids: Fragment = _EMPTY_LIST
+    summaries: Fragment = _EMPTY_LIST
     names: str = ""
 
 
-def groups_answer(groups: list[dict[str, str]]) -> Groups:
-    return Groups(
+def build_group_lists(groups: list[dict[str, str]]) -> GroupLists:
+    return GroupLists(
         Fragment(dumps([group["id"] for group in groups])),
         Fragment(dumps(groups)),
         " ".join(group["name"] for group in groups),
     )
 
 
-def assembler(
+def build_assembler(
     owner: User,
     columns: Collection[str],
-    types: Mapping[str, Kind],
-    groups: Mapping[str, Groups],
+    types: Mapping[str, TypeSummary],
+    groups: Mapping[str, GroupLists],
     lists: Mapping[str, Mapping[str, str]],
 ) -> Callable[[Any], bytes]:
-    """A function that makes an answer of a row, which has `columns` and perhaps more behind them."""
+    """Return a function that turns a row into the JSON of a person.
+
+    Rows start with `columns` and may have more columns behind them. `types` are by id, `groups` by person; `lists` have
+    further lists of the JSON by name, each with the text of its entries by person. All ids are as IdHex.
+    """
     order, form = owner.name_order, owner.name_display_format
     names = tuple(columns)
     more = [(f',"{field}":[', texts) for field, texts in lists.items()]
 
     def assemble(row: Any) -> bytes:
-        person = _EMPTY.copy()
-        person.update(zip(names, row))  # noqa: B905 - a whole person has the columns of its type behind
+        person = _BLANK_PERSON.copy()
+        person.update(zip(names, row))  # noqa: B905 - the row may be longer
         members = [",", person.pop("lists")]
         key = person["id"]
         person["id"] = format_id(key)
-        person["displayName"] = display_name(_NAME(row), order=order, form=form)
-        kind = types.get(person["relationshipToUserId"], _NO_TYPE)
-        person["relationshipToUserId"], person["relationshipToUser"], _ = kind
+        person["displayName"] = display_name(_pick_name_parts(row), order=order, form=form)
+        type_summary = types.get(person["relationshipToUserId"], _NO_TYPE)
+        person["relationshipToUserId"], person["relationshipToUser"], _ = type_summary
         person["groupIds"], person["groups"], _ = groups.get(key, NO_GROUPS)
         for opening, texts in more:
             members += (opening, texts.get(key, ""), "]")
         members.append("}")
+        # The lists are JSON text already: joined behind the object, they are neither parsed nor encoded again.
         return dumps(person)[:-1] + "".join(members).encode()
 
     return assemble
 
 
 _NO_TYPE = (None, None, None)
-NO_GROUPS = Groups()
+NO_GROUPS = GroupLists()
 
 
-def _related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, Groups], dict[str, Mapping[str, str]]]:
-    """Groups of each person, and by the name of a list the JSON of its entries: one statement, and one for each app
-    above.
-    """
-    found: dict[str, dict[str, list[_Row]]] = {GROUP: {}, DATE: {}, VALUE: {}}
-    for row in map(_Row._make, _OWN_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
-        found[row.source].setdefault(row.person, []).append(row)
-    above = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
+def _load_related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, GroupLists], dict[str, Mapping[str, str]]]:
+    """The `groups` and `lists` of build_assembler for these people: one statement, and one for each extension."""
+    found: dict[str, dict[str, list[_RelatedRow]]] = {_GROUP: {}, _DATE: {}, _VALUE: {}}
+    for row in map(_RelatedRow._make, _RELATED_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
+        found[row.source].setdefault(row.person_id, []).append(row)
+    from_extensions = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
     groups = {
-        person: groups_answer(
-            [{"id": format_id(row.key), "name": row.name, "color": row.color} for row in sorted(rows)]
+        person_id: build_group_lists(
+            [{"id": format_id(row.id), "name": row.name, "color": row.color} for row in sorted(rows)]
         )
-        for person, rows in found[GROUP].items()
+        for person_id, rows in found[_GROUP].items()
     }
     dates = {
-        person: ",".join(date_json(person, row.key, row.json) for row in sorted(rows))
-        for person, rows in found[DATE].items()
+        person_id: ",".join(date_json(person_id, row.id, row.json) for row in sorted(rows))
+        for person_id, rows in found[_DATE].items()
     }
     values = {
-        person: ",".join(
-            value_json(row.key, template_json(row.of, row.name, row.slug, row.type), row.json) for row in sorted(rows)
+        person_id: ",".join(
+            value_json(row.id, template_json(row.template_id, row.name, row.slug, row.type), row.json)
+            for row in sorted(rows)
         )
-        for person, rows in found[VALUE].items()
+        for person_id, rows in found[_VALUE].items()
     }
-    return groups, {"importantDates": dates, **above, "customFieldValues": values}
+    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}
 
 
 DATE_COLUMNS = JsonObject(
@@ -228,39 +237,43 @@ DATE_COLUMNS = JsonObject(
     reminderIntervalUnit=F("reminder_interval_unit"),
     reminderLeadDays=F("reminder_lead_days"),
     extraLeadDays=JsonDocument("extra_lead_days"),
-    deletedAt=Value(None),  # active dates alone
+    deletedAt=Value(None),  # only active dates are read
     createdAt=TimestampText("created_at"),
     updatedAt=TimestampText("updated_at"),
 )
 
 
-def date_json(person: str, key: str, rest: str) -> str:
-    """Ids are cheaper to write here than in SQLite."""
-    return f'{{"id":"{format_id(key)}","personId":"{format_id(person)}",{rest[1:]}'
+def date_json(person_id: str, date_id: str, columns: str) -> str:
+    """The JSON of a date; `columns` is the text of DATE_COLUMNS. Formatting ids here is faster than in SQLite."""
+    return f'{{"id":"{format_id(date_id)}","personId":"{format_id(person_id)}",{columns[1:]}'
 
 
-def template_json(key: str, name: str, slug: str, kind: str) -> str:
-    template = dumps_ascii({"id": format_id(key), "name": name, "slug": slug, "type": kind})
-    return f'"templateId":"{format_id(key)}","template":{template}'
+def template_json(template_id: str, name: str, slug: str, type_: str) -> str:
+    """The members of a custom value's JSON that name its template."""
+    template = dumps_ascii({"id": format_id(template_id), "name": name, "slug": slug, "type": type_})
+    return f'"templateId":"{format_id(template_id)}","template":{template}'
 
 
-def value_json(key: str, template: str, value: str) -> str:
-    """Ids, and what is JSON already: nothing is left to escape."""
-    return f'{{"id":"{format_id(key)}",{template},"value":{value}}}'
+def value_json(value_id: str, template: str, value: str) -> str:
+    """The JSON of a custom value; `template` is from template_json, `value` is JSON."""
+    return f'{{"id":"{format_id(value_id)}",{template},"value":{value}}}'
 
 
-GROUP, DATE, VALUE = "group", "date", "value"
+_GROUP, _DATE, _VALUE = "group", "date", "value"
 
 
-class _Row(NamedTuple):
-    """A row of what is a person's own, of one of three tables; they sort as the lists show them."""
+class _RelatedRow(NamedTuple):
+    """A membership, date or custom value of a person.
+
+    The fields before `id` are the sort order of each list: groups by name, dates by creation, values by template.
+    """
 
     source: str
-    person: str
-    place: int
-    first: str
-    of: str
-    key: str
+    person_id: str
+    position: int
+    sort_text: str
+    template_id: str
+    id: str
     name: str
     color: str
     slug: str
@@ -268,37 +281,37 @@ class _Row(NamedTuple):
     json: str
 
 
-def _own_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
-    """Memberships, dates and custom values of people as rows of one shape, in one statement."""
+def _related_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
+    """The rows of three tables as _RelatedRow, in one statement."""
     groups = Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids, group__deleted_at=None)
     dates = ImportantDate.objects.owned_by(owner_id).filter(person_id__in=person_ids).active()
     values = CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids, template__deleted_at=None)
-    of_groups = _columns(
-        GROUP, first="group__name_key", key=IdHex("group_id"), name="group__name", color="group__color"
+    group_columns = _related_columns(
+        _GROUP, sort_text="group__name_key", id=IdHex("group_id"), name="group__name", color="group__color"
     )
-    of_dates = _columns(DATE, first=Cast("created_at", TextField()), key=IdHex("id"), json=DATE_COLUMNS)
-    of_values = _columns(
-        VALUE,
-        place="template__position",
-        of=IdHex("template_id"),
-        key=IdHex("id"),
+    date_columns = _related_columns(_DATE, sort_text=Cast("created_at", TextField()), id=IdHex("id"), json=DATE_COLUMNS)
+    value_columns = _related_columns(
+        _VALUE,
+        position="template__position",
+        template_id=IdHex("template_id"),
+        id=IdHex("id"),
         name="template__name",
         slug="template__slug",
         type="template__type",
         json=JsonText("value"),
     )
-    rows = groups.values_list(*of_groups)
-    return rows.union(dates.values_list(*of_dates), values.values_list(*of_values), all=True)
+    rows = groups.values_list(*group_columns)
+    return rows.union(dates.values_list(*date_columns), values.values_list(*value_columns), all=True)
 
 
-def _columns(source: str, **columns: Any) -> list[Any]:
-    """The columns of _Row, empty where none is named."""
-    fixed = {"source": _text(source), "person": IdHex("person_id"), "place": Value(0)}
-    return [(fixed | columns).get(field, _text("")) for field in _Row._fields]
+def _related_columns(source: str, **columns: Any) -> list[Any]:
+    """The columns of _RelatedRow; those that are not given are empty, since a UNION needs the same ones everywhere."""
+    fixed = {"source": _text(source), "person_id": IdHex("person_id"), "position": Value(0)}
+    return [(fixed | columns).get(field, _text("")) for field in _RelatedRow._fields]
 
 
 def _text(value: str) -> Value:
     return Value(value, output_field=TextField())
 
 
-_OWN_ROWS = CompiledQuery(_own_rows)
+_RELATED_ROWS = CompiledQuery(_related_rows)

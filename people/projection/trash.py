@@ -1,4 +1,4 @@
-"""People in the trash, as GET /api/deleted shows them."""
+"""People in the trash, for GET /api/deleted."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from orjson import Fragment
 from accounts.models import User
 from people.projection.lists import project, project_all
 
-# Above that, what stands beside all people of the account is read: lists of so many ids cost more.
-FEW = 500
+# For more people, the related rows of the whole account are read: that costs less than a query by so many ids.
+_MAX_PEOPLE_BY_ID = 500
 
 
 def deleted_people(owner: User, rows: Any) -> list[Fragment]:
-    """People without their multi-value fields. Of few, only what belongs to them is read."""
-    if rows.query.is_sliced or rows.count() <= FEW:
+    """People in the trash, without their multi-value fields."""
+    if rows.query.is_sliced or rows.count() <= _MAX_PEOPLE_BY_ID:
         return project(owner, rows, details=False)
     return [Fragment(person) for person in project_all(owner, rows, details=False)]

@@ -15,7 +15,7 @@ from people.api.transferred_fields import MAX_PEOPLE, MomentField
 from people.dates import schedule
 from people.interactions.days import plan_count
 from people.models import Interaction, Participation
-from people.projection.interactions import people_of
+from people.projection.interactions import participant_ids
 from people.services.last_contact import follow_interactions
 from people.services.person_writer import PersonWriter
 from people.vocabularies import InteractionKind
@@ -37,7 +37,7 @@ class InteractionSection(Section):
 
     def export(self, owner: User) -> Iterator[dict[str, Any]]:
         rows = Interaction.objects.owned_by(owner).order_by("pk")
-        people = people_of(owner)
+        people = participant_ids(owner)
         for row in rows.iterator():
             yield {
                 "id": str(row.pk),

@@ -9,7 +9,7 @@ from people.projection import deleted_people
 from people.projection.custom_templates import deleted_templates
 from people.projection.groups import deleted_groups
 from people.projection.important_dates import deleted_dates
-from people.projection.interactions import interaction_answers
+from people.projection.interactions import serialize_interactions
 from people.services.custom_templates import remove_templates
 from people.services.group_lifecycle import remove_groups
 from people.services.important_dates import remove_dates
@@ -35,7 +35,7 @@ def register_kinds() -> None:
     with_somebody = Q(Exists(Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)))
     record = f"{_API}.interactions.InteractionSerializer"
     register_trash_kind(
-        TrashKind("interactions", Interaction, record, interaction_answers, remove_interactions, with_somebody)
+        TrashKind("interactions", Interaction, record, serialize_interactions, remove_interactions, with_somebody)
     )
     register_trash_kind(TrashKind("groups", Group, f"{_API}.groups.GroupSerializer", deleted_groups, remove_groups))
     record = f"{_API}.custom_templates.TemplateSerializer"
