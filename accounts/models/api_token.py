@@ -15,8 +15,8 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 TOKEN_PATTERN = re.compile(r"cnt_[0-9A-Za-z]{46}")
-# The hex digest of a token is stored. A plain SHA-256 is enough, since a token has 238 random bits: nobody can guess one
-# from its digest. It also allows a look-up by index, which a salted password hash would not.
+# The hex digest of a token is stored. A plain SHA-256 is enough: with 238 random bits nobody can guess a token from its
+# digest. It also allows a look-up by index, which a salted password hash would not.
 TOKEN_HASH = hashlib.sha256
 
 
