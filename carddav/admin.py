@@ -1,4 +1,4 @@
-"""What operators see of address books: which are in trouble, and why. No card, no name, no path of a server."""
+"""What operators see of address books: which ones fail, and why. No card, name or server path."""
 
 import datetime as dt
 from typing import Any
@@ -27,12 +27,13 @@ class PauseFilter(WordFilter):
             return rows.exclude(last_error_code="")
         if value == "off":
             return rows.filter(sync_enabled=False)
+        # As in the partial index, so that the planner can use it.
         return rows.exclude(pause="").filter(pause=value)
 
 
 @admin.register(Connection)
 class ConnectionAdmin(OperatorAdmin):
-    """Of the server the host alone; neither user name nor password."""
+    """Of the server only the host; neither user name nor password."""
 
     list_display = (
         *("id", "account", "host", "provider", "sync_enabled", "pause", "last_error_code", "last_error_status"),
@@ -84,7 +85,8 @@ class TriggerFilter(WordFilter):
     def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         if value == Trigger.AUTOMATIC:
             return rows.filter(trigger=value)
-        return rows.exclude(trigger=Trigger.AUTOMATIC).filter(trigger=value)  # spelled as the index has it
+        # The redundant condition is that of the partial index, so that the planner can use it.
+        return rows.exclude(trigger=Trigger.AUTOMATIC).filter(trigger=value)
 
 
 class RunAgeFilter(WordFilter):
@@ -98,7 +100,7 @@ class RunAgeFilter(WordFilter):
 
 @admin.register(Run)
 class RunAdmin(OperatorAdmin):
-    """Runs: numbers and codes. Their messages name cards, and are for the owner."""
+    """Counts and codes of runs. The messages name cards and are for the owner only."""
 
     list_display = (
         *("started_at", "account", "trigger", "state", "duration", "code", "imported", "exported"),
@@ -138,7 +140,7 @@ class ConflictKindFilter(WordFilter):
 
 @admin.register(Conflict)
 class ConflictAdmin(OperatorAdmin):
-    """Conflicts: which fields differ, not what they say."""
+    """The fields in conflict, without their values."""
 
     list_display = ("id", "account", "kind", "field_names", "created_at", "resolution", "resolved_at")
     list_filter = (ConflictStateFilter, ConflictKindFilter)
@@ -155,7 +157,7 @@ class ConflictAdmin(OperatorAdmin):
 
 @admin.register(Mapping)
 class HeldDeletionAdmin(OperatorAdmin):
-    """Cards whose deletion waits for its owner's word, since many went at once: whose, and since when."""
+    """Cards whose deletion the guard holds until their owner decides."""
 
     list_display = ("id", "account", "updated_at")
     ordering = ("-updated_at",)

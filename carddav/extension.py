@@ -1,4 +1,4 @@
-"""What a person's card on the server is to the writes of people: deletion, restore, merging."""
+"""Hooks of the sync into writes of people: deletion, restore, merging."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping
@@ -7,16 +7,16 @@ from uuid import UUID
 
 from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
-from carddav.sync.tombstones import put_tombstone, requeue
+from carddav.sync.tombstones import put_tombstone, requeue_as_new
 from contacts_project.kernel.ownership.account_lock import is_mirrored
 from people.extensions import PersonExtension
 from people.models import Person
 
 
 class CardDavExtension(PersonExtension):
-    """The mapping stays while its person is in the trash; a tombstone beside it says what becomes of the card.
+    """The mapping stays while its person is in the trash; a tombstone records what becomes of the card.
 
-    Mappings and tombstones hang on the connection: an account without one, which its write knows, has none.
+    An account without a connection has neither, which its open write knows without a query (`is_mirrored`).
     """
 
     def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
@@ -24,24 +24,24 @@ class CardDavExtension(PersonExtension):
             return
         state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
         rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
-        sending = JournalEntry.objects.owned_by(owner_id).filter(mapping__in=rows, state=JournalState.PREPARED)
-        # A card that is being made this moment: nobody knows yet whether it is there.
-        made = {intent.mapping_id: intent for intent in sending.filter(op=JournalOp.CREATE)}
-        rows.filter(remote_raw="").exclude(pk__in=made).delete()
+        prepared = JournalEntry.objects.owned_by(owner_id).filter(mapping__in=rows, state=JournalState.PREPARED)
+        # Creates whose outcome is unknown: the card may exist, so it gets a tombstone under its intended href.
+        creates = {intent.mapping_id: intent for intent in prepared.filter(op=JournalOp.CREATE)}
+        rows.filter(remote_raw="").exclude(pk__in=creates).delete()
         for mapping in rows:
-            if intent := made.get(mapping.pk):
+            if intent := creates.get(mapping.pk):
                 mapping.href, mapping.href_key, mapping.uid = intent.href, intent.href_key, intent.uid
                 mapping.remote_raw = intent.body
             put_tombstone(mapping, state)
 
     def restored(self, person: Person, now: dt.datetime) -> None:
-        """The card is the person's again; one that is gone is written anew."""
+        """Map the card to the person again; one that is gone is written anew."""
         if not is_mirrored(person.owner_id):
             return
         tombstones = Tombstone.objects.owned_by(person.owner_id).filter(person=person)
         is_mapped = CardMapping.objects.owned_by(person.owner_id).filter(person=person).exists()
         if not is_mapped and (last := tombstones.order_by("-updated_at").first()) is not None:
-            requeue(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
+            requeue_as_new(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
         tombstones.delete()
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
@@ -49,7 +49,8 @@ class CardDavExtension(PersonExtension):
         return bool(rows.exclude(remote_raw="").exists())
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        """The primary takes the secondary's card where it has none; else that card stays, and is nobody's."""
+        """The primary takes over the secondary's card if it has none; otherwise that card stays on the server without a
+        person."""
         if not is_mirrored(primary.owner_id):
             return None
         rows = CardMapping.objects.owned_by(primary.owner_id)

@@ -1,4 +1,4 @@
-"""What must hold of the copies of people on CardDAV servers."""
+"""Invariants of the sync's data."""
 
 import datetime as dt
 import json
@@ -14,7 +14,7 @@ from carddav.models import Connection, JournalEntry, JournalState, Mapping, Run,
 from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
 from people.vcard import VCardError, read_card
 
-_LONGEST_RUN = dt.timedelta(hours=6)
+_MAX_RUN_DURATION = dt.timedelta(hours=6)
 
 
 @invariant("accounts are marked as mirrored and have no connection, or have one and are not marked")
@@ -30,7 +30,7 @@ def find_wrong_marks() -> Iterator[object]:
     hint="Delete the connection and connect again: people and cards are matched anew by their UIDs.",
 )
 def find_unreadable_mappings() -> Iterator[object]:
-    # As text: what is no JSON would end the reading of all others.
+    # As text, since one value that is no JSON would fail the whole query.
     bases = [Cast(column, TextField()) for column in ("base_remote", "base_local")]
     rows = Mapping.unscoped.rows().order_by("pk").values_list("pk", "remote_raw", *bases)
     after: UUID | None = None
@@ -79,6 +79,6 @@ def find_forgotten_intents() -> Iterator[object]:
     "runs go on that nobody works on", hint="Are workers and the scheduler running? Each minute they end such runs."
 )
 def find_lost_runs() -> Iterator[object]:
-    old = timezone.now() - _LONGEST_RUN
+    old = timezone.now() - _MAX_RUN_DURATION
     is_free = Q(connection__claim=None) | Q(connection__held_until__lt=old)
     return ids_of(Run.unscoped.rows().filter(is_free, state=RunState.RUNNING, started_at__lt=old))

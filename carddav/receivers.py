@@ -1,4 +1,4 @@
-"""News of people: what was edited or deleted here goes to the server within seconds. Receivers only enqueue."""
+"""Receivers of changes of people: they only enqueue a run that sends the changes."""
 
 from typing import Any
 from uuid import UUID
@@ -7,18 +7,18 @@ from django.dispatch import receiver
 from django.utils import timezone
 
 from carddav.models import Connection
-from carddav.sync.context import IS_OWN_WRITE
+from carddav.sync.context import IS_SYNC_WRITE
 from carddav.tasks import sync_edits
 from people.signals import people_changed, people_deleted
 
-#: Edits in quick succession go with one run.
+#: Edits in quick succession are sent by one run.
 _DELAY_SECONDS = 2
 
 
 @receiver([people_changed, people_deleted])
 def send_edits(*, owner_id: UUID, **kwargs: Any) -> None:
-    """Should the queue lose it, the minute sweep sees next_sync_at."""
-    if IS_OWN_WRITE.get():
+    """Enqueue a run. If the task is lost, the minute sweep finds the connection by next_sync_at."""
+    if IS_SYNC_WRITE.get():
         return
     rows = Connection.objects.owned_by(owner_id).filter(sync_enabled=True)
     if rows.update(next_sync_at=timezone.now()):

@@ -1,10 +1,10 @@
-"""Registers this app's share in others; called once the models are loaded."""
+"""Registers this app with the others; called once the models are loaded."""
 
 from accounts.lifecycle import on_account_deleted
 from carddav import receivers  # noqa: F401 - registers them
 from carddav.extension import CardDavExtension
 from carddav.models import Connection
-from carddav.services.former_photos import former_photos_of, used_by_runs
+from carddav.services.former_photos import former_photo_paths, photos_used_by_runs
 from carddav.transfer import register_transfer
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.extensions import register_extension
@@ -12,16 +12,18 @@ from people.photos.files import register_use
 
 
 def wire() -> None:
-    """Once, from AppConfig.ready()."""
+    """Called once, by AppConfig.ready()."""
     register_extension(CardDavExtension())
     register_transfer()
-    register_use(used_by_runs)
-    on_account_deleted(former_photos_of)
-    register_triggers(_marking("INSERT", "NEW", is_mirrored=True), _marking("DELETE", "OLD", is_mirrored=False))
+    register_use(photos_used_by_runs)
+    on_account_deleted(former_photo_paths)
+    register_triggers(
+        _mirrored_trigger("INSERT", "NEW", is_mirrored=True), _mirrored_trigger("DELETE", "OLD", is_mirrored=False)
+    )
 
 
-def _marking(event: str, row: str, *, is_mirrored: bool) -> Trigger:
-    """Notes on the account whether it has a connection, so that a write knows it without a statement."""
+def _mirrored_trigger(event: str, row: str, *, is_mirrored: bool) -> Trigger:
+    """A trigger that keeps User.is_mirrored, so that a write knows without a query whether there is a connection."""
     body = f"UPDATE accounts_user SET is_mirrored = {is_mirrored} WHERE id = {row}.owner_id"  # noqa: S608 - no input
     table = Connection._meta.db_table
     return Trigger(f"mirrored_{event.lower()}", table, event, body, writes="accounts_user")

@@ -1,6 +1,6 @@
-"""News of the sync for the apps beside it, which the composition root passes on.
+"""Signals of the sync for other apps; the composition root connects them.
 
-contacts_found   owner_id, run_id, count (int), now   a run found new contacts that wait, and importMode is notify
+contacts_found   owner_id, run_id, count (int), now   a run found new pending imports, and importMode is notify
 """
 
 from django.dispatch import Signal

@@ -1,4 +1,4 @@
-"""Shapes that several routes of the sync answer."""
+"""Answers and schemas that several routes of the sync share."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class RunSerializer(SyncCountsSerializer):
 
 
 def counts_of(run: Run) -> dict[str, Any]:
-    """The eight fields."""
+    """The counts of a `complete` event."""
     return {
         "imported": run.imported,
         "exported": run.exported,
@@ -51,7 +51,7 @@ def counts_of(run: Run) -> dict[str, Any]:
 
 
 def run_answer(run: Run) -> dict[str, Any]:
-    """A run as GET /api/carddav/runs shows it."""
+    """A run as in GET /api/carddav/runs."""
     return {
         "id": str(run.pk),
         "startedAt": format_timestamp(run.started_at),
@@ -66,7 +66,7 @@ def run_answer(run: Run) -> dict[str, Any]:
 
 
 def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
-    """The schema of an answer about selected contacts."""
+    """The schema of `receipt_answer`."""
     fields: Any = {
         "success": serializers.BooleanField(),
         **{count: serializers.IntegerField() for count in (*counted, "errors")},
@@ -76,7 +76,7 @@ def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
 
 
 def receipt_answer(receipt: Receipt, done: str, *, is_skipping: bool = True) -> dict[str, Any]:
-    """What became of selected contacts; `done` is the name of the count of those that went through."""
+    """The answer about selected contacts; `done` is the key of the count of successes."""
     skipped = {"skipped": receipt.skipped} if is_skipping else {}
     counts = {done: receipt.done, **skipped, "errors": receipt.errors}
     return {"success": not receipt.errors, **counts, "errorMessages": receipt.shown_messages}

@@ -1,4 +1,4 @@
-"""The whole book as a file."""
+"""The route that downloads the whole address book."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Routes of conflicts: what both sides say differently, and who is right."""
+"""Routes of conflicts: list the open ones, resolve one."""
 
 from typing import Any
 from uuid import UUID
@@ -55,7 +55,7 @@ class ResolutionSerializer(serializers.Serializer[Any]):
 
 
 class ConflictViewSet(OwnedViewSet[Conflict]):
-    """What is to be decided."""
+    """Open conflicts of the account."""
 
     model = Conflict
     lookup_url_kwarg = "conflict_id"
@@ -65,7 +65,7 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
     )
     def list(self, request: Request) -> Response:
         """The open conflicts, oldest first."""
-        rows = Conflict.objects.owned_by(self.owner).still_open().select_related("person").order_by("created_at", "pk")
+        rows = Conflict.objects.owned_by(self.owner).unresolved().select_related("person").order_by("created_at", "pk")
         rows = rows.defer("remote_raw", "remote_etag", "values")
         return Response({"conflicts": [_answer(row, self.owner) for row in rows]})
 

@@ -1,4 +1,4 @@
-"""Routes of the connection: one of each account."""
+"""Routes of the account's one connection."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from carddav.models import Connection, ImportMode, NameFormat, Provider
-from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
-from carddav.services.connection_lock import connection_of
+from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
+from carddav.services.connection_lock import get_connection
 from carddav.services.connections import (
     ConnectionExistsError,
     create_connection,
@@ -98,7 +98,10 @@ class ConnectionSettings(serializers.Serializer[Any]):
     syncEnabled = StrictBooleanField(source="sync_enabled", required=False)
     autoExportNew = StrictBooleanField(source="auto_export_new", required=False)
     autoSyncInterval = StrictIntegerField(
-        min_value=SHORTEST_INTERVAL, max_value=LONGEST_INTERVAL, source="auto_sync_interval", required=False
+        min_value=MIN_SYNC_INTERVAL_SECONDS,
+        max_value=MAX_SYNC_INTERVAL_SECONDS,
+        source="auto_sync_interval",
+        required=False,
     )
     importMode = StrictChoiceField(list(ImportMode.values), source="import_mode", required=False)
     cardDavNameFormat = StrictChoiceField(list(NameFormat.values), source="name_format", required=False)
@@ -135,16 +138,15 @@ _BOOKS = inline_serializer(
 
 
 class ConnectionViewSet(ApiViewSet[Any]):
-    """The account's one connection, and trying one out."""
+    """The account's connection, and the test of one that is not saved."""
 
     record_serializer = ConnectionAnswer
 
     def current_record(self) -> Representation:
-        """The connection as it is now."""
-        return _shown(connection_of(self.owner))
+        return _shown(get_connection(self.owner))
 
     def stored_revision(self) -> int | None:
-        """The revision of its settings, now; None where there is none."""
+        """The current revision of the settings; None if there is no connection."""
         revisions = Connection.objects.owned_by(self.owner).values_list("revision", flat=True)
         found: int | None = revisions.first()
         return found
@@ -157,7 +159,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     @conditional_status
     def connection(self, request: Request) -> Response:
         """The connection, without its password; 404 if there is none."""
-        return _answer(connection_of(self.owner))
+        return _answer(get_connection(self.owner))
 
     @extend_schema(
         operation_id="createCardDavConnection",
@@ -185,7 +187,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     @not_in_atomic_batches
     def update_connection(self, request: Request) -> Response:
         """Change the connection; the password only when it is in the body."""
-        connection_of(self.owner)
+        get_connection(self.owner)
         settings = self.read_body(UpdateConnection)
         password = settings.pop("password", None)
         return _answer(update_connection(owner=self.owner, password=password, settings=settings, now=timezone.now()))

@@ -1,4 +1,4 @@
-"""The route for the operator's cron."""
+"""The route that the operator's cron calls."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -10,12 +10,12 @@ from rest_framework.response import Response
 from accounts.api.viewsets import OpenViewSet
 from carddav.api.answers import receipt_answer, receipt_schema
 from carddav.models import Trigger
-from carddav.services.schedule import is_cron, sync_due
+from carddav.services.schedule import is_cron_secret, sync_due
 from contacts_project.kernel.api.schema import raises
 
 
 class CronViewSet(OpenViewSet):
-    """A bearer of CRON_SECRET calls it; no session or token does."""
+    """Authenticated by CRON_SECRET as a bearer token; sessions and API tokens are not accepted."""
 
     @extend_schema(
         operation_id="cronCardDavSync",
@@ -26,7 +26,7 @@ class CronViewSet(OpenViewSet):
     def carddav_sync(self, request: Request) -> Response:
         """Sync every account that is due, one after the other."""
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not is_cron(secret.strip()):
+        if scheme.lower() != "bearer" or not is_cron_secret(secret.strip()):
             raise NotAuthenticated
         receipt = sync_due(now=timezone.now(), trigger=Trigger.CRON)
         total = receipt.done + receipt.skipped + receipt.errors

@@ -1,4 +1,4 @@
-"""How the API answers what carddav refuses."""
+"""The HTTP status and code for each error of this app."""
 
 from carddav.services.conflicts import AlreadyResolvedError
 from carddav.services.connection_lock import ConnectionBusyError

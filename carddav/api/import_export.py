@@ -1,4 +1,4 @@
-"""Routes that import and export selected contacts: pending imports become people, people become cards."""
+"""Routes that import pending imports as people, and export people as cards."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
     {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string", "format": "uuid"}}}
 )
 class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
-    """Group ids by the id of a pending import; validated data holds the rows."""
+    """Group ids by the id of a pending import; the validated value has the rows."""
 
     def to_internal_value(self, data: Any) -> dict[UUID, list[Any]]:
         if not isinstance(data, dict):
@@ -48,14 +48,11 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
             if (row_id := parse_id(key)) is None:
                 raise serializers.ValidationError({key: [UNKNOWN_ID]})
             groups_by_id[row_id] = [rows[item] for item in keys]
-        self._check_imports(set(groups_by_id))
+        # The id of another account's row gets the same error as an unknown one.
+        own = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=set(groups_by_id))
+        if unknown_ids := groups_by_id.keys() - set(own.values_list("pk", flat=True)):
+            raise serializers.ValidationError({str(key): [UNKNOWN_ID] for key in unknown_ids})
         return groups_by_id
-
-    def _check_imports(self, ids: set[UUID]) -> None:
-        """Those of others do not exist, here either."""
-        own = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=ids)
-        if unknown := ids - set(own.values_list("pk", flat=True)):
-            raise serializers.ValidationError({str(key): [UNKNOWN_ID] for key in unknown})
 
     def to_representation(self, value: Any) -> Any:
         return value
@@ -76,7 +73,7 @@ class ExportSerializer(serializers.Serializer[Any]):
 
 
 class ImportExportViewSet(ApiViewSet[Any]):
-    """Pending imports become people, people become cards."""
+    """Import of pending imports, export of people."""
 
     @extend_schema(
         operation_id="importPending",

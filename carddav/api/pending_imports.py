@@ -1,4 +1,4 @@
-"""Routes of pending imports: what waits, how many, and the upload of a file of cards."""
+"""Routes of pending imports: list, count, and upload of a file."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _PENDING = inline_serializer(
 
 
 class PendingImportViewSet(OwnedViewSet[PendingImport]):
-    """Contacts that are not imported yet."""
+    """Cards that wait to be imported."""
 
     model = PendingImport
 
@@ -58,7 +58,7 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
 
 
 class UploadViewSet(ApiViewSet[Any]):
-    """A file of cards, to be looked at first."""
+    """The upload of a vCard file whose cards are reviewed before they are imported."""
 
     parser_classes = PARSERS
     max_body_bytes = "MAX_VCARD_BYTES"

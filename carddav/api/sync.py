@@ -1,4 +1,4 @@
-"""Routes of runs: a sync with its progress, what ran, and a look at the server."""
+"""Routes of sync runs: start one and stream its progress, list them, discover new cards."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -25,9 +25,9 @@ from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 
-#: How often a stream looks at the run's row.
-_STEP_SECONDS = 0.5
-_SHOWN = 100
+#: How often a stream reads the row of its run.
+_POLL_SECONDS = 0.5
+_MAX_RUNS = 100
 _EVENTS = (
     "Server-Sent Events, the data of each as JSON. `progress`, any number: `{ phase, message, current, total }`, with "
     "phase connecting, recovering, listing, fetching, applying, pushing, verifying or finishing. Then one `complete`: "
@@ -39,7 +39,7 @@ _EVENTS = (
 
 
 class SyncViewSet(OwnedViewSet[Run]):
-    """Runs: as they go, what ran, and a look at the server."""
+    """Sync runs and discovery."""
 
     model = Run
 
@@ -66,14 +66,14 @@ class SyncViewSet(OwnedViewSet[Run]):
             now=timezone.now(),
         )
         if run.state == RunState.QUEUED:
-            run_sync.delay(str(run.pk))  # a second task for the same run finds nothing to do
+            run_sync.delay(str(run.pk))  # a second task for the same run does nothing
         return EventStream(progress(run.owner_id, run.pk))
 
     @extend_schema(operation_id="listSyncRuns", responses=envelope("SyncRuns", runs=RunSerializer(many=True)))
     @action(detail=False)
     def runs(self, request: Request) -> Response:
         """The last hundred runs with their counts, newest first."""
-        rows = self.get_queryset().order_by("-started_at", "-pk")[:_SHOWN]
+        rows = self.get_queryset().order_by("-started_at", "-pk")[:_MAX_RUNS]
         return Response({"runs": [run_answer(run) for run in rows]})
 
     @extend_schema(
@@ -91,10 +91,11 @@ class SyncViewSet(OwnedViewSet[Run]):
 
 
 async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
-    """The events of a run until it has ended. Who stops reading stops nothing."""
+    """The events of a run until it ends. The run goes on if the client disconnects."""
     last_state: dict[str, Any] | None = None
     while True:
-        run = await in_thread(_read, owner_id, run_id)
+        # A worker executes the run, perhaps on another machine, so its row is polled.
+        run = await in_thread(_find_run, owner_id, run_id)
         if run is None:
             yield event("error", {"error": "The connection was removed.", "code": "interrupted"})
             return
@@ -109,12 +110,12 @@ async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
         if state != last_state:
             last_state = state
             yield event("progress", state)
-        await asyncio.sleep(_STEP_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     if run.code:
         yield event("error", {"error": run.error, "code": run.code})
     else:
         yield event("complete", counts_of(run))
 
 
-def _read(owner_id: UUID, run_id: UUID) -> Run | None:
+def _find_run(owner_id: UUID, run_id: UUID) -> Run | None:
     return Run.objects.owned_by(owner_id).filter(pk=run_id).first()

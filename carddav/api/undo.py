@@ -1,4 +1,4 @@
-"""Taking back what a run did."""
+"""The route that undoes a run."""
 
 from uuid import UUID
 
@@ -29,7 +29,7 @@ _KEPT = inline_serializer(
 
 
 class UndoViewSet(OwnedViewSet[Run]):
-    """One run."""
+    """Undo of one run."""
 
     model = Run
     lookup_url_kwarg = "run_id"

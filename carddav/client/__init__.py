@@ -1,4 +1,4 @@
-"""The CardDAV client: RFC 6352 and 6578 as servers really speak them. No models in here."""
+"""The CardDAV client: RFC 6352 and RFC 6578 as real servers implement them. Must not import models."""
 
 from carddav.client.book import Book, locks_whole_book
 from carddav.client.discovery import Discovered, discover
@@ -20,7 +20,7 @@ from carddav.client.errors import (
     TlsError,
 )
 from carddav.client.etags import same_etag
-from carddav.client.hrefs import href_key, server_url_of
+from carddav.client.hrefs import href_key, normalize_server_url
 from carddav.client.login import Login
 from carddav.client.session import DavSession, open_session
 from carddav.client.shapes import (
@@ -33,7 +33,7 @@ from carddav.client.shapes import (
     Missing,
     Outcome,
     Unreadable,
-    Written,
+    WriteResult,
 )
 
 __all__ = [
@@ -65,11 +65,11 @@ __all__ = [
     "StatusError",
     "TlsError",
     "Unreadable",
-    "Written",
+    "WriteResult",
     "discover",
     "href_key",
     "locks_whole_book",
+    "normalize_server_url",
     "open_session",
     "same_etag",
-    "server_url_of",
 ]

@@ -1,234 +1,256 @@
-"""One address book on a server, as the sync sees it: every oddity of servers ends here."""
+"""One address book on a server. The deviations of servers from the RFCs are handled here and below."""
 
 import re
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 
-from carddav.client import requests
+from carddav.client import request_bodies
 from carddav.client.conditional_writes import delete, put
 from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
-    ElsewhereError,
     MalformedAnswerError,
     NotCardDavError,
     StatusError,
+    UntrustedHostError,
 )
-from carddav.client.etags import read_etag
-from carddav.client.hrefs import LONGEST_URL, href_key, member_path
-from carddav.client.multiget import NO_REPORT, fetch, get_card
+from carddav.client.etags import parse_etag
+from carddav.client.hrefs import MAX_URL_LENGTH, href_key, member_path
+from carddav.client.multiget import UNSUPPORTED_REPORT_STATUSES, fetch, get_card
 from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
 from carddav.client.session import LISTING_SECONDS, READ_SECONDS, DavSession
-from carddav.client.shapes import Capabilities, Card, Changes, Entry, Fetched, FoundBook, Missing, Unreadable, Written
+from carddav.client.shapes import (
+    Capabilities,
+    Card,
+    Changes,
+    Entry,
+    Fetched,
+    FoundBook,
+    Missing,
+    Unreadable,
+    WriteResult,
+)
 
-_GONE = {404, 410}
-# 421: this host does not know the account any more (RFC 9110, section 15.5.20).
-_BOOK_GONE = _GONE | {421}
-_TOKEN_REFUSED = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
-_MOST_PAGES = 10_000
-_MOST_CARDS = 100_000
-# What may be listed beside cards: a folder, a page, somebody's calendar.
-_NO_CARDS = ("text/html", "text/calendar", "httpd/", "image/")
+_GONE_STATUSES = {404, 410}
+# 421 Misdirected Request: this host no longer serves the account (RFC 9110, section 15.5.20).
+_BOOK_GONE_STATUSES = _GONE_STATUSES | {421}
+_VALID_SYNC_TOKEN = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
+_MAX_PAGES = 10_000
+_MAX_CARDS = 100_000
+# Content types of other members of the collection: folders, pages, calendars.
+_NON_CARD_TYPES = ("text/html", "text/calendar", "httpd/", "image/")
 
 
 class Book:
-    """Requests to one book. `caps` may learn something new: whoever stores them stores them after the run.
+    """Requests to one book. `caps` may change during the requests; the caller stores them afterwards.
 
-    Everything raises DavError; BookGoneError where the book itself is not there any more.
+    All methods raise DavError, and BookGoneError if the book itself no longer exists.
     """
 
     def __init__(self, session: DavSession, url: str, caps: Capabilities | None = None) -> None:
         self.session = session
         self.url = url if url.endswith("/") else f"{url}/"
         self.caps = caps or Capabilities()
-        #: Keys that the server has called gone: where a multiget passes over them, too, it has said so twice.
-        self.said_gone: set[str] = set()
+        #: Keys that the last report listed as gone. If a multiget omits them, too, no further request is needed.
+        self.reported_gone: set[str] = set()
         self._own_key = self.key(self.url).rstrip("/")
 
     def key(self, href: str) -> str:
-        """The comparable form of an href of this book."""
+        """The form of an href of this book by which it is compared."""
         return href_key(href, self.url)
 
-    def look(self) -> FoundBook:
-        """Ask for the book itself: name and capabilities. One request."""
-        with self._multistatus("PROPFIND", requests.PROPFIND_BOOK) as responses:
+    def fetch_properties(self) -> FoundBook:
+        """Request the name and capabilities of the book. One request."""
+        with self._multistatus("PROPFIND", request_bodies.PROPFIND_BOOK) as responses:
             for response in responses:
                 if self._is_self(response):
                     self._check_is_book(response)
-                    return replace(requests.found_book(self.session, self.url, response), url=self.url)
+                    return replace(request_bodies.parse_book(self.session, self.url, response), url=self.url)
         raise BookGoneError
 
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
-        """What has changed since `token`, or `ctag` where the server knows no tokens; everything for empty ones.
+        """What has changed since `token`, or since `ctag` if the server has no sync tokens; everything if both are
+        empty.
 
-        One request where nothing changed. Without tokens a change costs two, the ctag and the listing, or one where the
-        book `is_small`: then it is listed at once. A token that the server refuses gives the full listing. A server may
-        also answer with all cards where only changes were asked for: only the caller can tell.
+        One request if nothing has changed. Without tokens a change costs two requests (ctag, listing), or one if the
+        book `is_small` and is therefore listed at once. A refused token yields the full listing. A server may also
+        return all cards where only changes were requested; the caller has to detect that.
         """
-        # Where a server lists no reports, but gave a token with its listing, it is asked.
+        # A server that lists no reports may support them all the same: a token in its listing is reason to try.
         if self.caps.has_sync or (token and not self.caps.reports and not self.caps.refused):
             try:
-                return self._sync(token)
+                return self._sync_collection(token)
             except BookMovedError:
+                # Must come before BookGoneError, its base: the listing would be redirected, too.
                 raise
             except (StatusError, MalformedAnswerError, AccessDeniedError, BookGoneError) as error:
-                # An old token, however it is said; or a server that lists the report and does not have it. If the
-                # book itself is gone or closed, the listing says so again.
-                if error.status in NO_REPORT:
-                    self.note_refused("sync-collection")
+                # The token has expired (servers use many statuses for that), or the server lists a report that it does
+                # not have. If the book itself is gone or forbidden, the listing raises the same error again.
+                if error.status in UNSUPPORTED_REPORT_STATUSES:
+                    self.record_unsupported_report("sync-collection")
                 return self.list()
         unchanged = Changes(token=token, ctag=ctag, is_unchanged=True)
-        if ctag and not is_small and self._ctag() == ctag:
+        if ctag and not is_small and self._fetch_ctag() == ctag:
             return unchanged
         listing = self.list()
+        # A small book is listed without asking for its ctag first, which the listing contains as well.
         return unchanged if ctag and listing.ctag == ctag else listing
 
-    def note_refused(self, report: str) -> None:
-        """The server does not have this report: it is not asked for it again."""
+    def record_unsupported_report(self, report: str) -> None:
+        """Do not request this report again: the server does not have it."""
         self.caps = replace(self.caps, refused=tuple(sorted({*self.caps.refused, report})))
 
-    def ask_again(self) -> None:
-        """A server may have learnt a report that it once refused, or have refused it by mistake."""
+    def retry_refused_reports(self) -> None:
+        """Request refused reports again: the server may have been updated, or refused them by mistake."""
         self.caps = replace(self.caps, refused=())
 
     def list(self) -> Changes:
-        """Every card of the book, by a PROPFIND that is whole and well-formed or raises."""
+        """Every card of the book. Raises if the response to the PROPFIND is incomplete or malformed."""
         entries: dict[str, Entry] = {}
         ctag = token = ""
         names_itself = False
-        patience = self.session.patience(LISTING_SECONDS)
-        with patience, self._multistatus("PROPFIND", requests.PROPFIND_LISTING, depth="1") as responses:
+        idle_timeout = self.session.idle_timeout(LISTING_SECONDS)
+        with idle_timeout, self._multistatus("PROPFIND", request_bodies.PROPFIND_LISTING, depth="1") as responses:
             for response in responses:
                 if self._is_self(response):
                     self._check_is_book(response)
                     names_itself = True
                     ctag, token = response.text_of(f"{CALENDARSERVER}getctag"), response.text_of(f"{DAV}sync-token")
-                elif self._is_card(response) and response.status not in _GONE:
-                    entry = self._entry(response)
+                elif self._is_card(response) and response.status not in _GONE_STATUSES:
+                    entry = self._parse_entry(response)
                     entries[entry.key] = entry
-                    _check_size(entries)
-        if not names_itself and not entries:  # RFC 4918, section 9.1: a listing begins with what was asked for
+                    _check_card_count(entries)
+        # RFC 4918, section 9.1: the response includes the requested collection itself. An empty multistatus is not an
+        # empty book.
+        if not names_itself and not entries:
             raise NotCardDavError("The server lists nothing at all, not even the address book.")
         return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
 
     def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
-        """The cards, each href answered exactly once, in no promised order: 50 a request, two requests at a time."""
+        """Fetch cards: each href is answered exactly once, in any order. 50 hrefs a request, two requests in
+        parallel."""
         return fetch(self, hrefs)
 
     def get(self, href: str) -> Card | Missing | Unreadable:
-        """One card by GET."""
+        """Fetch one card by GET."""
         return get_card(self, href)
 
     def new_href(self, name: str) -> str:
-        """The href that `create` uses for `name`; for the journal, before anything is sent."""
+        """The href that `create` uses for `name`; the journal stores it before the request."""
         return member_path(self.url, name)
 
-    def create(self, name: str, text: str) -> Written:
-        """Make a card, unless there is one of that name (If-None-Match)."""
+    def create(self, name: str, text: str) -> WriteResult:
+        """Create a card; fails if the name exists (If-None-Match)."""
         return put(self, self.new_href(name), text, None)
 
-    def put(self, href: str, text: str, if_match: str) -> Written:
-        """Replace a card that is still the one of the etag."""
+    def put(self, href: str, text: str, if_match: str) -> WriteResult:
+        """Replace a card that still has the ETag (If-Match)."""
         return put(self, href, text, if_match)
 
-    def delete(self, href: str, if_match: str | None) -> Written:
-        """Delete a card that is still the one of the etag, where one is given. GONE is as good as DONE."""
+    def delete(self, href: str, if_match: str | None) -> WriteResult:
+        """Delete a card that still has the ETag, if one is given. GONE counts as DONE."""
         return delete(self, href, if_match)
 
-    def _sync(self, token: str) -> Changes:
+    def _sync_collection(self, token: str) -> Changes:
         changed: dict[str, Entry] = {}
         removed: dict[str, Entry] = {}
         given = token
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             is_cut = False
-            patience = self.session.patience(READ_SECONDS if token else LISTING_SECONDS)
-            with patience, self._multistatus("REPORT", requests.sync_collection(token)) as responses:
+            idle_timeout = self.session.idle_timeout(READ_SECONDS if token else LISTING_SECONDS)
+            with idle_timeout, self._multistatus("REPORT", request_bodies.sync_collection(token)) as responses:
                 for response in responses:
                     if self._is_self(response):
+                        # 507 for the collection itself: the result is truncated (RFC 6578, section 3.6).
                         is_cut = is_cut or response.status == 507
                     elif self._is_card(response):
-                        self._note(response, changed, removed)
+                        self._collect(response, changed, removed)
             following = responses.sync_token
             if not is_cut:
-                self.said_gone = set(removed)
+                self.reported_gone = set(removed)
+                # With an empty token the report lists the whole book (RFC 6578, section 3.4).
                 return Changes(
                     tuple(changed.values()),
                     tuple(removed.values()),
                     following or token,
                     is_full=not given,
                     is_unchanged=bool(given) and not changed and not removed,
-                    may_repeat=_is_time(token),
+                    may_repeat=_is_timestamp_token(token),
                 )
             if following in {"", token}:
-                break  # pages that lead nowhere
+                break  # the token does not advance: the server would repeat this page for ever
             token = following
         return self.list()
 
-    def _note(self, response: Response, changed: dict[str, Entry], removed: dict[str, Entry]) -> None:
-        """A later page counts more than an earlier one."""
-        entry = self._entry(response)
-        to, other = (removed, changed) if response.status in _GONE else (changed, removed)
+    def _collect(self, response: Response, changed: dict[str, Entry], removed: dict[str, Entry]) -> None:
+        """Add a response; a later page overrides an earlier one."""
+        entry = self._parse_entry(response)
+        to, other = (removed, changed) if response.status in _GONE_STATUSES else (changed, removed)
         other.pop(entry.key, None)
         to[entry.key] = entry
-        _check_size(to)
+        _check_card_count(to)
 
-    def _ctag(self) -> str:
-        with self._multistatus("PROPFIND", requests.PROPFIND_CTAG) as responses:
+    def _fetch_ctag(self) -> str:
+        with self._multistatus("PROPFIND", request_bodies.PROPFIND_CTAG) as responses:
             for response in responses:
                 if self._is_self(response):
                     self._check_is_book(response)
                     return response.text_of(f"{CALENDARSERVER}getctag")
         return ""
 
-    def _entry(self, response: Response) -> Entry:
-        return Entry(response.href, self.key(response.href), read_etag(response.text_of(f"{DAV}getetag")))
+    def _parse_entry(self, response: Response) -> Entry:
+        return Entry(response.href, self.key(response.href), parse_etag(response.text_of(f"{DAV}getetag")))
 
     def _is_self(self, response: Response) -> bool:
         return self.key(response.href).rstrip("/") == self._own_key
 
     def _is_card(self, response: Response) -> bool:
         kind = response.text_of(f"{DAV}getcontenttype").lower()
-        is_folder = response.href.endswith("/") or response.has_type(requests.IS_COLLECTION)
-        return 0 < len(response.href) <= LONGEST_URL and not is_folder and not kind.startswith(_NO_CARDS)
+        is_folder = response.href.endswith("/") or response.has_type(request_bodies.COLLECTION_TYPE)
+        return 0 < len(response.href) <= MAX_URL_LENGTH and not is_folder and not kind.startswith(_NON_CARD_TYPES)
 
     def _check_is_book(self, response: Response) -> None:
-        if response.status in _GONE:  # a 207 that says so of the book itself
+        if response.status in _GONE_STATUSES:  # status of the book itself inside the 207
             raise BookGoneError(status=response.status)
-        if f"{DAV}resourcetype" in response.props and not response.has_type(requests.IS_BOOK):
+        # Some servers do not return resourcetype: only a wrong one is an error.
+        if f"{DAV}resourcetype" in response.props and not response.has_type(request_bodies.BOOK_TYPE):
             raise BookGoneError("What is at the address of the book is no address book any more.")
 
     @contextmanager
     def _multistatus(self, method: str, body: str, depth: str = "0") -> Iterator[Multistatus]:
-        """A request to the book itself: what says that it is gone, or elsewhere, is an error of its own."""
+        """A request to the book itself: if the book is gone or has moved, that is an error of its own."""
         try:
             with self.session.multistatus(method, self.url, body, depth) as (url, responses):
+                # The session has followed a redirect within the host: the stored URL is outdated.
                 if self.key(url).rstrip("/") != self._own_key:
                     raise BookMovedError(url, status=301)
                 yield responses
-        except ElsewhereError as error:
+        except UntrustedHostError as error:
             if error.location:
                 raise BookMovedError(error.location, status=error.status or 301) from error
             raise
         except StatusError as error:
-            if error.status in _BOOK_GONE and _TOKEN_REFUSED not in error.conditions:
+            # With valid-sync-token the status refers to the token, not to the book.
+            if error.status in _BOOK_GONE_STATUSES and _VALID_SYNC_TOKEN not in error.conditions:
                 raise BookGoneError(status=error.status) from error
             raise
 
 
-def _is_time(token: str) -> bool:
-    """Whether a token is a time in seconds (SOGo): it never expires, and what changed in its second is listed again."""
+def _is_timestamp_token(token: str) -> bool:
+    """Whether a token is a time in seconds (SOGo). Such a token never expires, and changes of the same second are
+    listed again."""
     return re.fullmatch("[0-9]{10}", token) is not None
 
 
 def locks_whole_book(token: str) -> bool:
-    """Whether a token is the id of a tree of git (Xandikos): each write is a commit, and one that comes while another
-    is under way gets 423 and would have to be sent again."""
+    """Whether a token is a git tree id (Xandikos). Each write is a commit, and a parallel one is refused with 423 and
+    has to be repeated."""
     return re.fullmatch("[0-9a-f]{40}", token) is not None
 
 
-def _check_size(entries: Sized) -> None:
-    """A server that lists without end is none that can be synced with."""
-    if len(entries) > _MOST_CARDS:
-        raise NotCardDavError(f"The address book lists more than {_MOST_CARDS:,} contacts.")
+def _check_card_count(entries: Sized) -> None:
+    """Raise NotCardDavError if the listing does not end."""
+    if len(entries) > _MAX_CARDS:
+        raise NotCardDavError(f"The address book lists more than {_MAX_CARDS:,} contacts.")

@@ -1,10 +1,10 @@
-"""Finds the address books behind what a user typed (RFC 6764, RFC 6352 section 7.1, RFC 5397)."""
+"""Discovers the address books behind the address that a user has entered (RFC 6764, RFC 6352 section 7.1, RFC 5397)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from carddav.client import requests
+from carddav.client import request_bodies
 from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
@@ -13,22 +13,22 @@ from carddav.client.errors import (
     NotCardDavError,
     StatusError,
 )
-from carddav.client.hrefs import href_key, origin, server_url_of
+from carddav.client.hrefs import href_key, normalize_server_url, origin
 from carddav.client.multistatus import CARD, DAV, Response
 from carddav.client.service_records import find_services
 from carddav.client.session import DavSession
 from carddav.client.shapes import FoundBook
 
 WELL_KNOWN = "/.well-known/carddav"
-# Where the servers that know no well-known address keep theirs, the one of the hint first.
+# Paths of servers without a well-known URI; the one of the user's provider is tried first.
 _KNOWN_PATHS = {"nextcloud": "remote.php/dav/", "baikal": "dav.php/", "sogo": "SOGo/dav/", "davical": "caldav.php/"}
-# What the provider calls the book that everybody has: the last part of its path.
+# The last path segment of the provider's default address book.
 _DEFAULT_BOOKS = {"nextcloud": "contacts", "google": "default", "icloud": "card", "outlook": "contacts"}
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What is there: the user's principal and homes where the server has them, all books, and the one to use."""
+    """The principal and home sets if the server has them, all books, and the chosen one."""
 
     book: FoundBook
     books: tuple[FoundBook, ...]
@@ -38,23 +38,22 @@ class Discovered:
 
 @dataclass(slots=True)
 class _ProbeResult:
-    """What a probe of one URL came upon."""
+    """What a probe of one URL has found."""
 
     principal_url: str = ""
     home_urls: list[str] = field(default_factory=list)
     books: list[FoundBook] = field(default_factory=list)
-    is_book: bool = False
 
 
 def discover(
-    session: DavSession, *, provider: str | None = None, stored: str = "", has_left: bool = False
+    session: DavSession, *, provider: str | None = None, stored: str = "", has_moved_host: bool = False
 ) -> Discovered:
-    """Find the books of the session's login, and choose: the URL if it is a book, else the one that is stored, else the
-    only one, else the provider's own, else the first that may be written to.
+    """Find the books of the session's login and choose one: the URL if it is a book, else the stored one, else the only
+    one, else the provider's default, else the first writable one.
 
-    Where the stored one `has_left` its host, it is the one of the same path at another. Raises BookGoneError where it
-    is not among them: never another in its place. LoginRefusedError at the first 401. Where nothing is found, what
-    stood in the way of it, NotCardDavError as a rule.
+    `has_moved_host`: the stored book is looked for by its path on other hosts. Raises BookGoneError if the stored book
+    is not found, since another one must not silently take its place; LoginRefusedError at the first 401; if nothing is
+    found, the first error that came up, or NotCardDavError.
     """
     session.is_discovering = True
     try:
@@ -62,7 +61,7 @@ def discover(
     finally:
         session.is_discovering = False
     return Discovered(
-        _choose(probed, provider, stored, has_left=has_left),
+        _choose_book(probed, provider, stored, has_moved_host=has_moved_host),
         tuple(probed.books),
         probed.principal_url,
         tuple(probed.home_urls),
@@ -72,27 +71,28 @@ def discover(
 def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     is_domain = "://" not in session.login.url
     seen: set[str] = set()
-    silent: set[object] = set()
+    unreachable: set[object] = set()
     failures: list[DavError] = []
     has_answered = False
-    for url in _candidates(session, provider):
-        if url in seen or origin(url) in silent:
+    for url in _candidate_urls(session, provider):
+        if url in seen or origin(url) in unreachable:
             continue
         seen.add(url)
         try:
             probed = _probe(session, url)
         except LoginRefusedError:
+            # No other candidate is tried: repeated failures lock accounts.
             raise
         except AccessDeniedError as error:
-            # Once the server has shown the login what there is, a path beside that is only guessed at (Radicale).
+            # Once the server has answered the login, a 403 for a guessed path means nothing (Radicale).
             failures += [] if has_answered else [error]
         except NotCardDavError:
             continue
         except DavError as error:
             if not is_domain:
-                raise  # all else is on the same host
+                raise  # every other candidate is on the same host
             failures.append(error)
-            silent.add(origin(url))
+            unreachable.add(origin(url))
         else:
             if probed.books:
                 return probed
@@ -100,28 +100,30 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     raise failures[0] if failures else NotCardDavError("No address book is found there.")
 
 
-def _candidates(session: DavSession, provider: str | None) -> Iterator[str]:
-    """Where to look, in this order: the URL, well-known, the root, known paths, and what DNS says of the domain."""
+def _candidate_urls(session: DavSession, provider: str | None) -> Iterator[str]:
+    """The URLs to probe in this order: the given one, well-known, the root, known paths, and the DNS records of the
+    domain."""
     typed = session.login.url
-    first = server_url_of(typed)
+    first = normalize_server_url(typed)
     split = urlsplit(first)
     root = f"{split.scheme}://{split.netloc}"
     yield first
-    yield from _well_known(session, root)
+    yield from _well_known_urls(session, root)
     yield f"{root}/"
     paths = sorted(_KNOWN_PATHS, key=lambda name: name != provider)
+    # The server may be installed below the folder that the user has entered.
     for folder in dict.fromkeys([split.path.rstrip("/") + "/", "/"]):
         yield from (f"{root}{folder}{_KNOWN_PATHS[name]}" for name in paths)
     if "://" not in typed:
         for service in find_services(split.hostname or ""):
             session.trust(service.url)
             if not service.has_path:
-                yield from _well_known(session, service.url.rstrip("/"))
+                yield from _well_known_urls(session, service.url.rstrip("/"))
             yield service.url
 
 
-def _well_known(session: DavSession, root: str) -> Iterator[str]:
-    """Well-known itself, which redirects a PROPFIND as a rule; then where it redirects a GET."""
+def _well_known_urls(session: DavSession, root: str) -> Iterator[str]:
+    """The well-known URI, which usually redirects a PROPFIND; then the target to which it redirects a GET."""
     url = root + WELL_KNOWN
     yield url
     try:
@@ -134,27 +136,26 @@ def _well_known(session: DavSession, root: str) -> Iterator[str]:
 
 
 def _probe(session: DavSession, url: str) -> _ProbeResult:
-    """What one URL leads to: a book, a home, or a principal."""
+    """Find the books behind one URL, which may be a book, a home set or a principal."""
     probed = _ProbeResult()
-    response, final = _ask(session, url)
-    if response.has_type(requests.IS_BOOK):
-        probed.is_book = True
-        probed.principal_url = _principal(session, final, response)
-        probed.books.append(requests.found_book(session, final, response))
+    response, final = _propfind(session, url)
+    if response.has_type(request_bodies.BOOK_TYPE):
+        probed.principal_url = _parse_principal(session, final, response)
+        probed.books.append(request_bodies.parse_book(session, final, response))
         return probed
-    homes = _homes(session, final, response)
-    probed.principal_url = _principal(session, final, response)
+    homes = _parse_homes(session, final, response)
+    probed.principal_url = _parse_principal(session, final, response)
     if not homes and probed.principal_url and href_key(probed.principal_url) != href_key(final):
         session.trust(probed.principal_url)
-        response, final = _ask(session, probed.principal_url)
-        homes = _homes(session, final, response)
-    # A server without principals keeps its books below the URL itself.
+        response, final = _propfind(session, probed.principal_url)
+        homes = _parse_homes(session, final, response)
+    # A server without principals has its books below the URL itself.
     failure: NotCardDavError | AccessDeniedError | None = None
     for home in homes or [final]:
         session.trust(home)
         try:
-            probed.books += _books_below(session, home)
-        except (NotCardDavError, AccessDeniedError) as error:  # another home may have the books
+            probed.books += _list_books(session, home)
+        except (NotCardDavError, AccessDeniedError) as error:  # another home set may have books
             failure = error
     if failure is not None and not probed.books:
         raise failure
@@ -162,14 +163,15 @@ def _probe(session: DavSession, url: str) -> _ProbeResult:
     return probed
 
 
-def _ask(session: DavSession, url: str) -> tuple[Response, str]:
-    """What a URL says of itself, and the URL behind its redirects."""
+def _propfind(session: DavSession, url: str) -> tuple[Response, str]:
+    """The properties of a URL, and the URL after redirects."""
     try:
-        found, final = _first_response(session, url, requests.PROPFIND_ANYTHING)
+        found, final = _request_first(session, url, request_bodies.PROPFIND_DISCOVERY)
     except StatusError as error:
         if error.status != 500:
             raise
-        found, final = _first_response(session, url, requests.PROPFIND_BASICS)
+        # Some servers answer 500 to a property that they do not know.
+        found, final = _request_first(session, url, request_bodies.PROPFIND_MINIMAL)
     if found is None or (found.status and found.status >= 400):
         raise NotCardDavError
     principal = found.props.get(f"{DAV}current-user-principal")
@@ -178,57 +180,57 @@ def _ask(session: DavSession, url: str) -> tuple[Response, str]:
     return found, final
 
 
-def _first_response(session: DavSession, url: str, body: str) -> tuple[Response | None, str]:
+def _request_first(session: DavSession, url: str, body: str) -> tuple[Response | None, str]:
     with session.multistatus("PROPFIND", url, body, "0") as (final, responses):
         return next(iter(responses), None), final
 
 
-def _principal(session: DavSession, base_url: str, response: Response) -> str:
+def _parse_principal(session: DavSession, base_url: str, response: Response) -> str:
     holder = response.props.get(f"{DAV}current-user-principal")
     href = holder.text_of(f"{DAV}href") if holder else ""
-    return session.linked(base_url, href) if href else ""
+    return session.resolve_href(base_url, href) if href else ""
 
 
-def _homes(session: DavSession, base_url: str, response: Response) -> list[str]:
+def _parse_homes(session: DavSession, base_url: str, response: Response) -> list[str]:
     holder = response.props.get(f"{CARD}addressbook-home-set")
-    hrefs = [child.text.strip() for child in holder.all(f"{DAV}href")] if holder else []
-    return [session.linked(base_url, href) for href in hrefs if href]
+    hrefs = [child.text.strip() for child in holder.find_all(f"{DAV}href")] if holder else []
+    return [session.resolve_href(base_url, href) for href in hrefs if href]
 
 
-def _books_below(session: DavSession, home: str) -> list[FoundBook]:
+def _list_books(session: DavSession, home: str) -> list[FoundBook]:
     try:
-        return _listed_books(session, home, requests.PROPFIND_BOOK)
+        return _request_books(session, home, request_bodies.PROPFIND_BOOK)
     except StatusError as error:
         if error.status != 500:
             raise
-        return _listed_books(session, home, requests.PROPFIND_BASICS)
+        return _request_books(session, home, request_bodies.PROPFIND_MINIMAL)
 
 
-def _listed_books(session: DavSession, home: str, body: str) -> list[FoundBook]:
+def _request_books(session: DavSession, home: str, body: str) -> list[FoundBook]:
     with session.multistatus("PROPFIND", home, body, "1") as (final, responses):
         found = [
-            requests.found_book(session, final, response)
+            request_bodies.parse_book(session, final, response)
             for response in responses
-            if response.has_type(requests.IS_BOOK)
+            if response.has_type(request_bodies.BOOK_TYPE)
         ]
     for book in found:
         session.trust(book.url)
     return found
 
 
-def _choose(probed: _ProbeResult, provider: str | None, stored: str, *, has_left: bool) -> FoundBook:
+def _choose_book(probed: _ProbeResult, provider: str | None, stored: str, *, has_moved_host: bool) -> FoundBook:
     books = probed.books
     if stored:
         for book in books:
             is_elsewhere = origin(book.url) != origin(stored)
-            if is_elsewhere == has_left and _place(book) == href_key(stored).rstrip("/"):
+            if is_elsewhere == has_moved_host and _path_key(book) == href_key(stored).rstrip("/"):
                 return book
         raise BookGoneError
     default = _DEFAULT_BOOKS.get(provider or "", "")
-    named = [book for book in books if default and _place(book).endswith(f"/{default}")]
+    named = [book for book in books if default and _path_key(book).endswith(f"/{default}")]
     writable = [book for book in books if book.caps.writable]
     return [*named, *writable, *books][0]
 
 
-def _place(book: FoundBook) -> str:
+def _path_key(book: FoundBook) -> str:
     return href_key(book.url).rstrip("/")

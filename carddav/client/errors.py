@@ -1,17 +1,17 @@
-"""What can go wrong with a CardDAV server, each with the contract's code and a sentence for the user."""
+"""Errors of the CardDAV client, each with the API's code and a message for the user."""
 
 from typing import ClassVar
 
 from contacts_project.kernel.outbound import Code, OutboundError, TooLongError
 
-LONGEST_WAIT_SECONDS = 3600
+MAX_RETRY_AFTER_SECONDS = 3600
 
 
 class DavError(Exception):
-    """The server cannot be worked with now. `code` is the contract's (open points, section 10).
+    """The server cannot be used now. `code` is the API's error code (open points, section 10).
 
-    `status` is the answer's where there was one, `retry_after` the seconds it asked to wait, `has_sent` whether the
-    server may have got the request.
+    `status` is the HTTP status if there was a response, `retry_after` the requested delay in seconds, `has_sent`
+    whether the server may have received the request.
     """
 
     code: ClassVar[str]
@@ -32,28 +32,28 @@ class DavError(Exception):
 
 
 class LoginRefusedError(DavError):
-    """401. Asking again with the same password locks accounts: nothing more until it changes."""
+    """401. The same login must not be tried again: some servers lock the account after several failures."""
 
     code = "auth"
     message = "The server refuses the user name or the password."
 
 
 class AccessDeniedError(DavError):
-    """403 where something was to be read: the login is right, and may not do this."""
+    """403 to a read: the login is valid and lacks the permission."""
 
     code = "auth"
     message = "The server knows the login but denies access."
 
 
 class NotCardDavError(DavError):
-    """No address book is found there, or what answers does not speak CardDAV."""
+    """No address book was found, or the server does not speak CardDAV."""
 
     code = "not_carddav"
     message = "There is no CardDAV server at this address."
 
 
-class ElsewhereError(NotCardDavError):
-    """A redirect to another host, `location`, that discovery did not name."""
+class UntrustedHostError(NotCardDavError):
+    """A redirect to another host, `location`, that discovery has not named: it gets no login."""
 
     message = "The server sends requests to another host, which gets no login."
 
@@ -63,7 +63,7 @@ class ElsewhereError(NotCardDavError):
 
 
 class StatusError(NotCardDavError):
-    """An answer that the request does not allow for; `conditions` are the names in its DAV:error."""
+    """An unexpected status; `conditions` are the names in its DAV:error."""
 
     def __init__(self, status: int, conditions: frozenset[str] = frozenset()) -> None:
         super().__init__(f"The server answers with status {status}, which no CardDAV server should.", status=status)
@@ -71,26 +71,26 @@ class StatusError(NotCardDavError):
 
 
 class MalformedAnswerError(NotCardDavError):
-    """XML that is none, or that stops in the middle."""
+    """The XML is malformed or incomplete."""
 
     message = "The server answers with XML that cannot be read."
 
 
 class AnswerTooLongError(MalformedAnswerError):
-    """More than may be read of one answer: fewer cards are to be asked for at once."""
+    """The response is over the size limit: request fewer cards at once."""
 
     message = "The server answers with more than can be read at once."
 
 
 class ServerTimeoutError(DavError):
-    """The server is silent."""
+    """The server did not respond in time."""
 
     code = "timeout"
     message = "The server did not answer in time."
 
 
 class TlsError(DavError):
-    """No trusted connection: nothing was sent, the login least of all."""
+    """No trusted TLS connection; nothing was sent."""
 
     code = "tls"
     message = (
@@ -121,21 +121,21 @@ class ConnectionRejectedError(DavError):
 
 
 class ConnectionBrokenError(DavError):
-    """The connection broke in the middle of an answer."""
+    """The connection was interrupted during a response."""
 
     code = "interrupted"
     message = "The connection to the server broke off."
 
 
 class BusyError(DavError):
-    """429, 503 and their like, after three more tries; `retry_after` is at most an hour."""
+    """429, 503 and similar, after three retries; `retry_after` is at most an hour."""
 
     code = "busy"
     message = "The server is busy. It is asked again later."
 
 
 class BookGoneError(DavError):
-    """The address book is not there any more."""
+    """The address book no longer exists."""
 
     code = "book_gone"
     message = (
@@ -145,7 +145,7 @@ class BookGoneError(DavError):
 
 
 class BookMovedError(BookGoneError):
-    """The server sends requests for the book elsewhere: `location` has to be discovered anew."""
+    """The server redirects requests for the book to `location`, which discovery has to confirm."""
 
     message = "The address book has moved. The next sync looks for it."
 
@@ -154,7 +154,7 @@ class BookMovedError(BookGoneError):
         self.location = location
 
 
-_OF_CODE: dict[Code, type[DavError]] = {
+_ERROR_BY_CODE: dict[Code, type[DavError]] = {
     Code.BLOCKED: PolicyError,
     Code.DNS: DnsError,
     Code.TIMEOUT: ServerTimeoutError,
@@ -163,7 +163,9 @@ _OF_CODE: dict[Code, type[DavError]] = {
 }
 
 
-def from_outbound(error: OutboundError) -> DavError:
-    """What stands for a failure below HTTP. The policy says itself what it refuses."""
-    kind = AnswerTooLongError if isinstance(error, TooLongError) else _OF_CODE.get(error.code, ConnectionBrokenError)
+def convert_outbound_error(error: OutboundError) -> DavError:
+    """The DavError for a failure below HTTP. Only the outbound policy's own message is kept."""
+    kind = (
+        AnswerTooLongError if isinstance(error, TooLongError) else _ERROR_BY_CODE.get(error.code, ConnectionBrokenError)
+    )
     return kind(str(error) if kind is PolicyError else "", has_sent=error.has_sent)

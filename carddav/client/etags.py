@@ -1,29 +1,29 @@
-"""ETags as servers give them: weak, without quotes, or with the name of a compression behind (RFC 9110, 8.8.3)."""
+"""ETags as servers send them: weak, unquoted, or with the suffix of a compression (RFC 9110, section 8.8.3)."""
 
 import re
 
-LONGEST_ETAG = 500
+MAX_ETAG_LENGTH = 500
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_COMPRESSED = re.compile(r"[-;](gzip|br|zstd|df)$")
+_COMPRESSION_SUFFIX = re.compile(r"[-;](gzip|br|zstd|df)$")
 
 
-def read_etag(text: str | None) -> str | None:
-    """The etag of a header or a property; None where there is none, or one that is too long to be kept."""
+def parse_etag(text: str | None) -> str | None:
+    """The ETag of a header or a property; None if there is none or it is too long to be stored."""
     etag = _CONTROLS.sub("", text or "").strip()
-    return etag if 0 < len(etag) <= LONGEST_ETAG else None
+    return etag if 0 < len(etag) <= MAX_ETAG_LENGTH else None
 
 
 def same_etag(one: str | None, other: str | None) -> bool:
-    """Whether both name one version; False where either is not known."""
-    return bool(one and other) and _bare(one or "") == _bare(other or "")
+    """Whether both ETags identify the same version; False if either is unknown."""
+    return bool(one and other) and _strip_etag(one or "") == _strip_etag(other or "")
 
 
-def if_match_forms(etag: str) -> list[str]:
-    """What to send in If-Match: the strong, quoted form; then, for a server that wants it back so, as it was; then
-    without the name of the compression under which a GET gave it."""
-    strong, bare = (f'"{text}"' for text in (etag.strip().removeprefix("W/").strip('"'), _bare(etag)))
+def if_match_candidates(etag: str) -> list[str]:
+    """The forms to send in If-Match, in this order: strong and quoted; as the server sent it, which some servers
+    require; without the compression suffix of a GET."""
+    strong, bare = (f'"{text}"' for text in (etag.strip().removeprefix("W/").strip('"'), _strip_etag(etag)))
     return list(dict.fromkeys([strong, etag.strip(), bare]))
 
 
-def _bare(etag: str) -> str:
-    return _COMPRESSED.sub("", etag.strip().removeprefix("W/").strip('"'))
+def _strip_etag(etag: str) -> str:
+    return _COMPRESSION_SUFFIX.sub("", etag.strip().removeprefix("W/").strip('"'))

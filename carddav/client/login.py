@@ -1,4 +1,4 @@
-"""The login, as Basic at once or as Digest where a server asks for it (RFC 7617, RFC 7616)."""
+"""The login: Basic with the first request, Digest if the server requires it (RFC 7617, RFC 7616)."""
 
 import base64
 import re
@@ -14,7 +14,7 @@ _ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Whose address book it is. `url` is what the user typed: its host may get the password."""
+    """Credentials. `url` is what the user has entered: its host may receive the password."""
 
     url: str
     username: str
@@ -25,7 +25,7 @@ class Login:
 
 
 class Authenticator:
-    """Makes the Authorization headers of one login; for any number of threads."""
+    """Builds the Authorization headers of one login. Thread-safe."""
 
     def __init__(self, login: Login) -> None:
         self.login = login
@@ -34,16 +34,16 @@ class Authenticator:
         self._basic = "Basic " + base64.b64encode(pair).decode()
 
     def header(self, method: str, url: str) -> str:
-        """What to send with the request."""
+        """The Authorization header of a request."""
         digest = self._digest
         return digest.header(method, url) if digest else self._basic
 
-    def take_challenge(self, sent: str, challenge: str) -> bool:
-        """Whether it is worth asking again after a 401 to a request that carried `sent`.
+    def accept_challenge(self, sent: str, challenge: str) -> bool:
+        """Whether to repeat a request after a 401; `sent` is the header it carried.
 
-        A server that asks for Digest is asked twice before the login counts as refused; a nonce may grow stale.
+        A Digest challenge is answered once; after that the login counts as refused, unless the nonce is stale.
         """
-        parts = _digest_parts(challenge)
+        parts = _parse_digest_challenge(challenge)
         if parts is None or (sent.startswith("Digest ") and parts.get("stale", "").lower() != "true"):
             return False
         self._digest = _Digest(self.login, parts)
@@ -51,7 +51,7 @@ class Authenticator:
 
 
 class _Digest:
-    """Answers one challenge, counting up; requests' own arithmetic, whose state is one a thread."""
+    """Answers one challenge with the code of `requests`, whose state belongs to one thread, under a lock."""
 
     def __init__(self, login: Login, challenge: dict[str, str]) -> None:
         self._auth: Any = HTTPDigestAuth(login.username, login.password)
@@ -62,16 +62,17 @@ class _Digest:
     def header(self, method: str, url: str) -> str:
         with self._lock:
             self._count += 1
+            # The state is per thread in `requests`; here one challenge is shared by all threads.
             self._auth.init_per_thread_state()
-            state = self._auth._thread_local  # the class is made for a session of requests
+            state = self._auth._thread_local  # HTTPDigestAuth offers no other access outside of a requests session
             state.chal = self._challenge
             state.last_nonce, state.nonce_count = self._challenge["nonce"], self._count - 1
-            # As urllib3 sends it: with the hexadecimal digits in capitals.
+            # The digest covers the URL as urllib3 sends it: with upper-case percent-encoding.
             sent = _ESCAPED.sub(lambda match: match[0].upper(), url)
             return str(self._auth.build_digest_header(method, sent))
 
 
-def _digest_parts(challenge: str) -> dict[str, str] | None:
+def _parse_digest_challenge(challenge: str) -> dict[str, str] | None:
     start = challenge.lower().find("digest ")
     if start < 0:
         return None

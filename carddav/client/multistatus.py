@@ -1,4 +1,5 @@
-"""Reads a 207 answer as it comes: one response at a time, no DTD, no entities (RFC 4918, sections 13 and 14)."""
+"""Parses a 207 response as a stream, one DAV:response at a time, without DTD and entities (RFC 4918, sections 13 and
+14)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,16 +15,16 @@ from carddav.client.xml_text import clean_text
 
 DAV, CARD, CALENDARSERVER = "{DAV:}", "{urn:ietf:params:xml:ns:carddav}", "{http://calendarserver.org/ns/}"
 _STATUS = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})|\s*([0-9]{3})\b")
-_DEEPEST = 50
-# Of one response: elements and attributes, each of which takes a hundred times the memory that it takes in the answer.
-_MOST_NODES = 10_000
-# A single tag, and what is fed to the parser at once.
-_LONGEST_TAG, _PIECE = 1024 * 1024, 64 * 1024
+_MAX_DEPTH = 50
+# Elements and attributes of one DAV:response: each takes about a hundred times its size in memory.
+_MAX_NODES = 10_000
+# A longer tag is refused; the parser is fed in pieces of the second size, so that this is noticed in time.
+_MAX_TAG_BYTES, _FEED_BYTES = 1024 * 1024, 64 * 1024
 
 
 @dataclass(slots=True)
 class Node:
-    """An element: `tag` with its namespace in braces."""
+    """An XML element; `tag` has its namespace in braces."""
 
     tag: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -33,11 +34,11 @@ class Node:
     def find(self, tag: str) -> "Node | None":
         return next((child for child in self.children if child.tag == tag), None)
 
-    def all(self, tag: str) -> "list[Node]":
+    def find_all(self, tag: str) -> "list[Node]":
         return [child for child in self.children if child.tag == tag]
 
     def text_of(self, tag: str) -> str:
-        """The text of the child, trimmed; empty without one."""
+        """The stripped text of the child; empty if there is none."""
         child = self.find(tag)
         return child.text.strip() if child else ""
 
@@ -49,7 +50,8 @@ class Node:
 
 @dataclass(slots=True)
 class Response:
-    """What a 207 says of one resource: `props` are those it has, `status` the one of the whole, where there is one."""
+    """One DAV:response: `props` are the properties that the resource has, `status` is the resource's own status, if
+    any."""
 
     href: str
     status: int | None
@@ -66,15 +68,15 @@ class Response:
 
 @dataclass(slots=True)
 class Multistatus:
-    """A 207 answer under way: its responses, then its sync token."""
+    """A 207 response that is being read: iterates over its responses, then has the sync token."""
 
     chunks: Iterable[bytes]
     charset: str | None = None
     sync_token: str = ""
 
     def __iter__(self) -> Iterator[Response]:
-        """Raises MalformedAnswerError for what is no whole multistatus."""
-        target = _Target()
+        """Raises MalformedAnswerError if it is no complete multistatus."""
+        target = _TreeBuilder()
         parser = DefusedXMLParser(target=target, encoding="utf-8", forbid_dtd=True)
         try:
             for text in clean_text(self.chunks, self.charset):
@@ -87,38 +89,38 @@ class Multistatus:
         if target.root != f"{DAV}multistatus":
             raise MalformedAnswerError
 
-    def _finished_responses(self, target: "_Target") -> Iterator[Response]:
-        done, target.done = target.done, []
+    def _finished_responses(self, target: "_TreeBuilder") -> Iterator[Response]:
+        done, target.finished = target.finished, []
         for node in done:
             if node.tag == f"{DAV}response":
-                yield from _responses(node)
+                yield from _parse_response(node)
             elif node.tag == f"{DAV}sync-token":
                 self.sync_token = node.text.strip()
 
 
-class _Target:
-    """Builds the children of the root, and forgets each once it is taken."""
+class _TreeBuilder:
+    """Builds the children of the root element; each is dropped once it was taken."""
 
     def __init__(self) -> None:
         self.stack: list[Node] = []
         self.texts: list[list[str]] = []
-        self.done: list[Node] = []
+        self.finished: list[Node] = []
         self.root = ""
-        self.nodes = self.unheard = 0
+        self.nodes = self.bytes_since_event = 0
 
     def feed(self, parser: Any, data: bytes) -> None:
-        """Let the parser read. Raises ValueError where it is full of a tag that does not end."""
-        for start in range(0, len(data), _PIECE):
-            piece = data[start : start + _PIECE]
-            self.unheard += len(piece)
+        """Feed the parser. Raises ValueError for a tag that does not end."""
+        for start in range(0, len(data), _FEED_BYTES):
+            piece = data[start : start + _FEED_BYTES]
+            self.bytes_since_event += len(piece)
             parser.feed(piece)
-            if self.unheard > _LONGEST_TAG:
+            if self.bytes_since_event > _MAX_TAG_BYTES:
                 raise ValueError("a tag without end")
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self.unheard = 0
+        self.bytes_since_event = 0
         self.nodes += 1 + len(attributes)
-        if len(self.stack) > _DEEPEST or self.nodes > _MOST_NODES:
+        if len(self.stack) > _MAX_DEPTH or self.nodes > _MAX_NODES:
             raise ValueError("too deep, or too much")
         if not self.stack:
             self.root = tag
@@ -126,27 +128,28 @@ class _Target:
         self.texts.append([])
 
     def data(self, text: str) -> None:
-        self.unheard = 0
+        self.bytes_since_event = 0
         if len(self.stack) > 1:
             self.texts[-1].append(text)
 
     def end(self, tag: str) -> None:
-        self.unheard = 0
+        self.bytes_since_event = 0
         node = self.stack.pop()
         node.text = "".join(self.texts.pop())
         if len(self.stack) == 1:
-            self.done.append(node)
+            self.finished.append(node)
+            # Counted per response: only responses that are not taken yet use memory.
             self.nodes = 0
         elif self.stack:
             self.stack[-1].children.append(node)
 
     def close(self) -> None:
-        """Called by the parser at the end."""
+        """The parser calls this at the end of the document."""
 
 
 def error_conditions(body: bytes) -> frozenset[str]:
-    """The names in a DAV:error (RFC 4918, section 16), without their namespaces; none in anything else."""
-    target = _Target()
+    """The names in a DAV:error without their namespaces (RFC 4918, section 16); empty for any other body."""
+    target = _TreeBuilder()
     parser = DefusedXMLParser(target=target, encoding="utf-8", forbid_dtd=True)
     try:
         for text in clean_text([body]):
@@ -154,29 +157,29 @@ def error_conditions(body: bytes) -> frozenset[str]:
         parser.close()
     except (ParseError, DefusedXmlException, ValueError):
         return frozenset()
-    return _conditions(target.done) if target.root == f"{DAV}error" else frozenset()
+    return _parse_conditions(target.finished) if target.root == f"{DAV}error" else frozenset()
 
 
-def _responses(node: Node) -> Iterator[Response]:
-    """One for each href: a status may be said of several at once (RFC 4918, section 14.24)."""
+def _parse_response(node: Node) -> Iterator[Response]:
+    """One Response for each href: a status may apply to several at once (RFC 4918, section 14.24)."""
     props: dict[str, Node] = {}
-    for propstat in node.all(f"{DAV}propstat"):
+    for propstat in node.find_all(f"{DAV}propstat"):
         holder = propstat.find(f"{DAV}prop")
-        status = _status(propstat)
+        status = _parse_status(propstat)
         if holder is not None and (status is None or 200 <= status < 300):
             props.update((child.tag, child) for child in holder.children)
     error = node.find(f"{DAV}error")
-    conditions = _conditions(error.children) if error else frozenset()
-    status = _status(node)
-    for href in node.all(f"{DAV}href") or [Node(f"{DAV}href")]:
+    conditions = _parse_conditions(error.children) if error else frozenset()
+    status = _parse_status(node)
+    for href in node.find_all(f"{DAV}href") or [Node(f"{DAV}href")]:
         yield Response(href.text.strip(), status, props, conditions)
 
 
-def _conditions(nodes: Iterable[Node]) -> frozenset[str]:
-    """Those of the standards: servers add what they like, such as the name of an exception."""
+def _parse_conditions(nodes: Iterable[Node]) -> frozenset[str]:
+    """The standard ones only: servers add their own, such as the name of an exception."""
     return frozenset(node.name for node in nodes if node.tag.startswith((DAV, CARD)))
 
 
-def _status(node: Node) -> int | None:
+def _parse_status(node: Node) -> int | None:
     match = _STATUS.match(node.text_of(f"{DAV}status"))
     return int(match[1] or match[2]) if match else None

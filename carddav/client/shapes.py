@@ -1,17 +1,15 @@
-"""What the client tells of a book and its cards. Hrefs are as the server spelled them, `key` is what compares."""
+"""Results of the client. `href` is as the server spelled it, `key` its form for comparison."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-UNKNOWN = "unknown"
-
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a book can do. `reports` and `versions` are empty where the server does not say.
+    """What a book supports. `reports` and `versions` are empty if the server does not list them.
 
-    `max_resource_size` in bytes. `refused` are the reports that the server does not have, as it said when it was asked.
+    `max_resource_size` is in bytes. `refused` are reports that the server has answered as unsupported.
     """
 
     reports: tuple[str, ...] = ()
@@ -26,7 +24,7 @@ class Capabilities:
 
     @property
     def has_multiget(self) -> bool:
-        """Asked also where a server does not list it: RFC 6352 demands it (section 8), and lists are incomplete."""
+        """True also if it is not listed: RFC 6352, section 8, requires it, and the lists are incomplete."""
         return "addressbook-multiget" not in self.refused
 
     def to_json(self) -> dict[str, Any]:
@@ -40,7 +38,7 @@ class Capabilities:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """What to_json made; the defaults for what is not there."""
+        """The inverse of `to_json`; missing keys get the defaults."""
         return cls(
             tuple(data.get("reports", ())),
             tuple(data.get("versions", ())),
@@ -52,7 +50,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class FoundBook:
-    """An address book as a PROPFIND tells of it."""
+    """An address book as described by a PROPFIND."""
 
     url: str
     name: str
@@ -61,7 +59,7 @@ class FoundBook:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A card in a listing; without an etag it has to be fetched to know more."""
+    """A card in a listing. Without an ETag it must be fetched."""
 
     href: str
     key: str
@@ -70,10 +68,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a listing says. `is_full`: `changed` is every card of the book, and who is not in it may be gone.
+    """A listing. `is_full`: `changed` has every card of the book; a card that is missing may be gone.
 
-    `token` and `ctag` are to be stored once all of it is applied. `is_unchanged`: nothing happened since the last.
-    `may_repeat`: cards that did not change since the last may be in `changed`, too.
+    `token` and `ctag` are to be stored once all of it is applied. `is_unchanged`: nothing has happened since the last
+    listing. `may_repeat`: `changed` may contain cards that have not changed since.
     """
 
     changed: tuple[Entry, ...] = ()
@@ -87,7 +85,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card as the server has it; `href` is the one that was asked for."""
+    """A card as the server has it; `href` is the one that was requested."""
 
     href: str
     key: str
@@ -97,7 +95,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A 404 or 410 for this very href."""
+    """The server answers 404 or 410 for this href."""
 
     href: str
     key: str
@@ -105,7 +103,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The server has something there and does not give it."""
+    """The card exists and the server does not return it."""
 
     href: str
     key: str
@@ -117,24 +115,24 @@ Fetched = Card | Missing | Unreadable
 
 
 class Outcome(StrEnum):
-    """What became of a write."""
+    """The outcome of a write."""
 
     DONE = "done"
-    CHANGED = "changed"  # somebody else was first: fetch, merge
+    CHANGED = "changed"  # another client has written the card: fetch and merge it
     GONE = "gone"  # 404 or 410
-    REFUSED = "refused"  # this content, now and always
+    REFUSED = "refused"  # the content is not accepted
     READ_ONLY = "read_only"
     TOO_LARGE = "too_large"
-    FULL = "full"  # no room on the server
-    LOCKED = "locked"  # not done, as somebody else is writing: it may be sent again
-    UNKNOWN = "unknown"  # it may have been done: find out before sending it again
+    FULL = "full"  # out of storage
+    LOCKED = "locked"  # not applied, since another write is under way: send it again
+    UNKNOWN = "unknown"  # may have been applied: ask the server before sending it again
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The outcome of a write. `href` is where the card is now, `etag` what the server said of it, if anything.
+class WriteResult:
+    """The result of a write. `href` is where the card is now, `etag` its new ETag if the server returned one.
 
-    `preconditions` are the names in its DAV:error, `message` a sentence for the user.
+    `preconditions` are the names in its DAV:error, `message` is for the user.
     """
 
     outcome: Outcome

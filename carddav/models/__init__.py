@@ -1,4 +1,4 @@
-"""CardDAV: the connection, which card is which person, what is under way, and contacts that wait to be imported."""
+"""The models of the sync: connection, mappings, journal, runs, conflicts and pending imports."""
 
 from carddav.models.conflict import Conflict, ConflictKind, Resolution
 from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider

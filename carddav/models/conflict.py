@@ -1,4 +1,4 @@
-"""Where both sides say different things of one person, and somebody has to decide."""
+"""Conflicts between the two sides of a contact that the user has to resolve."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from people.models import Person
 
 
 class ConflictKind(models.TextChoices):
-    """Fields that differ, or one side is gone."""
+    """Both sides changed a field, or one side is gone."""
 
     FIELDS = "fields"
     REMOTE_DELETED = "remote_deleted"
@@ -17,7 +17,7 @@ class ConflictKind(models.TextChoices):
 
 
 class Resolution(models.TextChoices):
-    """What was decided; ``: nothing yet."""
+    """The user's decision; empty while the conflict is open."""
 
     OPEN = ""
     KEEP_LOCAL = "keep_local"
@@ -26,17 +26,17 @@ class Resolution(models.TextChoices):
 
 
 class ConflictQuerySet(OwnedQuerySet["Conflict"]):
-    """Conflicts."""
+    """Conflicts of an account."""
 
-    def still_open(self) -> "ConflictQuerySet":
+    def unresolved(self) -> "ConflictQuerySet":
         return self.filter(resolved_at=None)
 
 
 class Conflict(OwnedModel):
-    """One person whose card differs; `fields` is `[{ field, base, local, remote }]`, as the API answers it.
+    """A conflict of one person. `fields` is `[{ field, base, local, remote }]`, as in the API's answers.
 
     A later change on the server updates the same row: `remote_raw` and `remote_etag` are the card as last fetched.
-    `values` are what the user gave for a merged resolution, by field.
+    `values` are the user's values for the resolution `merged`, by field.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -10,11 +10,11 @@ from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 MAX_URL_LENGTH = 2000
-SHORTEST_INTERVAL, LONGEST_INTERVAL = 60, 86_400
+MIN_SYNC_INTERVAL_SECONDS, MAX_SYNC_INTERVAL_SECONDS = 60, 86_400
 
 
 class Provider(models.TextChoices):
-    """What kind of server the user says it is: a hint for discovery."""
+    """The user's choice of provider: a hint for discovery."""
 
     CUSTOM = "custom"
     GOOGLE = "google"
@@ -24,7 +24,7 @@ class Provider(models.TextChoices):
 
 
 class ImportMode(models.TextChoices):
-    """What becomes of contacts that are new on the server."""
+    """What happens to new cards on the server: they wait, they wait and the user is notified, or they are imported."""
 
     MANUAL = "manual"
     NOTIFY = "notify"
@@ -32,7 +32,7 @@ class ImportMode(models.TextChoices):
 
 
 class NameFormat(models.TextChoices):
-    """What FN says of a person (people.vcard.Card.format_name)."""
+    """The form of FN (people.vcard.Card.format_name)."""
 
     FULL = "FULL"
     FIRST_LAST = "FIRST_LAST"
@@ -41,7 +41,7 @@ class NameFormat(models.TextChoices):
 
 
 class Pause(models.TextChoices):
-    """Why nothing runs by itself although the account wants it to: ``: nothing is in the way."""
+    """Why automatic runs are paused; empty if they are not."""
 
     NONE = ""
     AUTH = "auth"
@@ -49,28 +49,28 @@ class Pause(models.TextChoices):
 
 
 class ConnectionQuerySet(LeaseQuerySet["Connection"], OwnedQuerySet["Connection"]):  # type: ignore[override]  # as_manager
-    """Connections."""
+    """Connections, with their leases."""
 
     def due(self, now: dt.datetime) -> "ConnectionQuerySet":
-        """Those whose automatic run is due, that are not paused and were not told to wait, nor wait for somebody.
-
-        Accounts that the operator has switched off rest.
-        """
+        """Connections whose automatic run is due: not paused, not waiting for Retry-After or for a confirmation, and of
+        an account that the operator has not disabled."""
         rows = self.filter(sync_enabled=True, needs_confirmation=False, next_sync_at__lte=now, owner__is_active=True)
         rows = rows.exclude(pause=Pause.AUTH)
         return rows.filter(models.Q(not_before=None) | models.Q(not_before__lte=now))
 
 
 class Connection(Leased, OwnedModel):
-    """The one CardDAV server of an account, the book that was chosen there, and how far its sync has come.
+    """The account's CardDAV server, the chosen address book, and the state of its sync.
 
-    `book_url` is empty until discovery has found it; `caps` is what the book can do (carddav.client.Capabilities).
-    `sync_token` and `ctag` stand for the listing up to which everything is applied or in Todo. `next_sync_at` is when
-    the next automatic run is due: an edit of a person sets it to now. `not_before` is what the server's Retry-After
-    asked for. An imported connection has no password, and is paused until it gets one.
-    `needs_confirmation`: a run was undone, so runs are dry until one is confirmed. `revision` is that of the write that
-    changed the settings last: what a run finds out is no change of theirs. The lease is the lock of everything that
-    works with the server: syncing, discovering, importing, exporting, resolving, deleting.
+    `book_url` is empty until discovery has found the book; `caps` are the book's capabilities
+    (carddav.client.Capabilities). `sync_token` and `ctag` belong to the last listing of which everything is applied or
+    stored in Todo. `next_sync_at` is when the next automatic run is due: an edit of a person sets it to now.
+    `not_before` comes from the server's Retry-After. An imported connection has no password, and is paused until it
+    gets one. `needs_confirmation`: a run was undone, so all runs are dry until one is confirmed. `revision` is that of
+    the write which last changed the settings; results of runs do not change it.
+
+    The lease is the lock for everything that works with the server: sync, discovery, import, export, resolving,
+    deleting.
     """
 
     server_url = models.CharField(max_length=MAX_URL_LENGTH)
@@ -111,14 +111,14 @@ class Connection(Leased, OwnedModel):
         constraints = [
             models.UniqueConstraint(fields=["owner"], name="carddav_connection_once"),
             models.CheckConstraint(
-                condition=models.Q(auto_sync_interval__range=(SHORTEST_INTERVAL, LONGEST_INTERVAL)),
+                condition=models.Q(auto_sync_interval__range=(MIN_SYNC_INTERVAL_SECONDS, MAX_SYNC_INTERVAL_SECONDS)),
                 name="carddav_connection_interval",
             ),
         ]
         indexes = [
             models.Index(fields=["next_sync_at"], name="carddav_connection_due", condition=models.Q(sync_enabled=True)),
             models.Index(fields=["pause"], name="carddav_connection_paused", condition=~models.Q(pause="")),
-            # What operators look at.
+            # Filters of the operator's list in the admin.
             models.Index(fields=["id"], name="carddav_connection_failing", condition=~models.Q(last_error_code="")),
             models.Index(fields=["id"], name="carddav_connection_off", condition=models.Q(sync_enabled=False)),
         ]
@@ -128,12 +128,12 @@ class Connection(Leased, OwnedModel):
         """Whether discovery has found the book."""
         return bool(self.book_url)
 
-    def forget_book(self) -> None:
-        """Another server, or another user of it: nothing that was found out holds any more."""
+    def clear_discovery(self) -> None:
+        """Forget what discovery found: it belongs to another server or another user."""
         self.principal_url = self.book_url = self.book_name = self.sync_token = self.ctag = ""
         self.home_urls, self.caps, self.last_reconcile_at = [], {}, None
 
     def clear_error(self) -> None:
-        """What went wrong is over."""
+        """Forget the last error, and end the wait and the pause that it caused."""
         self.last_error_code, self.last_error, self.last_error_status, self.last_error_at = "", "", None, None
         self.not_before, self.pause = None, Pause.NONE

@@ -1,4 +1,4 @@
-"""What is about to be written to the server: committed before it is sent."""
+"""The journal of writes to the server. An intent is committed before its request."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from people.models import Person
 
 
 class JournalOp(models.TextChoices):
-    """What is done to the card."""
+    """The kind of write."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -17,19 +17,19 @@ class JournalOp(models.TextChoices):
 
 
 class JournalState(models.TextChoices):
-    """Whether the outcome is known."""
+    """PREPARED: the outcome is unknown. DONE: written, and not read back yet."""
 
     PREPARED = "prepared"
     DONE = "done"
 
 
 class JournalEntry(OwnedModel):
-    """One write to the server. While it is prepared its outcome is not known: the next run asks the server first.
+    """One write to the server. While it is PREPARED its outcome is unknown, and the next run asks the server first.
 
-    `body` is what is sent (once it is done, the card that it replaced), `body_hash` the SHA-256 of what is sent,
-    `fields` the fields of the person in it, and `local_rev` the account's revision: base_local and local_rev of the
-    mapping once the write is known to be done. A new card that is not where it was put stays prepared, and is sent
-    again just so: it may still be on its way.
+    `body` is the text to be sent; in state DONE it is the card that was replaced. `body_hash` is the SHA-256 of the
+    text without its REV. `fields` are the person's fields in it and `local_rev` the account's revision: they become
+    base_local and local_rev of the mapping once the write has succeeded. A create that is not found at its href stays
+    PREPARED and is sent again unchanged, since the first request may still arrive.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -56,7 +56,7 @@ class JournalEntry(OwnedModel):
                 name="carddav_journal_of_card",
                 condition=models.Q(state="prepared"),
             ),
-            # While one write may be on its way there is no other: two new cards of a contact cannot be.
+            # No second write while the outcome of one is unknown; so a contact cannot get two new cards.
             models.UniqueConstraint(
                 fields=["mapping"],
                 name="carddav_journal_of_contact",

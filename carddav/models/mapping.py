@@ -1,4 +1,4 @@
-"""Which card on the server is which person, and what both sides agreed on last."""
+"""Which card on the server belongs to which person, and the state on which both sides last agreed."""
 
 from django.db import models
 
@@ -9,12 +9,13 @@ from people.models import Person
 MAX_KEY_LENGTH = 200
 MAX_UID_LENGTH = 1000
 MAX_ETAG_LENGTH = 500
-#: As `Mapping.local_rev`: below every revision of an account, so something of the person is still to be sent.
+#: A value of `Mapping.local_rev` below every revision: the person has unsent changes.
 UNSENT = -1
 
 
 class MappingStatus(models.TextChoices):
-    """What a card waits for."""
+    """CLEAN; DIRTY: to be sent; CONFLICT: fields in conflict; HELD: the card is gone, and the user has to decide;
+    QUARANTINED: the server refuses the card."""
 
     CLEAN = "clean"
     DIRTY = "dirty"
@@ -24,16 +25,17 @@ class MappingStatus(models.TextChoices):
 
 
 class Mapping(OwnedModel):
-    """One card that is one person.
+    """The card of one person.
 
-    `href` is as the server spelled it, `href_key` its form for comparing (carddav.client.href_key); while there is no
-    card, `href` is the name under which it was sent, if any, and `href_key` is `new:` and the person. `remote_raw` is
-    the card as last fetched, or empty. Two bases tell edits apart: `base_remote`, the fields of `remote_raw`, and
-    `base_local`, the fields of the person when both sides last agreed; what a server drops or re-spells is thereby no
-    edit of either.
-    `local_rev` is the revision of the account then. A quarantined card was refused for its content, with `error`; it is
-    sent again once what would be sent has another hash than `body_hash`. Where the server failed over it, `failures`
-    runs in a row, it rests for a while instead (carddav.sync.failures). UIDs are not unique on servers.
+    `href` is as the server spelled it, `href_key` its form for comparison (carddav.client.href_key). While there is no
+    card, `href` is the one under which it was sent, if any, and `href_key` is `new:` and the person's id. `remote_raw`
+    is the card as last fetched, or empty. Two bases detect edits: `base_remote` has the fields of `remote_raw`,
+    `base_local` the fields of the person when both sides last agreed. A value that a server drops or re-spells is
+    therefore an edit of neither side. `local_rev` is the account's revision at that time.
+
+    A quarantined card was refused for its content, with `error`; it is sent again once its hash differs from
+    `body_hash`. After `failures` server errors in a row it backs off instead (carddav.sync.backoff). UIDs are not
+    unique on servers.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -67,7 +69,7 @@ class Mapping(OwnedModel):
 
 
 class Todo(OwnedModel):
-    """A card that a listing named and nobody has fetched yet. The sync token may move on: this row stays."""
+    """A card that a listing named and that was not fetched yet. It lets the sync token move on."""
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
     href = models.CharField(max_length=MAX_URL_LENGTH)
@@ -82,7 +84,7 @@ class Todo(OwnedModel):
 
 
 class TombstoneState(models.TextChoices):
-    """What becomes of the card: it stays there, it is to be deleted there, or it is gone."""
+    """The card stays on the server, is to be deleted there, or is gone."""
 
     KEPT = "kept"
     TO_DELETE = "to_delete"
@@ -90,10 +92,10 @@ class TombstoneState(models.TextChoices):
 
 
 class Tombstone(OwnedModel):
-    """A card whose person was deleted or that nobody wants: it is not offered as an import again.
+    """A card whose person was deleted, or that was dismissed: it is not offered as an import again.
 
-    `etag` and `remote_raw` are as last seen, to tell an edit made there meanwhile. `person` is who it was, as long as
-    there is the row.
+    `etag` and `remote_raw` are as last fetched, to detect a later edit on the server. `person` is the deleted person
+    while its row exists.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Cards of a book that are no contacts."""
+"""Cards of a book that are not contacts."""
 
 from django.db import models
 
@@ -8,17 +8,17 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class OtherKind(models.TextChoices):
-    """Why the card is no contact."""
+    """Why the card is not a contact."""
 
     GROUP = "group"
     UNREADABLE = "unreadable"
 
 
 class OtherCard(OwnedModel):
-    """A group card, or one that cannot be read; not fetched again until its etag moves.
+    """A group card, or one that cannot be parsed; fetched again when its ETag changes.
 
-    `members` are the UIDs that a group card names, `joined` those whose people were put into the group of its `name`:
-    who leaves the group here is not put back. `error` says why a card could not be read.
+    `members` are the UIDs in a group card, `joined` those whose people were put into the group of its `name`; a person
+    who is removed from the group here is not added again. `error` is the parser's message.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Contacts that wait until somebody imports them."""
+"""Cards that wait for the user to import them."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,10 +9,9 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class PendingImport(OwnedModel):
-    """A card that is no person yet: found on the server (`connection`, `href`, `etag`), or uploaded as a file (all
-    null).
+    """A card without a person: found on the server (`connection`, `href`, `etag`), or uploaded in a file (all null).
 
-    `raw` is the card as it came; `digest` its SHA-256, by which the same card is recognised.
+    `raw` is the unchanged text, `digest` its SHA-256, by which the same card is recognised.
     """
 
     connection = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""A sync that runs or ran."""
+"""Sync runs and what they changed."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,7 +9,7 @@ from people.models import Person
 
 
 class Trigger(models.TextChoices):
-    """Who asked for the run."""
+    """What started the run."""
 
     MANUAL = "manual"
     AUTOMATIC = "automatic"
@@ -18,22 +18,22 @@ class Trigger(models.TextChoices):
 
 
 class RunState(models.TextChoices):
-    """How far a run is; of one connection at most one is not ended."""
+    """A connection has at most one run of each kind (dry or not) that has not ended."""
 
     QUEUED = "queued"
     RUNNING = "running"
     ENDED = "ended"
 
 
+#: The columns of a Run that are counts.
 RUN_COUNTS = ("imported", "exported", "updated_locally", "updated_remotely", "conflicts", "errors", "pending_imports")
-"""The columns of a Run that count."""
 
 
 class Run(OwnedModel):
-    """One sync: its counts as the contract names them, and while it goes on its progress, which streams read.
+    """One sync run: its counts, and while it goes on its progress, which streams read.
 
-    `code` is the reason of a failure in the contract's words, empty when it went through; `error` the same in a
-    sentence. `undone_at`: what it did here was taken back.
+    `code` is the API's error code, empty on success; `error` is the message. `undone_at`: the local changes were
+    reverted.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -67,7 +67,7 @@ class Run(OwnedModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                # A real run waits for a dry one; the lock of the connection lets them work one after the other.
+                # A real run may be queued beside a dry one; the connection's lock serialises them.
                 fields=["connection", "dry_run"],
                 name="carddav_run_at_a_time",
                 condition=~models.Q(state="ended"),
@@ -81,7 +81,7 @@ class Run(OwnedModel):
                 name="carddav_run_ended",
                 condition=models.Q(ended_at__isnull=False),
             ),
-            # What operators look at.
+            # Filters of the operator's list in the admin.
             models.Index(fields=["started_at"], name="carddav_run_failed", condition=~models.Q(code="")),
             models.Index(
                 fields=["trigger", "started_at"], name="carddav_run_asked_for", condition=~models.Q(trigger="automatic")
@@ -98,9 +98,9 @@ class RunAction(models.TextChoices):
 
 
 class RunChange(OwnedModel):
-    """One person that a run changed here: `image` as it was before, `revision` what the person had after.
+    """A person that a run changed: `image` has the former values, `revision` is the person's revision after the change.
 
-    `photo` is the file of the picture that the run replaced or removed, which is kept as long as this row.
+    `photo` is the file that the run replaced or removed; it is kept as long as this row.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="changes", db_index=False)

@@ -1,14 +1,14 @@
-"""Every card of the book as one file, as the server has them."""
+"""A backup of the whole address book: every card in one file, unchanged."""
 
 import re
 from tempfile import TemporaryFile
 from typing import IO
 
 from accounts.models import User
-from carddav.client import Book, BookGoneError, Card, DavError
+from carddav.client import Book, BookGoneError, Card, DavError, Unreadable
 from carddav.models import Connection
-from carddav.services.books import book_of, server_access
-from carddav.services.connection_lock import connection_of
+from carddav.services.books import book_session, server_access
+from carddav.services.connection_lock import get_connection
 from carddav.services.server_checks import ServerError
 from contacts_project.kernel.external_waits import external_wait
 
@@ -16,7 +16,7 @@ _BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
 class Backup:
-    """A file that was written: `file` at its beginning, how many cards are in it, and how many could not be read."""
+    """The file, positioned at its start, and the numbers of cards in it and of cards that could not be read."""
 
     def __init__(self) -> None:
         self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the answer closes it
@@ -24,7 +24,7 @@ class Backup:
         self.unreadable = 0
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Discard what was written."""
         self.file.seek(0)
         self.file.truncate()
         self.cards = self.unreadable = 0
@@ -36,12 +36,12 @@ class Backup:
 
 
 def back_up_book(*, owner: User) -> Backup:
-    """Read the whole book into a file; nothing is changed on either side, groups count as cards.
+    """Read the whole book into a file; nothing is changed on either side. Group cards count as cards.
 
-    Raises MissingError without a connection, and ServerError, which leaves no half a file; also where the server has
-    refused the login before, or wants to be left alone.
+    Raises MissingError if there is no connection. Raises ServerError for any failure, so that no incomplete file is
+    returned; also if the server has refused the login before or has asked to wait.
     """
-    connection = connection_of(owner)
+    connection = get_connection(owner)
     backup = Backup()
     try:
         with server_access(connection), external_wait():
@@ -55,13 +55,14 @@ def back_up_book(*, owner: User) -> Backup:
 
 def _read(connection: Connection, backup: Backup) -> None:
     try:
-        with book_of(connection) as book:
+        with book_session(connection) as book:
             _add_cards(book, backup)
-    except BookGoneError as gone:  # as in a run: it may have moved
+    except BookGoneError as gone:
         if not connection.is_resolved:
             raise
+        # The book may have moved, as in a run. Cards that were read before belong to no complete backup.
         backup.clear()
-        with book_of(connection, instead_of=gone) as book:
+        with book_session(connection, gone_error=gone) as book:
             _add_cards(book, backup)
 
 
@@ -69,5 +70,5 @@ def _add_cards(book: Book, backup: Backup) -> None:
     for card in book.fetch(entry.href for entry in book.list().changed):
         if isinstance(card, Card):
             backup.add(card.text)
-        else:  # what vanished meanwhile is in nobody's book
-            backup.unreadable += hasattr(card, "status")
+        else:  # a card deleted meanwhile (Missing) is not part of the book any more
+            backup.unreadable += isinstance(card, Unreadable)

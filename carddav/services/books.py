@@ -1,4 +1,4 @@
-"""The open address book of a connection."""
+"""Opens the address book of a connection, and records errors of the server."""
 
 import datetime as dt
 import math
@@ -24,109 +24,113 @@ from carddav.client import (
 from carddav.models import Connection, Pause
 from carddav.sync.context import Context
 
-PAUSED = "The server has refused the login. Nothing is asked again until the password is given anew."
-NOT_NAMED = (
+LOGIN_REFUSED_MESSAGE = "The server has refused the login. Nothing is asked again until the password is given anew."
+UNTRUSTED_REDIRECT_MESSAGE = (
     "The server sends requests for the address book to {address}, to which the address of the connection does not "
     "lead. The login was not sent there, and nothing was changed here. If the provider has moved the account, save the "
     "connection with the new address."
 )
-#: What discovery finds out of a connection.
-_FOUND = ("principal_url", "home_urls", "book_url", "book_name", "caps")
-WAITING = "The server has asked to be left alone until {until:%H:%M} UTC."
+#: The columns that discovery sets.
+_DISCOVERED_COLUMNS = ("principal_url", "home_urls", "book_url", "book_name", "caps")
+NOT_BEFORE_MESSAGE = "The server has asked to be left alone until {until:%H:%M} UTC."
 
 
 @contextmanager
 def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[None]:
-    """Ask the server nothing where it refused the login, or wants to be left alone; what it refuses now is kept.
+    """Send no request if the server has refused the login or has asked to wait; record a DavError raised in the block.
 
-    A failed run (`is_run`) is due again after an interval. Raises DavError. A password that is tried again and again
-    locks accounts.
+    After a failed run (`is_run`) the next one is due after the interval. Raises DavError.
     """
     if connection.pause == Pause.AUTH:
-        raise LoginRefusedError(PAUSED)
+        # Repeated tries with a refused password make some servers lock the account.
+        raise LoginRefusedError(LOGIN_REFUSED_MESSAGE)
     if connection.not_before is not None and (left := (connection.not_before - timezone.now()).total_seconds()) > 0:
-        raise BusyError(WAITING.format(until=connection.not_before), retry_after=math.ceil(left))
+        raise BusyError(NOT_BEFORE_MESSAGE.format(until=connection.not_before), retry_after=math.ceil(left))
     try:
         yield
     except DavError as error:
-        _note_failure(connection, error, is_run=is_run)
+        _record_failure(connection, error, is_run=is_run)
         raise
 
 
 def work_in_book(context: Context, work: Callable[[Context], None]) -> None:
-    """Do `work` with the open book; once more where the server says, before or meanwhile, that the book has moved and
-    discovery finds it again. Raises DavError: a book that was known and is not there any more is an error, never a
-    reason to take another.
-    """
+    """Call `work` with the open book. If the server says, before or meanwhile, that the book has moved, and discovery
+    finds it again, call `work` once more. Raises DavError."""
     try:
         with open_book(context):
             work(context)
     except BookGoneError as gone:
+        # Only a known book is looked for again. If discovery does not find it, that is an error: another book must not
+        # take its place.
         if not context.connection.is_resolved:
             raise
-        with open_book(context, instead_of=gone):
+        with open_book(context, gone_error=gone):
             work(context)
 
 
 @contextmanager
-def open_book(context: Context, *, instead_of: BookGoneError | None = None) -> Iterator[None]:
-    """Open the book for the context. Raises DavError."""
+def open_book(context: Context, *, gone_error: BookGoneError | None = None) -> Iterator[None]:
+    """Open the book for the context and save what discovery has found. Raises DavError."""
     connection = context.connection
-    if instead_of is not None or not connection.is_resolved:
+    if gone_error is not None or not connection.is_resolved:
         context.report_progress("connecting", "Looking for the address book")
     before = connection.book_url
-    with book_of(connection, instead_of=instead_of) as book:
+    with book_session(connection, gone_error=gone_error) as book:
         if connection.book_url != before:
             rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
-            rows.update(**{column: getattr(connection, column) for column in _FOUND})
-        context.book_or_none = book
+            rows.update(**{column: getattr(connection, column) for column in _DISCOVERED_COLUMNS})
+        context.opened_book = book
         try:
             yield
         finally:
-            _keep_caps(connection, book)
+            _save_capabilities(connection, book)
 
 
 @contextmanager
-def book_of(connection: Connection, *, instead_of: BookGoneError | None = None) -> Iterator[Book]:
-    """The book, which is found first where it is not known yet, or where the server has said that it is gone or moved.
+def book_session(connection: Connection, *, gone_error: BookGoneError | None = None) -> Iterator[Book]:
+    """The book, discovered first if it is not known or if the server says that it is gone or has moved.
 
-    What is found is set on the connection, and not saved. Raises DavError.
+    What discovery finds is set on `connection` and not saved. Raises DavError.
     """
     login = Login(connection.server_url, connection.username, connection.password)
-    with open_session(login, named=filter(None, [connection.book_url, *connection.home_urls])) as session:
-        if instead_of is not None or not connection.is_resolved:
-            _find_book(connection, session, instead_of)
+    with open_session(login, trusted_urls=filter(None, [connection.book_url, *connection.home_urls])) as session:
+        if gone_error is not None or not connection.is_resolved:
+            _discover_book(connection, session, gone_error)
         yield Book(session, connection.book_url, Capabilities.from_json(connection.caps))
 
 
-def _find_book(connection: Connection, session: DavSession, instead_of: BookGoneError | None) -> None:
-    """Providers move accounts to other hosts (iCloud's partitions): discovery, which begins where the user said, has to
-    name the same book there."""
-    moved_to = instead_of.location if isinstance(instead_of, BookMovedError) else ""
+def _discover_book(connection: Connection, session: DavSession, gone_error: BookGoneError | None) -> None:
+    """Set the connection's book to the one that discovery finds.
+
+    Providers move accounts to other hosts (iCloud's partitions): discovery, which starts at the address the user has
+    entered, must find the same book there.
+    """
+    # The login goes to the new host only if discovery names it.
+    moved_to = gone_error.location if isinstance(gone_error, BookMovedError) else ""
     try:
         found = discover(
             session,
             provider=connection.provider,
             stored=moved_to or connection.book_url,
-            has_left=instead_of is not None and not moved_to,
+            has_moved_host=gone_error is not None and not moved_to,
         )
     except (BookGoneError, NotCardDavError) as error:
         if not moved_to:
-            raise instead_of or error from None
-        raise BookGoneError(NOT_NAMED.format(address=moved_to), status=404) from None
+            raise gone_error or error from None
+        raise BookGoneError(UNTRUSTED_REDIRECT_MESSAGE.format(address=moved_to), status=404) from None
     connection.principal_url, connection.home_urls = found.principal_url, list(found.home_urls)
     connection.book_url, connection.book_name = found.book.url, found.book.name[:255]
     connection.caps = found.book.caps.to_json()
 
 
-def _keep_caps(connection: Connection, book: Book) -> None:
-    """What the server has said that it does not have needs not be asked for by the next run."""
+def _save_capabilities(connection: Connection, book: Book) -> None:
+    """Save unsupported reports, so that the next run does not request them."""
     if book.caps != Capabilities.from_json(connection.caps):
         rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk, book_url=connection.book_url)
         rows.update(caps=book.caps.to_json())
 
 
-def _note_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
+def _record_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
     now = timezone.now()
     values: dict[str, object] = {
         "last_error": str(error)[:1000],
@@ -141,5 +145,6 @@ def _note_failure(connection: Connection, error: DavError, *, is_run: bool) -> N
     if error.retry_after:
         values["not_before"] = values["next_sync_at"] = now + dt.timedelta(seconds=error.retry_after)
     rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk)
-    # What was changed meanwhile has not failed: a password that was just mended is to be tried.
+    # Only if the connection was not changed meanwhile: a new password must not be paused for the failure of the old
+    # one.
     rows.filter(updated_at=connection.updated_at).update(**values)

@@ -1,4 +1,4 @@
-"""The lock of a connection for jobs outside of runs, with a wait for whoever has it."""
+"""The lock of a connection for jobs other than runs; they wait for it."""
 
 import time
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.external_waits import external_wait
 
-_PATIENCE_SECONDS = 10.0
-_STEP_SECONDS = 0.25
+_MAX_WAIT_SECONDS = 10.0
+_POLL_SECONDS = 0.25
 _CONNECTION = CompiledQuery(Connection.objects.owned_by)
 
 
 class ConnectionBusyError(DomainError):
-    """Something else works with the server at the moment."""
+    """Another process works with the server."""
 
     message = "A sync is running. Try again when it has ended."
     code = "busy"
     retry_after = 10
 
 
-def connection_of(owner: User) -> Connection:
+def get_connection(owner: User) -> Connection:
     """The account's connection. Raises MissingError."""
     connection: Connection = _CONNECTION.find(owner=owner.pk)
     return connection
@@ -33,22 +33,23 @@ def connection_of(owner: User) -> Connection:
 
 @contextmanager
 def locked_connection(owner: User) -> Iterator[Context]:
-    """Hold the connection's lock for a job that leaves no run.
+    """Hold the connection's lock for a job that leaves no run, waiting ten seconds for it.
 
-    Raises MissingError, also where the connection is removed meanwhile, and ConnectionBusyError, also where it becomes
-    another one.
+    Raises MissingError, also if the connection is removed meanwhile, and ConnectionBusyError, also if its server is
+    changed meanwhile.
     """
-    give_up_at = time.monotonic() + _PATIENCE_SECONDS
+    give_up_at = time.monotonic() + _MAX_WAIT_SECONDS
     while True:
         try:
-            with locked(connection_of(owner)) as lock:
-                yield Context(owner, connection_of(owner), lock)
+            with locked(get_connection(owner)) as lock:
+                # Read again under the lock: a run that held it may have changed the row.
+                yield Context(owner, get_connection(owner), lock)
                 return
         except LockLostError:
-            connection_of(owner)
+            get_connection(owner)  # MissingError if the connection was removed
             raise ConnectionBusyError from None
         except LockedError:
             if time.monotonic() >= give_up_at:
                 raise ConnectionBusyError from None
         with external_wait():
-            time.sleep(_STEP_SECONDS)
+            time.sleep(_POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Files of pictures that runs replaced: kept as long as the run can be undone, then the daily purge removes them."""
+"""Photo files that runs replaced. They are kept while the run can be undone; the daily purge removes them later."""
 
 from uuid import UUID
 
@@ -7,12 +7,12 @@ from carddav.models import RunChange
 from people.photos.files import paths_of
 
 
-def used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
+def photos_used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
     """Those of the names that an undo needs."""
     rows = RunChange.objects.owned_by(owner_id).filter(photo__in=names)
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-def former_photos_of(user: User) -> list[str]:
-    """Their paths, for the deletion of an account."""
+def former_photo_paths(user: User) -> list[str]:
+    """The paths of the account's files, for its deletion."""
     return paths_of(RunChange.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True))

@@ -1,4 +1,4 @@
-"""Both sides of a conflict put together: what the user gave, and the entries of either side."""
+"""The resolution `merged`: the user's values, and the union of both sides' lists."""
 
 import datetime as dt
 from collections.abc import Mapping as MappingOf
@@ -7,33 +7,30 @@ from uuid import UUID
 
 from carddav.sync.context import Context
 from carddav.sync.fields import Fields, changed_fields
-from carddav.sync.merge import NEVER, Sides, merge
-from carddav.sync.people import LocalSide, load_sides, write_fields
+from carddav.sync.merge import NO_BASES, Sides, merge
+from carddav.sync.people import LocalContact, load_local_contact, write_fields
 from people.services.person_writer import update_person
 
 
 def merge_values(
     context: Context, person_id: UUID, names: set[str], remote: Fields, values: MappingOf[str, Any], now: dt.datetime
-) -> LocalSide:
-    """Write `values` to the person, and the union of the other lists among `names`. Inside the write."""
-    side = load_sides(context.owner, [person_id])[person_id]
+) -> LocalContact:
+    """Write `values` to the person, and the union of the other lists among `names`. Must be called inside the write."""
+    contact = load_local_contact(context.owner, person_id)
     if values:
-        update_person(owner=context.owner, person=side.person, data=values, now=now)
-        side = load_sides(context.owner, [person_id])[person_id]
-    union = _union(side.fields, remote, names - _fields_of(values))
-    if changed := changed_fields(side.fields, union):
+        update_person(owner=context.owner, person=contact.person, data=values, now=now)
+        contact = load_local_contact(context.owner, person_id)
+    given = {_field_name(column) for column in values}
+    joined = merge(NO_BASES, Sides(contact.fields, remote)).target.local
+    union = {name: joined[name] for name in names - given if isinstance(contact.fields[name], list)}
+    target = {**contact.fields, **union}
+    if changed := changed_fields(contact.fields, target):
         with context.write() as write:
-            side = write_fields(context.owner, write, side, union, changed, None)
-    return side
+            contact = write_fields(context.owner, write, contact, target, changed, None)
+    return contact
 
 
-def _fields_of(values: MappingOf[str, Any]) -> set[str]:
-    return {
-        "".join(word.capitalize() if number else word for number, word in enumerate(key.split("_"))) for key in values
-    }
-
-
-def _union(local: Fields, remote: Fields, names: set[str]) -> Fields:
-    """Both sides' entries of these lists; scalars stay ours."""
-    joined = merge(NEVER, Sides(local, remote)).target.local
-    return {**local, **{name: joined[name] for name in names if isinstance(local[name], list)}}
+def _field_name(column: str) -> str:
+    """`phone_numbers` as `phoneNumbers`."""
+    first, *rest = column.split("_")
+    return first + "".join(word.capitalize() for word in rest)

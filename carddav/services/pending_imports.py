@@ -1,65 +1,66 @@
-"""Uploaded cards become pending imports: looked at first, imported when somebody says so."""
+"""Stores uploaded cards as pending imports, which the user reviews before importing them."""
 
 import datetime as dt
-import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from accounts.models import User
 from carddav.models import PendingImport
+from carddav.sync.cards import hash_text
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.models import Person
 from people.vcard import CardResult
 
-_BATCH = 200
+_BATCH_SIZE = 200
 
 
 def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[Outcome]:
-    """Keeps each card as a pending import, in short transactions. The same card twice, or a contact by UID, is skipped.
+    """Store each card as a pending import, in short transactions. A card that is pending already, or whose UID is a
+    contact's, is skipped.
 
-    A card with the UID of an uploaded one replaces it. Group cards are nobody's contact and are skipped.
+    A card with the UID of an earlier upload replaces it. Group cards are skipped.
     """
     stream = iter(cards)
     uids: set[str] = set()
     writer = BatchWriter(owner)
-    while batch := list(islice(stream, _BATCH)):
+    while batch := list(islice(stream, _BATCH_SIZE)):
         try:
             with writer.attempt(), writer.batch(), account_write(owner):
-                outcomes = _Batch(owner, batch, now, uids).store()
+                outcomes = _UploadBatch(owner, batch, now, uids).store()
         except StoppedError:
             outcomes = [Outcome(card.index, card.name, ERROR, reason=NOT_TRIED) for card in batch]
         yield from outcomes
     writer.finish()
 
 
-class _Batch:
-    """Up to 200 cards, against what is pending already. `taken` are the UIDs that stood in the file before."""
+class _UploadBatch:
+    """Up to 200 cards. `seen_uids` are the UIDs of earlier cards in the same file."""
 
-    def __init__(self, owner: User, cards: list[CardResult], now: dt.datetime, taken: set[str]) -> None:
-        self.owner, self.cards, self.now, self.taken = owner, cards, now, taken
-        self.made: list[PendingImport] = []
+    def __init__(self, owner: User, cards: list[CardResult], now: dt.datetime, seen_uids: set[str]) -> None:
+        self.owner, self.cards, self.now, self.seen_uids = owner, cards, now, seen_uids
+        self.created: list[PendingImport] = []
         self.replaced: list[PendingImport] = []
 
     def store(self) -> list[Outcome]:
         uids = {card.card.uid for card in self.cards if card.card and card.card.uid}
         pending = PendingImport.objects.owned_by(self.owner)
         self.by_uid = {row.uid: row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
-        digests = [_digest(card.text) for card in self.cards]
+        digests = [hash_text(card.text) for card in self.cards]
         self.digests = set(pending.filter(digest__in=digests).values_list("digest", flat=True))
         people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
         self.contacts = dict(people.values_list("uid", "pk"))
-        outcomes = [self._store(card) for card in self.cards]
-        PendingImport.objects.bulk_create(self.made)
+        outcomes = [self._store_card(card) for card in self.cards]
+        PendingImport.objects.bulk_create(self.created)
         pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
         return outcomes
 
-    def _store(self, result: CardResult) -> Outcome:
+    def _store_card(self, result: CardResult) -> Outcome:
         card = result.card
         if card is None:
             return Outcome(result.index, result.name, ERROR, reason=result.error)
-        digest = _digest(result.text)
+        digest = hash_text(result.text)
         if card.is_group:
             return Outcome(result.index, result.name, SKIPPED, reason="a group, not a contact")
         if digest in self.digests:
@@ -67,8 +68,9 @@ class _Batch:
         if person_id := self.contacts.get(card.uid or ""):
             return Outcome(result.index, result.name, SKIPPED, person_id, "already a contact")
         self.digests.add(digest)
-        known = self.by_uid.get(card.uid) if card.uid not in self.taken else None
-        self.taken.update(filter(None, [card.uid]))
+        # Two cards with one UID in the same file are both kept: UIDs are not unique.
+        known = self.by_uid.get(card.uid) if card.uid not in self.seen_uids else None
+        self.seen_uids.update(filter(None, [card.uid]))
         reason = "; ".join(result.warnings) or None
         if known:
             known.display_name, known.raw, known.digest, known.discovered_at = (
@@ -87,9 +89,5 @@ class _Batch:
             digest=digest,
             discovered_at=self.now,
         )
-        self.made.append(row)
+        self.created.append(row)
         return Outcome(result.index, result.name, IMPORTED, reason=reason)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

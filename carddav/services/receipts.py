@@ -1,13 +1,13 @@
-"""What an import or export of selected contacts answers."""
+"""The result of an import or export of selected contacts."""
 
 from dataclasses import dataclass
 
-from carddav.sync.context import Failures
+from carddav.sync.context import ErrorReport
 
 
 @dataclass(slots=True)
-class Receipt(Failures):
-    """`done` are those it was asked for that were imported, exported or discovered."""
+class Receipt(ErrorReport):
+    """`done` counts the contacts that were imported, exported or discovered."""
 
     done: int = 0
     skipped: int = 0

@@ -1,4 +1,4 @@
-"""Runs that nobody asked for: due ones, edits, and what a killed worker left behind."""
+"""Automatic runs: due ones, those for edits, and those that a killed worker has left behind."""
 
 import datetime as dt
 import logging
@@ -31,24 +31,24 @@ from contacts_project.kernel.errors import MissingError
 
 log = logging.getLogger(__name__)
 
-#: Between two accounts of a cron run (open points, section 10; specification).
-PAUSE_SECONDS = 0.2
-#: A queued run whose task was lost is handed out again.
-_LOST_AFTER = dt.timedelta(seconds=30)
-_HISTORY = dt.timedelta(days=90)
+#: Seconds between two accounts of a cron run (open points, section 10; specification).
+ACCOUNT_PAUSE_SECONDS = 0.2
+#: A run that has been queued for longer is enqueued again: its task was lost.
+_LOST_TASK_AFTER = dt.timedelta(seconds=30)
+_HISTORY_RETENTION = dt.timedelta(days=90)
 
 EnqueueRun = Callable[[str], object]
 
 
 def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
-    """Sync everybody who is due, one after the other; who is paused or not due is skipped."""
+    """Sync all accounts that are due, one after the other; those that are paused or not due are skipped."""
     receipt = Receipt()
     enabled = Connection.unscoped.rows().filter(sync_enabled=True)
     due = list(enabled.due(now).order_by("next_sync_at", "pk").values_list("owner", flat=True))
     receipt.skipped = enabled.count() - len(due)
     for number, owner in enumerate(User.objects.in_bulk(due).values()):
         if number:
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(ACCOUNT_PAUSE_SECONDS)
         _sync_one(owner, trigger, receipt)
     return receipt
 
@@ -57,14 +57,14 @@ def _sync_one(owner: User, trigger: Trigger, receipt: Receipt) -> None:
     try:
         run = execute_run(start_run(owner=owner, trigger=trigger, now=timezone.now()).pk)
     except (LockedError, MissingError):
-        receipt.skipped += 1  # it is being synced this moment, or was removed
+        receipt.skipped += 1  # its sync is running, or the connection was removed
         return
-    except Exception:  # one account's fault is not to keep the others waiting
+    except Exception:  # an error of one account must not stop the others
         log.exception("a sync failed", extra={"owner": str(owner.pk)})
-        receipt.fail("A sync failed for a reason that is in the log.")
+        receipt.add_error("A sync failed for a reason that is in the log.")
         return
     if run.code:
-        receipt.fail(run.error)
+        receipt.add_error(run.error)
     else:
         receipt.done += 1
 
@@ -75,7 +75,7 @@ def sync_account(*, owner: User, trigger: Trigger) -> Run:
 
 
 def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
-    """A run for what was edited here, where the account syncs by itself and there is something to be sent."""
+    """A run for local edits, if the account syncs automatically and something is to be sent."""
     rows = Connection.objects.owned_by(owner_id).filter(sync_enabled=True, needs_confirmation=False)
     connection = rows.exclude(pause=Pause.AUTH).first()
     if connection is None or not has_unsent(connection):
@@ -86,34 +86,34 @@ def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
 
 
 def sweep(*, now: dt.datetime, enqueue_due: EnqueueRun) -> None:
-    """Start the runs that are due, hand out those whose task was lost, end those whose process was killed."""
+    """Start due runs, enqueue runs whose task was lost, end runs whose process was killed."""
     open_runs = Run.unscoped.rows().exclude(state=RunState.ENDED).select_related("connection")
     for run in open_runs:
-        if run.state == RunState.QUEUED and run.started_at <= now - _LOST_AFTER:
+        if run.state == RunState.QUEUED and run.started_at <= now - _LOST_TASK_AFTER:
             enqueue_due(str(run.pk))
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
         try:
             run = start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
-        except MissingError:  # removed meanwhile
+        except MissingError:  # the connection was removed meanwhile
             continue
         if run.state == RunState.QUEUED:
             enqueue_due(str(run.pk))
 
 
 def purge_history(*, now: dt.datetime) -> None:
-    """Forget what is over and older than the history: runs, decided conflicts, writes, cards that are gone.
+    """Delete ended runs, resolved conflicts, finished journal entries and tombstones of vanished cards after 90 days.
 
-    Whoever was deleted so long ago cannot be restored, so that nobody asks for the card again.
+    A person deleted so long ago cannot be restored, so that the tombstone is not needed any more.
     """
-    cutoff = now - _HISTORY
+    cutoff = now - _HISTORY_RETENTION
     Run.unscoped.rows().filter(state=RunState.ENDED, started_at__lt=cutoff).delete()
     Conflict.unscoped.rows().filter(resolved_at__lt=cutoff).delete()
     JournalEntry.unscoped.rows().filter(state=JournalState.DONE, updated_at__lt=cutoff).delete()
     Tombstone.unscoped.rows().filter(state=TombstoneState.GONE, updated_at__lt=cutoff).delete()
 
 
-def is_cron(secret: str) -> bool:
-    """Whether it is the operator's CRON_SECRET."""
+def is_cron_secret(secret: str) -> bool:
+    """Whether the value is the operator's CRON_SECRET."""
     return bool(settings.CRON_SECRET) and constant_time_compare(secret, settings.CRON_SECRET)

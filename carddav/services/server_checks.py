@@ -1,4 +1,4 @@
-"""Trying a server out before anything is saved."""
+"""Tests a server and a login without saving them."""
 
 from accounts.models import User
 from carddav.client import (
@@ -22,14 +22,14 @@ from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.external_waits import external_wait
 
-SECONDS = 20.0
-#: When to ask a busy server again that does not say it.
-BUSY_SECONDS = 60
-CHECKS = Budget("carddav-test", 10, 15 * 60)
+CHECK_SECONDS = 20.0
+#: Retry-After for a busy server that sends none, in seconds.
+DEFAULT_RETRY_AFTER_SECONDS = 60
+CHECK_BUDGET = Budget("carddav-test", 10, 15 * 60)
 
 
 class ServerError(DomainError):
-    """A CardDAV server did not do what was asked of it; `code` is one of the contract's."""
+    """A request to the CardDAV server failed; `code` is one of the API's codes."""
 
     CODES: tuple[str, ...] = (
         "auth",
@@ -48,11 +48,11 @@ class ServerError(DomainError):
         super().__init__(str(error))
         self.code = error.code
         if isinstance(error, BusyError):
-            self.retry_after = error.retry_after or BUSY_SECONDS
+            self.retry_after = error.retry_after or DEFAULT_RETRY_AFTER_SECONDS
 
 
 class CheckLoginError(ServerError):
-    """The login is refused."""
+    """The login was refused."""
 
     CODES = ("auth",)
 
@@ -64,24 +64,24 @@ class CheckNotFoundError(ServerError):
 
 
 class CheckTimeoutError(ServerError):
-    """The server is silent."""
+    """The server did not respond in time."""
 
     CODES = ("timeout",)
 
 
 class CheckRefusedError(ServerError):
-    """It is not even tried, or not safe."""
+    """The request was not sent: forbidden by policy, or TLS is not trusted."""
 
     CODES = ("policy", "tls")
 
 
 class CheckBrokenError(ServerError):
-    """It answers, but cannot serve now."""
+    """The server responds and cannot serve the request now."""
 
     CODES = ("busy", "interrupted")
 
 
-_KINDS: tuple[tuple[type[DavError] | tuple[type[DavError], ...], type[ServerError]], ...] = (
+_CHECK_ERRORS: tuple[tuple[type[DavError] | tuple[type[DavError], ...], type[ServerError]], ...] = (
     ((LoginRefusedError, AccessDeniedError), CheckLoginError),
     ((DnsError, ConnectionRejectedError, NotCardDavError), CheckNotFoundError),
     (ServerTimeoutError, CheckTimeoutError),
@@ -94,14 +94,15 @@ def check_server(
 ) -> tuple[FoundBook, ...]:
     """The address books that the login finds, within 20 seconds.
 
-    Raises FieldError, RateLimitedError (ten in 15 minutes), and the Check errors for all that can go wrong.
+    Raises FieldError, RateLimitedError (ten in 15 minutes), and the Check errors.
     """
     check_server_url(server_url)
-    with external_wait():  # first of all: who is refused because too many wait draws on no budget
-        CHECKS.draw(str(owner.pk))
+    # Before the budget: a request that is refused because too many are waiting must not draw on it.
+    with external_wait():
+        CHECK_BUDGET.draw(str(owner.pk))
         try:
-            with open_session(Login(server_url, username, password), seconds=SECONDS) as session:
+            with open_session(Login(server_url, username, password), seconds=CHECK_SECONDS) as session:
                 return discover(session, provider=provider).books
         except DavError as error:
-            kind = next((kind for causes, kind in _KINDS if isinstance(error, causes)), CheckBrokenError)
+            kind = next((kind for causes, kind in _CHECK_ERRORS if isinstance(error, causes)), CheckBrokenError)
             raise kind(error) from error

@@ -1,4 +1,4 @@
-"""Taking back what a run did here. The server is not touched: what differs then goes up once a run is confirmed."""
+"""Reverts what a run has changed here. The server is not changed: the differences are sent once a run is confirmed."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -7,36 +7,36 @@ from uuid import UUID
 from accounts.models import User
 from carddav.models import Connection, Run, RunAction, RunChange, RunState
 from carddav.services.connection_lock import ConnectionBusyError, locked_connection
-from carddav.sync.people import load_sides, write_fields
+from carddav.sync.people import load_local_contact, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from people.models import Person
 from people.photos.files import read_photo, upload_photo
 from people.services.people import delete_people, restore_person
 
-EDITED = "Somebody has edited this person since."
-PHOTO = "The file of the former photo is missing."
+EDITED_MESSAGE = "Somebody has edited this person since."
+PHOTO_MISSING_MESSAGE = "The file of the former photo is missing."
 
 
 class AlreadyUndoneError(DomainError):
-    """Once is enough."""
+    """The run has been undone already."""
 
     message = "This run has been undone already."
 
 
 @dataclass(slots=True)
 class Undone:
-    """How many people are as they were before the run, and of whom not all is so, with the reason."""
+    """How many people were reverted, and the people who were not or not completely, with the reason."""
 
     restored: int = 0
     kept: list[tuple[Person, str]] = field(default_factory=list)
 
 
 def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
-    """Put back the people whom the run changed, made or trashed, each in a transaction of its own.
+    """Revert the people whom the run changed, created or deleted, each in a transaction of its own.
 
-    Until somebody confirms one, runs are dry. Cut off half way, it goes on when it is asked for again. Raises
-    MissingError, AlreadyUndoneError, ConnectionBusyError while a run goes on, or waits to.
+    Until the user confirms a run, all runs are dry. An interrupted undo continues when it is requested again. Raises
+    MissingError, AlreadyUndoneError, ConnectionBusyError while a run is queued or in progress.
     """
     rows = Run.objects.owned_by(owner).filter(pk=run_id)
     run = rows.first()
@@ -47,51 +47,54 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
     with locked_connection(owner):
         if not rows.filter(undone_at=None).exists():
             raise AlreadyUndoneError
-        # A run that waits was asked for before: it would send what is put back here, which nobody has seen.
+        # A queued run was requested earlier: it would send what is reverted here before the user has seen it.
         if Run.objects.owned_by(owner).filter(dry_run=False).exclude(state=RunState.ENDED).exists():
             raise ConnectionBusyError
         undone = Undone()
         changes = RunChange.objects.owned_by(owner).filter(run=run)
         if changes.exists():
+            # Before the first change: if the undo is interrupted, no automatic run may send what was reverted so far.
             Connection.objects.owned_by(owner).update(needs_confirmation=True)
         for change_id in list(changes.order_by("-pk").values_list("pk", flat=True)):
-            _undo(owner, change_id, undone)
+            _undo_change(owner, change_id, undone)
         rows.update(undone_at=now)
     return undone
 
 
-def _undo(owner: User, change_id: UUID, undone: Undone) -> None:
+def _undo_change(owner: User, change_id: UUID, undone: Undone) -> None:
     change = RunChange.objects.owned_by(owner).select_related("person").get(pk=change_id)
     photo = read_photo(change.photo) if change.photo else None
+    # Before the transaction, which must not wait for the storage.
     if photo:
         upload_photo(owner_id=owner.pk, jpeg=photo)
     try:
         with account_write(owner) as write:
             person = Person.objects.owned_by(owner).get(pk=change.person_id)
-            if reason := _obstacle(change, person):
+            if reason := _reason_to_keep(change, person):
                 undone.kept.append((person, reason))
                 return
-            _put_back(owner, write, change, person, photo)
+            _revert_change(owner, write, change, person, photo)
+            # In the same transaction as the change: a repeated undo finds only what is left.
             change.delete()
             undone.restored += 1
             if change.photo and photo is None:
-                undone.kept.append((person, PHOTO))
-    except DomainError as error:  # the plan has no room for one more
+                undone.kept.append((person, PHOTO_MISSING_MESSAGE))
+    except DomainError as error:  # the plan does not allow one more person
         undone.kept.append((change.person, error.message))
 
 
-def _obstacle(change: RunChange, person: Person) -> str:
-    """Why the person stays as it is; empty where nothing is in the way."""
+def _reason_to_keep(change: RunChange, person: Person) -> str:
+    """Why the person is not reverted; empty if nothing prevents it."""
     if person.is_deleted != (change.action == RunAction.TRASHED):
         return "This person has been restored since." if not person.is_deleted else "This person is in the trash."
-    return EDITED if person.revision != change.revision else ""
+    return EDITED_MESSAGE if person.revision != change.revision else ""
 
 
-def _put_back(owner: User, write: AccountWrite, change: RunChange, person: Person, photo: bytes | None) -> None:
+def _revert_change(owner: User, write: AccountWrite, change: RunChange, person: Person, photo: bytes | None) -> None:
     if change.action == RunAction.TRASHED:
         restore_person(owner=owner, person=person, now=write.now)
     elif change.action == RunAction.CREATED:
         delete_people(owner=owner, person_ids=[person.pk], options={}, now=write.now)
     else:
         names = set(change.image) - ({"photo"} if change.photo and photo is None else set())
-        write_fields(owner, write, load_sides(owner, [person.pk])[person.pk], change.image, names, photo)
+        write_fields(owner, write, load_local_contact(owner, person.pk), change.image, names, photo)

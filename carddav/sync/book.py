@@ -1,9 +1,9 @@
-"""The address book as the engine sees it: carddav.client.Book, or one in memory in the tests."""
+"""The address book as the sync engine uses it: carddav.client.Book, or an in-memory book in tests."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from carddav.client import Card, Changes, ConnectionBrokenError, Fetched, FoundBook, Missing, Unreadable, Written
+from carddav.client import Card, Changes, ConnectionBrokenError, Fetched, FoundBook, Missing, Unreadable, WriteResult
 
 
 class Book(Protocol):
@@ -14,9 +14,9 @@ class Book(Protocol):
 
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes: ...
 
-    def ask_again(self) -> None: ...
+    def retry_refused_reports(self) -> None: ...
 
-    def look(self) -> FoundBook: ...
+    def fetch_properties(self) -> FoundBook: ...
 
     def list(self) -> Changes: ...
 
@@ -26,15 +26,15 @@ class Book(Protocol):
 
     def new_href(self, name: str) -> str: ...
 
-    def create(self, name: str, text: str) -> Written: ...
+    def create(self, name: str, text: str) -> WriteResult: ...
 
-    def put(self, href: str, text: str, if_match: str) -> Written: ...
+    def put(self, href: str, text: str, if_match: str) -> WriteResult: ...
 
-    def delete(self, href: str, if_match: str | None) -> Written: ...
+    def delete(self, href: str, if_match: str | None) -> WriteResult: ...
 
 
 def read_current_card(book: Book, href: str) -> Card | Missing:
-    """The card as it is now. Raises DavError, also where the server has it and does not give it."""
+    """Fetch the card by GET. Raises DavError, also if the card exists and cannot be read."""
     found = book.get(href)
     if isinstance(found, Unreadable):
         raise ConnectionBrokenError(found.message, status=found.status)

@@ -1,4 +1,4 @@
-"""The text of cards: patched where the person says something else, and new ones."""
+"""Texts of new cards, and their hashes."""
 
 import datetime as dt
 import hashlib
@@ -8,21 +8,23 @@ from dataclasses import replace
 from people.vcard import Card, write_card
 
 
-def new_text(card: Card, *, photo: bytes | None, full_name: str, revised: str | None = None) -> str:
-    """A card for a book: of version 3.0, which all servers take, and without what is kept here alone."""
+def render_new_card(card: Card, *, photo: bytes | None, full_name: str, revised: str | None = None) -> str:
+    """A card in version 3.0, which every server accepts, without the fields that are never sent."""
     return write_card(replace(card, photo=photo, last_contact=None), "3.0", full_name=full_name, revised=revised)
 
 
-def revision_time(now: dt.datetime) -> str:
-    """REV."""
+def format_rev(now: dt.datetime) -> str:
+    """The value of REV."""
     return now.strftime("%Y%m%dT%H%M%SZ")
 
 
-def text_hash(text: str) -> str:
+def hash_text(text: str) -> str:
+    """SHA-256, hexadecimal."""
+    # "replace": a card may contain lone surrogates, which UTF-8 cannot encode.
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def first_messages(texts: Sequence[str], limit: int = 50) -> list[str]:
-    """The first messages of many, and how many more there are."""
-    more = [f"and {len(texts) - limit + 1} more"] if len(texts) > limit else []
-    return [*texts[: limit - len(more)], *more]
+def limit_messages(messages: Sequence[str], limit: int = 50) -> list[str]:
+    """At most `limit` messages; the last one says how many more there are."""
+    more = [f"and {len(messages) - limit + 1} more"] if len(messages) > limit else []
+    return [*messages[: limit - len(more)], *more]

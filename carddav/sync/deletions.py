@@ -1,4 +1,4 @@
-"""Cards and people that are gone: what vanished there, and what is to be deleted there."""
+"""Deletions: people whose cards are gone from the server, and cards of people who were deleted here."""
 
 from collections.abc import Sequence
 
@@ -18,19 +18,19 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.sync.book import read_current_card
-from carddav.sync.contacts import mapping_of, open_conflict, plan_merge
+from carddav.sync.contacts import load_mapping, open_conflict, plan_merge
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
-from carddav.sync.index import Index, Known
-from carddav.sync.people import LocalSide, load_sides
+from carddav.sync.index import Index, KnownCard
+from carddav.sync.people import LocalContact, load_local_contact
 from carddav.sync.pictures import Picture
-from carddav.sync.plan import Action, BookState, Side, is_guarded, plan_contact
+from carddav.sync.plan import Action, BookState, SideState, is_deletion_guarded, plan_contact
 from carddav.sync.tombstones import put_tombstone
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.services.people import delete_people
 from people.vcard import VCardError, read_card
 
-_TO_DELETE = CompiledQuery(
+_TOMBSTONES_TO_DELETE = CompiledQuery(
     lambda owner_id, connection_id: (
         Tombstone.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=TombstoneState.TO_DELETE)
@@ -39,20 +39,20 @@ _TO_DELETE = CompiledQuery(
 )
 
 
-def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Known]) -> list[FetchedCard]:
-    """Deal with what vanished, each confirmed by the server; returns the cards that are there after all."""
-    moved = _moved(context, missing)
+def apply_remote_deletions(context: Context, index: Index, missing: dict[str, KnownCard]) -> list[FetchedCard]:
+    """Handle missing cards, each confirmed by the server; returns those that exist after all."""
+    moved = _find_relinked(context, missing)
     missing = {key: known for key, known in missing.items() if key not in moved}
     if not missing:
         return []
     context.report_progress("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
-    # Listings leave out cards that are there: gone is what is missing when it is asked for by itself.
-    found = list(context.book.fetch([known.href for known in missing.values()]))
-    by_href = {known.href: key for key, known in missing.items()}
-    gone = [missing[by_href[answer.href]] for answer in found if isinstance(answer, Missing)]
-    there = [answer for answer in found if isinstance(answer, FetchedCard)]
+    # Listings may omit cards that exist, so only a 404 or 410 for the card itself counts as a deletion.
+    answers = list(context.book.fetch([known.href for known in missing.values()]))
+    key_by_href = {known.href: key for key, known in missing.items()}
+    gone = [missing[key_by_href[answer.href]] for answer in answers if isinstance(answer, Missing)]
+    existing = [answer for answer in answers if isinstance(answer, FetchedCard)]
     mapped = [known for known in gone if known.kind == "mapping"]
-    held = is_guarded(
+    guarded = is_deletion_guarded(
         BookState(
             mapped=len(index.mapped),
             mapped_gone=len(mapped),
@@ -61,7 +61,7 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
             is_same_book=_is_same_book(context.connection, index),
         )
     )
-    if held:
+    if guarded:
         context.tally.messages.append(
             f"{len(mapped)} contacts are gone from the address book. Nothing was deleted here: "
             "each is a conflict to resolve."
@@ -69,52 +69,54 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
     if not context.dry_run:
         _delete_unmapped_rows(context, [known for known in gone if known.kind != "mapping"])
     for known in mapped:
-        _apply_remote_deletion(context, known, held=held)
-    # No run by itself until somebody has decided: each would find the same cards gone.
-    if held and not context.dry_run:
+        _apply_remote_deletion(context, known, guarded=guarded)
+    # Automatic runs pause until the user has decided: each of them would find the same cards gone.
+    if guarded and not context.dry_run:
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(pause=Pause.DELETIONS_HELD)
-    return there
+    return existing
 
 
-def _moved(context: Context, missing: dict[str, Known]) -> set[str]:
-    """Those whose card was found under another href meanwhile."""
+def _find_relinked(context: Context, missing: dict[str, KnownCard]) -> set[str]:
+    """The keys whose mapping has another href by now: the card was found there."""
     ids = [known.row_id for known in missing.values() if known.kind == "mapping"]
-    still = set(Mapping.objects.owned_by(context.owner).filter(pk__in=ids).values_list("href_key", flat=True))
-    return {key for key, known in missing.items() if known.kind == "mapping" and key not in still}
+    current_keys = set(Mapping.objects.owned_by(context.owner).filter(pk__in=ids).values_list("href_key", flat=True))
+    return {key for key, known in missing.items() if known.kind == "mapping" and key not in current_keys}
 
 
 def _is_same_book(connection: Connection, index: Index) -> bool:
-    """Whether the mapped cards are of the book that is open; hrefs of another one are all elsewhere."""
-    # A long href is kept as its hash, which tells nothing of the folder.
+    """Whether the mapped cards are below the open book's URL. In another book every href would seem gone."""
+    # The key of a long href is a hash, which does not contain the folder.
     folder = href_key(connection.book_url, connection.book_url)
     return all(key.startswith((folder, "sha256:")) for key, known in index.cards.items() if known.kind == "mapping")
 
 
-def _delete_unmapped_rows(context: Context, gone: Sequence[Known]) -> None:
-    """Rows of cards that were no contacts here."""
+def _delete_unmapped_rows(context: Context, gone: Sequence[KnownCard]) -> None:
+    """Remove the rows of cards that are no contacts here."""
     ids = {kind: [known.row_id for known in gone if known.kind == kind] for kind in ("pending", "other", "tombstone")}
     PendingImport.objects.owned_by(context.owner).filter(pk__in=ids["pending"]).delete()
     OtherCard.objects.owned_by(context.owner).filter(pk__in=ids["other"]).delete()
     Tombstone.objects.owned_by(context.owner).filter(pk__in=ids["tombstone"]).update(state=TombstoneState.GONE)
 
 
-def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> None:
+def _apply_remote_deletion(context: Context, known: KnownCard, *, guarded: bool) -> None:
     if context.dry_run:
         counted = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
-        _count(context, _action(context, counted, _side(context, counted), held=held))
+        person = load_local_contact(context.owner, counted.person_id)
+        _count_action(context, _plan_remote_deletion(context, counted, person, guarded=guarded))
         return
     with context.write() as write:
-        mapping = mapping_of(context, known.row_id)
+        mapping = load_mapping(context, known.row_id)
         if mapping is None:
             return
-        side = _side(context, mapping)
-        match _action(context, mapping, side, held=held):
+        contact = load_local_contact(context.owner, mapping.person_id)
+        match _plan_remote_deletion(context, mapping, contact, guarded=guarded):
             case Action.TRASH:
+                # Before the deletion, which would leave the tombstone of a card that still exists (carddav.extension).
                 end_mapping(context, mapping, TombstoneState.GONE)
                 delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=write.now)
-                # The deletion has raised it, and undoing compares it.
-                side.person.refresh_from_db(fields=["revision"])
-                context.note_change(side.person, RunAction.TRASHED, {})
+                # The deletion has raised the revision, which the undo compares.
+                contact.person.refresh_from_db(fields=["revision"])
+                context.record_change(contact.person, RunAction.TRASHED, {})
                 context.tally.updated_locally += 1
             case Action.CONFLICT_REMOTE_DELETED if mapping.status != MappingStatus.HELD:
                 open_conflict(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
@@ -126,76 +128,73 @@ def _apply_remote_deletion(context: Context, known: Known, *, held: bool) -> Non
                 pass
 
 
-def _side(context: Context, mapping: Mapping) -> LocalSide:
-    return load_sides(context.owner, [mapping.person_id])[mapping.person_id]
+def _plan_remote_deletion(context: Context, mapping: Mapping, contact: LocalContact, *, guarded: bool) -> Action:
+    local = SideState.CHANGED if _is_edited(context, mapping, contact) else SideState.UNCHANGED
+    if contact.person.deleted_at is not None or not contact.person.card_dav_sync_enabled:
+        local = SideState.SUSPENDED
+    return plan_contact(local, SideState.GONE, is_guarded=guarded)
 
 
-def _action(context: Context, mapping: Mapping, side: LocalSide, *, held: bool) -> Action:
-    local = Side.CHANGED if _is_edited(context, mapping, side) else Side.SAME
-    if side.person.deleted_at is not None or not side.person.card_dav_sync_enabled:
-        local = Side.SUSPENDED
-    return plan_contact(local, Side.GONE, is_guarded=held)
-
-
-def _is_edited(context: Context, mapping: Mapping, side: LocalSide) -> bool:
-    """Whether there is something here that the card that is gone never said."""
+def _is_edited(context: Context, mapping: Mapping, contact: LocalContact) -> bool:
+    """Whether the person has values that the missing card never had."""
     try:
         remote = remote_fields(read_card(mapping.remote_raw)[0])
     except VCardError:
         return True
-    merge_plan = plan_merge(mapping, side, remote, Picture(remote["photo"]), context.connection.name_format)
+    merge_plan = plan_merge(mapping, contact, remote, Picture(remote["photo"]), context.connection.name_format)
     return bool(merge_plan.is_unsent or merge_plan.merged.conflicts)
 
 
-def _count(context: Context, action: Action) -> None:
+def _count_action(context: Context, action: Action) -> None:
     context.tally.updated_locally += action is Action.TRASH
     context.tally.conflicts += action in {Action.CONFLICT_REMOTE_DELETED, Action.CONFLICT_LOCAL_DELETED}
     context.tally.updated_remotely += action is Action.DELETE
 
 
 def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> None:
-    """The mapping ends; what was known of the card stays as a tombstone. Inside the write."""
+    """Replace the mapping by a tombstone. Must be called inside the write."""
     Conflict.objects.owned_by(context.owner).filter(mapping=mapping, resolved_at=None).delete()
     put_tombstone(mapping, state)
     mapping.delete()
 
 
 def delete_cards(context: Context) -> None:
-    """Delete the cards of people who were deleted here with deleteFromCardDav, unless they were edited there."""
-    rows = _TO_DELETE.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
-    waiting: dict[str, Tombstone] = {row.href: row for row in rows}
-    if not waiting:
+    """Delete the cards of people who were deleted with deleteFromCardDav, unless they were edited on the server."""
+    rows = _TOMBSTONES_TO_DELETE.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    tombstones: dict[str, Tombstone] = {row.href: row for row in rows}
+    if not tombstones:
         return
-    context.report_progress("pushing", f"Deleting {len(waiting)} contacts", 0, len(waiting))
-    for number, found in enumerate(context.book.fetch(list(waiting))):
-        context.report_progress("pushing", f"Deleting {len(waiting)} contacts", number, len(waiting))
-        tombstone = waiting[found.href]
+    context.report_progress("pushing", f"Deleting {len(tombstones)} contacts", 0, len(tombstones))
+    for number, found in enumerate(context.book.fetch(list(tombstones))):
+        context.report_progress("pushing", f"Deleting {len(tombstones)} contacts", number, len(tombstones))
+        tombstone = tombstones[found.href]
         if isinstance(found, Missing):
-            _deleted(context, tombstone)
+            _finish_card_deletion(context, tombstone)
         elif isinstance(found, FetchedCard):
             _delete_card(context, tombstone, found)
 
 
 def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
-    remote = Side.CHANGED if _is_edited_remotely(tombstone.remote_raw, found.text) else Side.SAME
-    action = plan_contact(Side.GONE, remote)
+    remote = SideState.CHANGED if _is_edited_remotely(tombstone.remote_raw, found.text) else SideState.UNCHANGED
+    action = plan_contact(SideState.GONE, remote)
     if context.dry_run:
-        _count(context, action)
+        _count_action(context, action)
         return
     if action is Action.CONFLICT_LOCAL_DELETED:
-        _open_local_deleted(context, tombstone, found)
+        _open_local_deleted_conflict(context, tombstone, found)
         return
-    # With the ETag that was just read: an edit in between is not deleted unseen.
+    # If-Match with the ETag just read: an edit made since then is not deleted unseen.
     written = context.book.delete(found.href, found.etag)
     if written.outcome in {Outcome.DONE, Outcome.GONE}:
-        _deleted(context, tombstone)
+        _finish_card_deletion(context, tombstone)
         context.tally.updated_remotely += written.outcome is Outcome.DONE
     elif written.outcome is Outcome.CHANGED:
         newest = read_current_card(context.book, found.href)
         if isinstance(newest, FetchedCard):
-            _open_local_deleted(context, tombstone, newest)
-    elif written.outcome not in {Outcome.UNKNOWN, Outcome.LOCKED}:  # that one is asked for again with the next run
-        context.tally.fail(f"{found.href}: it could not be deleted on the server. {written.message}".strip())
+            _open_local_deleted_conflict(context, tombstone, newest)
+    # UNKNOWN and LOCKED leave the tombstone in TO_DELETE: the next run asks again.
+    elif written.outcome not in {Outcome.UNKNOWN, Outcome.LOCKED}:
+        context.tally.add_error(f"{found.href}: it could not be deleted on the server. {written.message}".strip())
 
 
 def _is_edited_remotely(before: str, now: str) -> bool:
@@ -207,8 +206,8 @@ def _is_edited_remotely(before: str, now: str) -> bool:
         return True
 
 
-def _deleted(context: Context, tombstone: Tombstone) -> None:
-    """The card is gone; who was the first to delete it does not matter."""
+def _finish_card_deletion(context: Context, tombstone: Tombstone) -> None:
+    """Record that the card is gone, whoever deleted it."""
     if context.dry_run:
         return
     with context.write():
@@ -216,11 +215,12 @@ def _deleted(context: Context, tombstone: Tombstone) -> None:
             connection=context.connection, href_key=tombstone.href_key
         ).delete()
         Tombstone.objects.owned_by(context.owner).filter(pk=tombstone.pk).update(state=TombstoneState.GONE)
-        context.note_sent()
+        context.record_remote_write()
 
 
-def _open_local_deleted(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
+def _open_local_deleted_conflict(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
     with context.write():
+        # KEPT: the next runs must not delete the card before the user has decided.
         tombstone.etag, tombstone.remote_raw, tombstone.state = found.etag, found.text, TombstoneState.KEPT
         tombstone.save()
         mapping = (

@@ -1,8 +1,8 @@
-"""Three-way merge of a multi-value field whose two sides each have a base of their own.
+"""Three-way merge of a multi-value field, in which each side has a base of its own.
 
-Entries are matched by normalised value, then by kind, where one alone is left of it. Adds, removals and edits of
-different entries, and of different parts of one entry, all survive; an edit beats a removal. Only the same part of the
-same entry edited to two different values is a conflict, and then both sides keep theirs.
+Entries are matched by normalised value, then by kind if one entry alone is left of it. Additions, removals and edits of
+different entries, and of different parts of one entry, all survive; an edit wins over a removal. A conflict arises only
+where both sides edited the same part of the same entry to different values; then each side keeps its own.
 """
 
 import re
@@ -14,67 +14,68 @@ from people.entries import Key, match_entries
 
 Entry = dict[str, Any]
 
-_NO_DIGIT = re.compile(r"[^0-9+a-z]")
-_SPACE = re.compile(r"\s+")
-_WEB = re.compile(r"([a-z][a-z0-9+.-]*://[^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+_NON_NUMBER = re.compile(r"[^0-9+a-z]")
+_WHITESPACE = re.compile(r"\s+")
+_WEB_URL = re.compile(r"([a-z][a-z0-9+.-]*://[^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
-def _text(value: Any) -> str:
-    return _SPACE.sub(" ", str(value or "")).strip().casefold()
+def _normalize_text(value: Any) -> str:
+    return _WHITESPACE.sub(" ", str(value or "")).strip().casefold()
 
 
-def _address(entry: Entry) -> Hashable:
+def _normalize_address(entry: Entry) -> Hashable:
     parts = ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
-    return tuple(_text(entry.get(part)) for part in parts)
+    return tuple(_normalize_text(entry.get(part)) for part in parts)
 
 
-def _url(entry: Entry) -> Hashable:
-    found = _WEB.fullmatch(str(entry["url"]).strip())
+def _normalize_url(entry: Entry) -> Hashable:
+    found = _WEB_URL.fullmatch(str(entry["url"]).strip())
     return found.group(1).lower() + found.group(2).removesuffix("/") if found else str(entry["url"]).strip()
 
 
-def _coordinates(entry: Entry) -> Hashable:
-    return round(float(entry["latitude"]), 5), round(float(entry["longitude"]), 5)
-
-
 @dataclass(frozen=True)
-class Kind:
-    """How entries of one field are told apart: their `value` normalised, and what sorts them, their kind and label."""
+class MatchRule:
+    """How entries of one field are matched: by their normalised `value`, then by `kind` (type and label)."""
 
     value: Callable[[Entry], Hashable]
     kind: Callable[[Entry], Hashable]
 
 
-def _of_type(entry: Entry) -> Hashable:
-    return _text(entry.get("type"))
+def _normalize_type(entry: Entry) -> Hashable:
+    return _normalize_text(entry.get("type"))
 
 
-KINDS: Mapping[str, Kind] = {
-    "phoneNumbers": Kind(lambda entry: _NO_DIGIT.sub("", str(entry["number"]).lower()) or entry["number"], _of_type),
-    "emails": Kind(lambda entry: _text(entry["email"]), _of_type),
-    "addresses": Kind(_address, _of_type),
-    "urls": Kind(_url, _of_type),
-    "imHandles": Kind(
-        lambda entry: (_text(entry["protocol"]), str(entry["handle"]).strip()),
-        lambda entry: (_of_type(entry), _text(entry["protocol"])),
+MATCH_RULES: Mapping[str, MatchRule] = {
+    "phoneNumbers": MatchRule(
+        lambda entry: _NON_NUMBER.sub("", str(entry["number"]).lower()) or entry["number"], _normalize_type
     ),
-    "locations": Kind(_coordinates, lambda entry: (_of_type(entry), _text(entry["label"]))),
-    "customFields": Kind(
-        lambda entry: (_text(entry["key"]), _SPACE.sub(" ", str(entry["value"])).strip()),
-        lambda entry: (_text(entry["key"]), _of_type(entry)),
+    "emails": MatchRule(lambda entry: _normalize_text(entry["email"]), _normalize_type),
+    "addresses": MatchRule(_normalize_address, _normalize_type),
+    "urls": MatchRule(_normalize_url, _normalize_type),
+    "imHandles": MatchRule(
+        lambda entry: (_normalize_text(entry["protocol"]), str(entry["handle"]).strip()),
+        lambda entry: (_normalize_type(entry), _normalize_text(entry["protocol"])),
     ),
-    "importantDates": Kind(
-        # A predefined date stands once on a person: its type is what it is known by, whatever day it says.
-        lambda entry: entry["type"] or (_text(entry["title"]), entry["date"], entry["yearUnknown"]),
-        lambda entry: (entry["type"], _text(entry["title"])),
+    "locations": MatchRule(
+        lambda entry: (round(float(entry["latitude"]), 5), round(float(entry["longitude"]), 5)),
+        lambda entry: (_normalize_type(entry), _normalize_text(entry["label"])),
     ),
-    "groups": Kind(lambda entry: _text(entry["name"]), lambda entry: _text(entry["name"])),
+    "customFields": MatchRule(
+        lambda entry: (_normalize_text(entry["key"]), _WHITESPACE.sub(" ", str(entry["value"])).strip()),
+        lambda entry: (_normalize_text(entry["key"]), _normalize_type(entry)),
+    ),
+    "importantDates": MatchRule(
+        # A person has at most one date of a predefined type, so the type alone identifies it, whatever its day.
+        lambda entry: entry["type"] or (_normalize_text(entry["title"]), entry["date"], entry["yearUnknown"]),
+        lambda entry: (entry["type"], _normalize_text(entry["title"])),
+    ),
+    "groups": MatchRule(lambda entry: _normalize_text(entry["name"]), lambda entry: _normalize_text(entry["name"])),
 }
 
 
 @dataclass(slots=True)
 class MergedEntries:
-    """What both sides shall say, what their bases are then, and whether something stays in conflict."""
+    """The entries of both sides after the merge, their new bases, and whether any entry is in conflict."""
 
     local: list[Entry] = field(default_factory=list)
     remote: list[Entry] = field(default_factory=list)
@@ -85,7 +86,7 @@ class MergedEntries:
 
 @dataclass(slots=True)
 class _EntryVersions:
-    """One entry as its four versions; None where it is not there."""
+    """The four versions of one entry; None where a version does not have it."""
 
     base_local: Entry | None = None
     local: Entry | None = None
@@ -103,20 +104,21 @@ class _MergedEntry:
 
 
 def merge_entries(
-    kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
+    kind: MatchRule, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> MergedEntries:
-    """Each side keeps its own order; what comes from the other side stands at the end."""
-    if local == base_local and remote == base_remote:  # as most lists are, whatever the two say
+    """Each side keeps its own order; entries from the other side are appended."""
+    # Most lists are unchanged on both sides; this skips the matching.
+    if local == base_local and remote == base_remote:
         return MergedEntries([*local], [*remote], [*base_local], [*base_remote])
     all_versions = _pair_versions(kind, base_local, local, base_remote, remote)
     outcomes = [(versions, _merge_versions(versions)) for versions in all_versions]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))
-    mine = [(_position(local, versions.local), outcome) for versions, outcome in outcomes]
-    theirs = [(_position(remote, versions.remote), outcome) for versions, outcome in outcomes]
-    for _, outcome in sorted(mine, key=lambda pair: pair[0]):
+    local_order = [(_position(local, versions.local), outcome) for versions, outcome in outcomes]
+    remote_order = [(_position(remote, versions.remote), outcome) for versions, outcome in outcomes]
+    for _, outcome in sorted(local_order, key=lambda pair: pair[0]):
         merged.local += [outcome.local] if outcome.local else []
         merged.base_local += [outcome.base_local] if outcome.base_local else []
-    for _, outcome in sorted(theirs, key=lambda pair: pair[0]):
+    for _, outcome in sorted(remote_order, key=lambda pair: pair[0]):
         merged.remote += [outcome.remote] if outcome.remote else []
         merged.base_remote += [outcome.base_remote] if outcome.base_remote else []
     return merged
@@ -127,9 +129,10 @@ def _position(entries: Sequence[Entry], entry: Entry | None) -> int:
 
 
 def _pair_versions(
-    kind: Kind, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
+    kind: MatchRule, base_local: list[Entry], local: list[Entry], base_remote: list[Entry], remote: list[Entry]
 ) -> list[_EntryVersions]:
-    """Which entry is which: by what stayed of it, then by what both sides say now, and only then by its kind."""
+    """Match the entries of the four lists: first by what is unchanged, then by equal values on both sides, and only
+    then by kind."""
     all_versions = [_EntryVersions(base_local=entry) for entry in base_local]
     for entry, number in zip(base_remote, _match(kind, base_remote, base_local, kind.kind), strict=True):
         if number is None:
@@ -149,9 +152,9 @@ def _pair_versions(
 
 
 def _assign_known(
-    kind: Kind, all_versions: list[_EntryVersions], entries: list[Entry], side: str, *, by_kind: bool
+    kind: MatchRule, all_versions: list[_EntryVersions], entries: list[Entry], side: str, *, by_kind: bool
 ) -> list[Entry]:
-    """Put the entries that are in the side's base to their versions; returns the others."""
+    """Assign the entries that match the side's base to their versions; returns the entries that match none."""
     free = [
         versions
         for versions in all_versions
@@ -168,9 +171,10 @@ def _assign_known(
 
 
 def _pair_new(
-    kind: Kind, all_versions: list[_EntryVersions], new_local: list[Entry], new_remote: list[Entry]
+    kind: MatchRule, all_versions: list[_EntryVersions], new_local: list[Entry], new_remote: list[Entry]
 ) -> list[_EntryVersions]:
-    """New entries that both sides say, taken out of the lists; what one side did not hold so far may be new there."""
+    """Pair entries that are new on both sides, and remove them from the lists. An entry of one base may be new on the
+    side that had dropped it."""
     for versions in all_versions:
         if versions.base_remote is None and versions.remote is None:
             versions.remote = _pop_match(kind, versions.local, new_remote)
@@ -184,7 +188,7 @@ def _pair_new(
     return joined
 
 
-def _pop_match(kind: Kind, entry: Entry | None, among: list[Entry]) -> Entry | None:
+def _pop_match(kind: MatchRule, entry: Entry | None, among: list[Entry]) -> Entry | None:
     if entry is None:
         return None
     same = [other for other in among if kind.value(other) == kind.value(entry)]
@@ -194,7 +198,7 @@ def _pop_match(kind: Kind, entry: Entry | None, among: list[Entry]) -> Entry | N
     return found
 
 
-def _match(kind: Kind, new: Sequence[Any], old: Sequence[Any], last: Key | None) -> list[int | None]:
+def _match(kind: MatchRule, new: Sequence[Any], old: Sequence[Any], last: Key | None) -> list[int | None]:
     keys: tuple[Key, ...] = (_as_tuple, lambda entry: (kind.value(entry), kind.kind(entry)), kind.value)
     return match_entries(new, old, keys=keys, kind=last or _as_tuple)
 
@@ -207,22 +211,24 @@ def _merge_versions(versions: _EntryVersions) -> _MergedEntry:
     local, remote = versions.local, versions.remote
     if local is not None and remote is not None:
         if versions.base_local is None or versions.base_remote is None:
-            return _MergedEntry(local, remote, local, remote)  # the same on both sides, each in its own spelling
+            # Added on both sides: each side keeps its own spelling.
+            return _MergedEntry(local, remote, local, remote)
         return _merge_parts(versions.base_local, local, versions.base_remote, remote)
     if local is not None:
-        mine, theirs = _merge_one_sided(local, versions.base_local, versions.base_remote)
-        return _MergedEntry(mine, theirs, mine, theirs)
+        new_local, new_remote = _merge_one_sided(local, versions.base_local, versions.base_remote)
+        return _MergedEntry(new_local, new_remote, new_local, new_remote)
     if remote is not None:
-        theirs, mine = _merge_one_sided(remote, versions.base_remote, versions.base_local)
-        return _MergedEntry(mine, theirs, mine, theirs)
+        new_remote, new_local = _merge_one_sided(remote, versions.base_remote, versions.base_local)
+        return _MergedEntry(new_local, new_remote, new_local, new_remote)
     return _MergedEntry(None, None, None, None)
 
 
 def _merge_one_sided(entry: Entry, base: Entry | None, other_base: Entry | None) -> tuple[Entry | None, Entry | None]:
-    """What becomes of an entry that one side alone says: there, and on the other side.
+    """The result for an entry that only one side has: on that side, and on the other one.
 
-    New or edited, it goes to the other side, whatever that has removed. Else it was removed there, and goes here too,
-    or the other side never held it, and it stays with this one.
+    A new or edited entry is copied to the other side, even if that side removed it. An unchanged entry was either
+    removed on the other side, and is removed here, too, or the other side never had it, and it stays on this side
+    alone.
     """
     if entry != base:
         return entry, entry
@@ -230,18 +236,19 @@ def _merge_one_sided(entry: Entry, base: Entry | None, other_base: Entry | None)
 
 
 def _merge_parts(base_local: Entry, local: Entry, base_remote: Entry, remote: Entry) -> _MergedEntry:
-    """Part by part: one side's edit goes to the other; different ones stay, and the bases stay behind."""
-    mine, theirs, bases = dict(local), dict(remote), (dict(local), dict(remote))
+    """Merge part by part: a one-sided edit is copied to the other side. For a part that is in conflict both values and
+    both bases stay."""
+    new_local, new_remote = dict(local), dict(remote)
+    new_base_local, new_base_remote = dict(local), dict(remote)
     is_conflict = False
     for part in local.keys() | remote.keys():
-        here, there = local.get(part), remote.get(part)
-        was_here, was_there = base_local.get(part), base_remote.get(part)
-        is_here, is_there = here != was_here, there != was_there
-        if is_here and is_there and here != there:
+        is_local_edit = local.get(part) != base_local.get(part)
+        is_remote_edit = remote.get(part) != base_remote.get(part)
+        if is_local_edit and is_remote_edit and local.get(part) != remote.get(part):
             is_conflict = True
-            bases[0][part], bases[1][part] = was_here, was_there
-        elif is_here and not is_there:
-            theirs[part] = bases[1][part] = here
-        elif is_there and not is_here:
-            mine[part] = bases[0][part] = there
-    return _MergedEntry(mine, theirs, *bases, is_conflict)
+            new_base_local[part], new_base_remote[part] = base_local.get(part), base_remote.get(part)
+        elif is_local_edit and not is_remote_edit:
+            new_remote[part] = new_base_remote[part] = local.get(part)
+        elif is_remote_edit and not is_local_edit:
+            new_local[part] = new_base_local[part] = remote.get(part)
+    return _MergedEntry(new_local, new_remote, new_base_local, new_base_remote, is_conflict)

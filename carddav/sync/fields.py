@@ -1,8 +1,8 @@
-"""What one side says of a contact, as a field map: the same shape for a card and for a person.
+"""Field maps: the contents of one contact, in the same shape for a person and for a card.
 
-The keys are the contract's names; the values are JSON, so that a base is stored as it is: text or null, entries without
-ids for the multi-value fields, names for `groups`, and a token for `photo`, which each side makes of its own bytes.
-What no card can hold is not in it, nor `lastContact`, which is kept here alone.
+The keys are the API's field names. The values are JSON, so that a base is stored as it is: text or null for scalars,
+entries without ids for multi-value fields, names for `groups`, and for `photo` a token that each side derives from its
+own bytes. Fields that no card can hold are left out, and so is `lastContact`, which is never sent.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from people.vcard import Card, CardDate, Entry
 
 Fields = dict[str, Any]
 
-_DAYS = frozenset({"anniversary", "deathday"})
+DATE_SCALARS = frozenset({"anniversary", "deathday"})
 
-#: Field of Card by the contract's name.
+#: Attribute of Card by the API's field name.
 SCALARS: Mapping[str, str] = {
     "name": "name",
     "surname": "surname",
@@ -45,46 +45,53 @@ LISTS: Mapping[str, str] = {
     "locations": "locations",
     "customFields": "custom_fields",
 }
-EMPTY: Fields = {
+EMPTY_FIELDS: Fields = {
     **dict.fromkeys(SCALARS),
     **{field: [] for field in (*LISTS, "importantDates", "groups")},
     "photo": None,
 }
 
 
-def fields_of(card: Card, photo: str | None = None) -> Fields:
-    """The field map of what `card` says; `photo` is the token of that side."""
-    fields: Fields = {field: _json(getattr(card, attribute)) for field, attribute in SCALARS.items()}
+def build_fields(card: Card, photo: str | None = None) -> Fields:
+    """The field map of `card`; `photo` is the photo token of that side."""
+    fields: Fields = {}
+    for field, attribute in SCALARS.items():
+        value = getattr(card, attribute)
+        # An empty text equals a missing property, so both are null.
+        fields[field] = value.isoformat() if isinstance(value, date) else value or None
     fields |= {field: [dict(entry) for entry in getattr(card, attribute)] for field, attribute in LISTS.items()}
-    fields["importantDates"] = [_date_entry(day) for day in card.important_dates]
+    fields["importantDates"] = [
+        {"type": day.type, "title": day.title, "date": day.date.isoformat(), "yearUnknown": day.year_unknown}
+        for day in card.important_dates
+    ]
     fields["groups"] = list(card.categories)
     fields["photo"] = photo
     return fields
 
 
 def remote_fields(card: Card) -> Fields:
-    """The field map of a card of the server."""
-    return fields_of(card, photo_token(card))
+    """The field map of a card as the server has it."""
+    return build_fields(card, photo_token(card))
 
 
 def local_fields(card: Card, photo: str | None) -> Fields:
-    """The field map of a person, whose card it is; `photo` is the name of its file."""
-    return fields_of(card, photo_hash(photo) if photo else None)
+    """The field map of a person given as a card; `photo` is the name of the person's photo file."""
+    return build_fields(card, photo_hash(photo) if photo else None)
 
 
 def photo_token(card: Card) -> str | None:
-    """What tells one picture of a server from another: the hash of its bytes, or its address."""
+    """Identifies the picture of a remote card: the hash of its bytes, or its URL."""
     if card.photo:
         return content_hash(card.photo)
     return f"url:{card.photo_url}" if card.photo_url else None
 
 
-def card_with(card: Card, fields: Fields, changed: set[str], photo: bytes | None = None) -> Card:
-    """The card saying what `fields` do in those that are `changed`; everything else stays. `photo`: the new bytes."""
+def replace_fields(card: Card, fields: Fields, changed: set[str], photo: bytes | None = None) -> Card:
+    """A copy of the card in which the `changed` fields have the values of `fields`. `photo` are the new bytes."""
     values: dict[str, Any] = {}
     for field in changed:
         if field in SCALARS:
-            values[SCALARS[field]] = _scalar(field, fields[field])
+            values[SCALARS[field]] = _parse_scalar(field, fields[field])
         elif field in LISTS:
             values[LISTS[field]] = tuple(fields[field])
     if "importantDates" in changed:
@@ -92,31 +99,24 @@ def card_with(card: Card, fields: Fields, changed: set[str], photo: bytes | None
     if "groups" in changed:
         values["categories"] = tuple(fields["groups"])
     if "photo" in changed:
+        # The new bytes replace a picture that the card referred to by URL.
         values |= {"photo": photo, "photo_url": None}
     return replace(card, **values)
 
 
 def changed_fields(before: Fields, after: Fields) -> set[str]:
-    """The fields that say something else. A base of an older version may lack a field: that is no change."""
-    return {field for field in EMPTY if field in before and before[field] != after[field]}
+    """The fields whose values differ. A field that an older base does not have counts as unchanged."""
+    return {field for field in EMPTY_FIELDS if field in before and before[field] != after[field]}
 
 
-def _scalar(field: str, value: Any) -> Any:
-    if field in _DAYS:
+def _parse_scalar(field: str, value: Any) -> Any:
+    if field in DATE_SCALARS:
         return date.fromisoformat(value) if value else None
     return (value or "") if field == "name" else value
 
 
-def _json(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value or None
-
-
-def _date_entry(day: CardDate) -> dict[str, Any]:
-    return {"type": day.type, "title": day.title, "date": day.date.isoformat(), "yearUnknown": day.year_unknown}
-
-
 def card_date(entry: Entry) -> CardDate:
-    """The date of an entry of a field map."""
+    """The CardDate of an entry of a field map."""
     return CardDate(
         date=date.fromisoformat(str(entry["date"])),
         type=None if entry["type"] is None else str(entry["type"]),

@@ -1,4 +1,4 @@
-"""Group cards: whom they name becomes a member of the group of their name. The cards themselves are left alone."""
+"""Group cards: their members are put into the group of the card's name. The cards themselves are not changed."""
 
 from uuid import UUID
 
@@ -17,15 +17,16 @@ _GROUP_CARDS = CompiledQuery(
 
 
 def apply_group_cards(context: Context) -> None:
-    """Put people into the groups of group cards: each once, so that who leaves a group here is not put back."""
+    """Put the members of group cards into groups, each once, so that a member who was removed here is not added
+    again."""
     for card in _GROUP_CARDS.instances(owner_id=context.owner.pk, connection_id=context.connection.pk):
-        waiting = [uid for uid in card.members if uid not in card.joined]
-        if waiting and not context.dry_run:
-            _apply_group_card(context, card, waiting)
+        unapplied = [uid for uid in card.members if uid not in card.joined]
+        if unapplied and not context.dry_run:
+            _apply_group_card(context, card, unapplied)
 
 
-def _apply_group_card(context: Context, card: OtherCard, waiting: list[str]) -> None:
-    spellings = {spelling: uid for uid in waiting for spelling in uid_spellings(uid)}
+def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -> None:
+    spellings = {spelling: uid for uid in unapplied for spelling in uid_spellings(uid)}
     mappings = Mapping.objects.owned_by(context.owner).filter(
         connection=context.connection, uid__in=spellings, person__deleted_at=None
     )
@@ -45,7 +46,8 @@ def _apply_group_card(context: Context, card: OtherCard, waiting: list[str]) -> 
 
 
 def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revision: int) -> None:
-    """The server says it by its group card already: it is no edit of ours that would go into the members' cards."""
+    """Add the group to the members' bases: the server knows the membership from its group card, so it must not be sent
+    as CATEGORIES of the members' cards."""
     for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
         known = {group.casefold() for group in mapping.base_local.get("groups", ())}
         if name.casefold() not in known:

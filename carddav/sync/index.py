@@ -1,4 +1,4 @@
-"""What is known of the book before it is listed: every card by the key of its href."""
+"""The known cards of the book by the key of their href, and how a listing differs from them."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A card that was there. `kind`: mapping, pending, tombstone or other; `state` as that row has it."""
+class KnownCard:
+    """A card that was in the book before. `kind` is mapping, pending, tombstone or other; `state` is the row's own."""
 
     kind: str
     row_id: UUID
@@ -24,19 +24,19 @@ class Known:
 
 @dataclass(slots=True)
 class Index:
-    """All known cards; `todo` are those that a listing named and nobody has fetched."""
+    """All known cards. `todo` are cards that a listing named and that were not fetched yet."""
 
-    cards: dict[str, Known] = field(default_factory=dict)
+    cards: dict[str, KnownCard] = field(default_factory=dict)
     todo: dict[str, Entry] = field(default_factory=dict)
-    others: set[str] = field(default_factory=set)
+    other_keys: set[str] = field(default_factory=set)
 
     @property
-    def mapped(self) -> list[Known]:
+    def mapped(self) -> list[KnownCard]:
         return [known for known in self.cards.values() if known.kind == "mapping"]
 
 
 _COLUMNS = ("href_key", "pk", "href", "etag")
-_TOMBSTONES = CompiledQuery(
+_TOMBSTONE_ROWS = CompiledQuery(
     lambda owner_id, connection_id: (
         Tombstone.objects.owned_by(owner_id)
         .filter(connection=connection_id)
@@ -44,18 +44,18 @@ _TOMBSTONES = CompiledQuery(
         .values_list(*_COLUMNS, "state", "person_id")
     )
 )
-_OTHERS = CompiledQuery(
+_OTHER_CARD_ROWS = CompiledQuery(
     lambda owner_id, connection_id: (
         OtherCard.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS, "kind")
     )
 )
-_PENDING = CompiledQuery(
+_PENDING_ROWS = CompiledQuery(
     lambda owner_id, connection_id: (
         PendingImport.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS)
     )
 )
-# Later ones count more: a card that is mapped may be known otherwise, too.
-_MAPPED = CompiledQuery(
+# Must be read last: a mapped card may also have a row of another kind, and the mapping wins.
+_MAPPED_ROWS = CompiledQuery(
     lambda owner_id, connection_id: (
         Mapping.objects.owned_by(owner_id)
         .filter(connection=connection_id)
@@ -63,7 +63,7 @@ _MAPPED = CompiledQuery(
         .values_list(*_COLUMNS, "status", "person_id", "updated_at")
     )
 )
-_TODO = CompiledQuery(
+_TODO_ROWS = CompiledQuery(
     lambda owner_id, connection_id: (
         Todo.objects.owned_by(owner_id).filter(connection=connection_id).values_list("href_key", "href", "etag")
     )
@@ -71,55 +71,61 @@ _TODO = CompiledQuery(
 
 
 def load_index(connection: Connection) -> Index:
-    """In five statements, without the cards' text."""
-    index, asked = Index(), {"owner_id": connection.owner_id, "connection_id": connection.pk}
-    for kind, query in (("tombstone", _TOMBSTONES), ("other", _OTHERS), ("pending", _PENDING), ("mapping", _MAPPED)):
-        for key, row_id, href, etag, *rest in query.values(**asked):
-            index.cards[key] = Known(kind, row_id, href or "", etag, *rest)
+    """Read the index in five statements, without the texts of the cards."""
+    index, parameters = Index(), {"owner_id": connection.owner_id, "connection_id": connection.pk}
+    for kind, query in (
+        ("tombstone", _TOMBSTONE_ROWS),
+        ("other", _OTHER_CARD_ROWS),
+        ("pending", _PENDING_ROWS),
+        ("mapping", _MAPPED_ROWS),
+    ):
+        for key, row_id, href, etag, *rest in query.values(**parameters):
+            index.cards[key] = KnownCard(kind, row_id, href or "", etag, *rest)
             if kind == "other":
-                index.others.add(key)
-    index.todo = {key: Entry(href, key, etag) for key, href, etag in _TODO.values(**asked)}
+                index.other_keys.add(key)
+    index.todo = {key: Entry(href, key, etag) for key, href, etag in _TODO_ROWS.values(**parameters)}
     return index
 
 
 def has_todo(connection: Connection) -> bool:
-    """Whether a card that an earlier listing named is still to be fetched."""
-    return bool(_TODO.rows(owner_id=connection.owner_id, connection_id=connection.pk))
+    """Whether cards that an earlier listing named are still to be fetched."""
+    return bool(_TODO_ROWS.rows(owner_id=connection.owner_id, connection_id=connection.pk))
 
 
 @dataclass(slots=True)
-class Listing:
-    """What a listing says against the index, by key: cards to fetch, known ones that are missing, known ones that have
-    not moved though they are listed."""
+class ListingDiff:
+    """A listing compared with the index, by key: cards to fetch, known cards that are missing, and known cards that are
+    listed with their known ETag."""
 
     to_fetch: dict[str, Entry]
-    missing: dict[str, Known]
-    unmoved: list[Known]
+    missing: dict[str, KnownCard]
+    unchanged: list[KnownCard]
 
     def is_undeclared_full_listing(self, since: dt.datetime | None) -> bool:
-        """Whether a card is listed as changed that neither side has touched since: the server does not know the token
-        any more, and lists everything without saying so."""
-        return since is not None and any(known.written_at and known.written_at < since for known in self.unmoved)
+        """Whether a card is listed as changed though nobody has touched it since `since`: the server has forgotten the
+        token and lists everything without saying so."""
+        return since is not None and any(known.written_at and known.written_at < since for known in self.unchanged)
 
 
-def compare(index: Index, changes: Changes) -> Listing:
-    """Which cards moved, and which are gone. Cards whose ETag is the known one are not fetched: our own writes, say."""
-    to_fetch, unmoved = dict(index.todo), []
+def diff_listing(index: Index, changes: Changes) -> ListingDiff:
+    """Compare a listing with the index. Cards with their known ETag, such as our own writes, are not fetched."""
+    to_fetch, unchanged = dict(index.todo), []
     listed = {entry.key for entry in changes.changed}
     for entry in changes.changed:
         known = index.cards.get(entry.key)
-        if known is None or _has_moved(known, entry):
+        if known is None or _is_changed(known, entry):
             to_fetch[entry.key] = entry
         else:
-            unmoved.append(known)
+            unchanged.append(known)
     gone = index.cards.keys() - listed if changes.is_full else {entry.key for entry in changes.removed} - listed
     missing = {key: index.cards[key] for key in sorted(gone) if key in index.cards}
+    # A card in Todo that has vanished meanwhile must not be fetched again in every run.
     for key in gone | ({*index.todo} - listed if changes.is_full else set()):
         to_fetch.pop(key, None)
-    return Listing(to_fetch, missing, unmoved)
+    return ListingDiff(to_fetch, missing, unchanged)
 
 
-def _has_moved(known: Known, entry: Entry) -> bool:
+def _is_changed(known: KnownCard, entry: Entry) -> bool:
     if known.kind == "mapping" and known.state == MappingStatus.HELD:
-        return True  # it was said to be gone
+        return True  # its deletion is held as a conflict: the card is back
     return entry.etag is None or not same_etag(known.etag, entry.etag)

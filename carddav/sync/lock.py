@@ -1,4 +1,4 @@
-"""The lock of a connection: one at a time works with its server."""
+"""The lock of a connection: only one process at a time works with its server."""
 
 import datetime as dt
 import logging
@@ -19,10 +19,11 @@ log = logging.getLogger(__name__)
 
 LEASE = dt.timedelta(seconds=120)
 HEARTBEAT_SECONDS = 30.0
-#: Nothing of a run takes longer than this: it is ten minutes for a request, four tries, and four more after a 412.
-_LONGEST_STEP_SECONDS = 2 * 3600.0
-# SQLite took the write lock with BEGIN IMMEDIATE and leaves FOR UPDATE out.
-_HELD = CompiledQuery(
+#: No step of a run takes longer: a request lasts at most ten minutes, and it is tried four times, and four times more
+#: after a 412.
+_MAX_STEP_SECONDS = 2 * 3600.0
+# On SQLite the transaction already holds the write lock (BEGIN IMMEDIATE), and Django omits FOR UPDATE.
+_HELD_CONNECTION = CompiledQuery(
     lambda owner_id, connection_id, claim: (
         Connection.objects.owned_by(owner_id)
         .filter(pk=connection_id, claim=claim)
@@ -33,38 +34,41 @@ _HELD = CompiledQuery(
 
 
 class LockLostError(Exception):
-    """Another process took the connection over: nothing more may be written."""
+    """Another process has taken the lock: nothing more may be written."""
 
 
 class LockedError(Exception):
-    """Somebody else works with this connection's server."""
+    """Another process works with this connection's server."""
 
 
 class Lock:
-    """Held by its claim, which is the fencing token: each transaction checks it.
+    """A lease on the connection. Its claim is the fencing token: each transaction checks it.
 
-    A thread of its own renews the lease while the holder waits for the server, however long one answer takes; but not
-    for one that has not moved for hours.
+    A thread renews the lease while the holder waits for the server, however long one response takes. It stops once the
+    holder has made no progress for two hours.
     """
 
     def __init__(self, connection: Connection, claim: UUID) -> None:
         self.connection, self.claim = connection, claim
         self._released = threading.Event()
-        self._moved_at = time.monotonic()
+        self._last_progress_at = time.monotonic()
 
-    def note_progress(self) -> None:
-        """The holder is at work."""
-        self._moved_at = time.monotonic()
+    def record_progress(self) -> None:
+        """Record that the holder is still working."""
+        self._last_progress_at = time.monotonic()
 
     def check(self) -> None:
-        """Inside a transaction: locks the row until its end. Raises LockLostError."""
-        self.note_progress()
-        if not _HELD.rows(owner_id=self.connection.owner_id, connection_id=self.connection.pk, claim=self.claim):
+        """Check the claim and lock the row until the end of the transaction. Raises LockLostError."""
+        self.record_progress()
+        if not _HELD_CONNECTION.rows(
+            owner_id=self.connection.owner_id, connection_id=self.connection.pk, claim=self.claim
+        ):
             raise LockLostError
 
     @contextmanager
     def heartbeat(self) -> Iterator[threading.Thread]:
-        """Keep the lease until the end of the block."""
+        """Renew the lease in a thread until the end of the block."""
+        # daemon: must not keep a process alive whose main thread has ended.
         thread = threading.Thread(target=self._beat, name="carddav-heartbeat", daemon=True)
         thread.start()
         try:
@@ -75,24 +79,25 @@ class Lock:
 
     def _beat(self) -> None:
         while not self._released.wait(HEARTBEAT_SECONDS):
-            if time.monotonic() - self._moved_at > _LONGEST_STEP_SECONDS:
-                return
+            if time.monotonic() - self._last_progress_at > _MAX_STEP_SECONDS:
+                return  # the holder hangs: let the lease run out, so that another process can take over
             try:
-                if not self._renew():
-                    return  # taken over: the next transaction finds out
+                if not self._renew_lease():
+                    return  # taken over: `check` in the next transaction raises
             except DatabaseError:
                 log.warning("the lock could not be renewed; another try follows", exc_info=True)
             finally:
+                # This thread's database connection would stay open for the whole run.
                 database.close()
 
-    def _renew(self) -> bool:
+    def _renew_lease(self) -> bool:
         rows = Connection.objects.owned_by(self.connection.owner_id).filter(pk=self.connection.pk)
         return rows.held_by(self.claim).renew(LEASE, clock=timezone.now())
 
 
 @contextmanager
 def locked(connection: Connection) -> Iterator[Lock]:
-    """Hold the connection. Raises LockedError."""
+    """Hold the lock of the connection. Raises LockedError."""
     rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk)
     claim = rows.acquire(LEASE, clock=timezone.now())
     if claim is None:
@@ -102,4 +107,5 @@ def locked(connection: Connection) -> Iterator[Lock]:
         with lock.heartbeat():
             yield lock
     finally:
+        # Under the claim, so that a holder whose lease was taken over does not release the new one.
         rows.held_by(claim).release()

@@ -1,31 +1,32 @@
-"""Merge of one contact, field by field: two sides, each against a base of its own. Pure.
+"""Three-way merge of one contact, field by field. Each side is compared with a base of its own. Pure.
 
-A change here is the person against `base.local`, a change there the card against `base.remote`. What a server drops or
-spells in its own way differs from us and from its base in neither, so it is no change: no loop, no loss, no echo.
+A local change is a difference between the person and `base.local`, a remote change one between the card and
+`base.remote`. A value that a server drops or re-spells equals its own base, so it is no change: it is neither copied
+back nor sent again.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from carddav.sync.entries import KINDS, Entry, merge_entries
-from carddav.sync.fields import EMPTY, Fields
+from carddav.sync.entries import MATCH_RULES, Entry, merge_entries
+from carddav.sync.fields import EMPTY_FIELDS, Fields
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is said here and there."""
+    """One field map for each side."""
 
     local: Fields
     remote: Fields
 
 
-#: The bases of two sides that never agreed on anything.
-NEVER = Sides(EMPTY, EMPTY)
+#: The bases of a person and a card that are merged for the first time.
+NO_BASES = Sides(EMPTY_FIELDS, EMPTY_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldConflict:
-    """A field that was changed on both sides to different values."""
+    """A field that both sides changed to different values."""
 
     field: str
     base: Any
@@ -35,7 +36,8 @@ class FieldConflict:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """`target`: what both sides shall say; `bases`: the bases once they do: a field in conflict keeps its old ones."""
+    """`target` are the field maps that both sides shall have, `bases` the bases once they do. A field in conflict keeps
+    its old bases."""
 
     target: Sides
     bases: Sides
@@ -43,24 +45,24 @@ class Merged:
 
 
 def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Merged:
-    """The merge of all fields. `agreed` says the same on both sides, though it may be spelled differently (photos)."""
+    """Merge all fields. The fields in `agreed` count as equal on both sides even if their values differ (a photo in two
+    encodings)."""
     target, next_bases = Sides({}, {}), Sides({}, {})
     conflicts = []
-    for field in EMPTY:
-        # A field that this version of ours does not know from the base did not change.
+    for field in EMPTY_FIELDS:
+        # A base stored by an older version may lack a field; then the field counts as unchanged.
         base_local, base_remote = (
             base.get(field, side[field]) for base, side in ((bases.local, now.local), (bases.remote, now.remote))
         )
-        if field in KINDS:
+        if field in MATCH_RULES:
             result = merge_entries(
-                KINDS[field], *map(as_entries, (base_local, now.local[field], base_remote, now.remote[field]))
+                MATCH_RULES[field], *map(as_entries, (base_local, now.local[field], base_remote, now.remote[field]))
             )
             is_conflict = result.is_conflict
             merged = [as_values(side) for side in (result.local, result.remote, result.base_local, result.base_remote)]
         else:
-            is_same = field in agreed
-            is_conflict, merged = _merge_value(
-                base_local, now.local[field], base_remote, now.remote[field], is_same=is_same
+            is_conflict, merged = _merge_scalar(
+                base_local, now.local[field], base_remote, now.remote[field], is_agreed=field in agreed
             )
         target.local[field], target.remote[field], next_bases.local[field], next_bases.remote[field] = merged
         if is_conflict:
@@ -68,39 +70,41 @@ def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Mer
     return Merged(target, next_bases, tuple(conflicts))
 
 
-def _merge_value(
-    base_local: Any, local: Any, base_remote: Any, remote: Any, *, is_same: bool
+def _merge_scalar(
+    base_local: Any, local: Any, base_remote: Any, remote: Any, *, is_agreed: bool
 ) -> tuple[bool, list[Any]]:
-    is_here, is_there = local != base_local, remote != base_remote
-    if is_here and not is_there:
+    is_local_change, is_remote_change = local != base_local, remote != base_remote
+    if is_local_change and not is_remote_change:
         return False, [local, local, local, local]
-    if is_there and not is_here:
+    if is_remote_change and not is_local_change:
         return False, [remote, remote, remote, remote]
-    if not is_here or is_same or _text(local) == _text(remote):
+    if not is_local_change or is_agreed or _normalize_space(local) == _normalize_space(remote):
+        # Equal but for white space: each side keeps its own spelling, as target and as base.
         return False, [local, remote, local, remote]
     if base_local == base_remote is None and not (local and remote):
-        # They never met: one that says nothing contradicts nobody.
+        # Merged for the first time: an empty value does not contradict the other side.
         known = local or remote
         return False, [known, known, known, known]
     return True, [local, remote, base_local, base_remote]
 
 
-def _text(value: Any) -> Any:
+def _normalize_space(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def as_entries(values: list[Any]) -> list[Entry]:
-    """The values of a list as entries: names of groups, too."""
+    """The values of a list as entries; group names become entries, too."""
     return [value if isinstance(value, dict) else {"name": value} for value in values]
 
 
 def as_values(entries: list[Entry]) -> list[Any]:
-    """The entries as a field map has them."""
+    """The inverse of `as_entries`: entries in the form of a field map."""
     return [entry["name"] if entry.keys() == {"name"} else entry for entry in entries]
 
 
 def resolve_bases(bases: Sides, now: Sides, fields: set[str], *, keep_local: bool) -> Sides:
-    """Bases against which the next merge takes these fields from one side: the other one's word counts as known."""
+    """Bases with which the next merge takes `fields` from one side: on the losing side the current value becomes the
+    base, so that it counts as unchanged."""
     local, remote = dict(bases.local), dict(bases.remote)
     for field in fields:
         kept = now.remote if keep_local else now.local

@@ -1,4 +1,4 @@
-"""The local side of contacts: people as field maps, and field maps written to people."""
+"""The local side of the sync: people read as field maps, and field maps written to people."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from carddav.sync.entries import KINDS
-from carddav.sync.fields import LISTS, SCALARS, Fields, card_date, local_fields
+from carddav.sync.entries import MATCH_RULES
+from carddav.sync.fields import DATE_SCALARS, LISTS, SCALARS, Fields, card_date, local_fields
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.entries import match_entries
+from people.field_table import MAX_ENTRIES
 from people.fields.cards import SCALARS as COLUMNS
 from people.fields.cards import card_of, put_card
 from people.fields.unmapped_lines import with_unmapped_lines
@@ -24,7 +25,7 @@ from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 
-# What is read of each contact that a run looks at.
+# Every contact of a run is read with these, so their SQL is compiled once.
 _PEOPLE = CompiledQuery(lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids))
 _DATES = CompiledQuery(
     lambda owner_id, person_ids: (
@@ -40,40 +41,44 @@ _GROUPS = CompiledQuery(
     )
 )
 _COLUMN_OF: Mapping[str, str] = {attribute: column for column, attribute in COLUMNS.items()}
-_MAX_ENTRIES = 100
-# So many people are read together: each number of ids is a statement of its own.
-_BATCH = 50
+# The number of ids is part of the SQL text, so batches of one size let the compiled statement be reused.
+_BATCH_SIZE = 50
 
 
 @dataclass(slots=True)
-class LocalSide:
-    """A person with all that a card can say of it. `card` has no picture; its token is in `fields`."""
+class LocalContact:
+    """A person and everything that a card can hold. `card` has no picture: the photo's token is in `fields`."""
 
     person: Person
     card: Card
     fields: Fields
     dates: list[ImportantDate] = field(default_factory=list)
 
-    def full_name(self, form: str) -> str:
-        """FN in the format of the connection (open points, section 10)."""
-        return full_name_of(self.card, form)
+    def full_name(self, name_format: str) -> str:
+        """FN in the connection's name format (open points, section 10)."""
+        return format_full_name(self.card, name_format)
 
 
-def full_name_of(card: Card, form: str) -> str:
-    """FN of a card: displayNameOverride before all."""
-    return card.display_name or card.format_name(form) or card.name
+def format_full_name(card: Card, name_format: str) -> str:
+    """FN of a card: displayNameOverride if there is one, else the name in `name_format`."""
+    return card.display_name or card.format_name(name_format) or card.name
 
 
-def load_sides(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalSide]:
-    """People, in the trash or not, in three queries for fifty."""
+def load_local_contacts(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalContact]:
+    """People, deleted or not, with their dates and groups: three queries for each 50 people."""
     keys = list(person_ids)
-    sides: dict[UUID, LocalSide] = {}
-    for start in range(0, len(keys), _BATCH):
-        sides |= _load_batch(owner, keys[start : start + _BATCH])
-    return sides
+    contacts: dict[UUID, LocalContact] = {}
+    for start in range(0, len(keys), _BATCH_SIZE):
+        contacts |= _load_batch(owner, keys[start : start + _BATCH_SIZE])
+    return contacts
 
 
-def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalSide]:
+def load_local_contact(owner: User, person_id: UUID) -> LocalContact:
+    """One person. Raises KeyError if there is none."""
+    return load_local_contacts(owner, [person_id])[person_id]
+
+
+def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
     people: list[Person] = _PEOPLE.instances(owner_id=owner.pk, person_ids=keys)
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
     for row in _DATES.instances(owner_id=owner.pk, person_ids=keys):
@@ -81,56 +86,62 @@ def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalSide]:
     groups: dict[UUID, list[str]] = defaultdict(list)
     for person_id, name in _GROUPS.values(owner_id=owner.pk, person_ids=keys):
         groups[person_id].append(name)
-    return {person.pk: _side(person, dates[person.pk], groups[person.pk]) for person in people}
+    return {person.pk: _build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
 
 
-def _side(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalSide:
+def _build_contact(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalContact:
     card = card_of(person, dates, groups)
-    return LocalSide(person, card, local_fields(card, person.photo), dates)
+    return LocalContact(person, card, local_fields(card, person.photo), dates)
 
 
 def write_fields(
-    owner: User, write: AccountWrite, side: LocalSide, target: Fields, changed: set[str], jpeg: bytes | None
-) -> LocalSide:
-    """Write the `changed` fields of `target` to the person, as edits of what is there; returns what it says then.
+    owner: User, write: AccountWrite, contact: LocalContact, target: Fields, changed: set[str], jpeg: bytes | None
+) -> LocalContact:
+    """Write the `changed` fields of `target` to the person and return the person as reloaded. Must be called inside the
+    write.
 
-    Ids, reminders, relationships and everything that no card can hold stay. `jpeg` is the picture in its stored form.
+    Rows are edited, not replaced, so that ids, reminders, relationships and everything else that a card cannot hold
+    stay. `jpeg` is the new photo in its stored form.
     """
-    person = side.person
+    person = contact.person
     data: dict[str, Any] = {}
     for name in changed:
         if name in SCALARS:
-            data[_COLUMN_OF[SCALARS[name]]] = _column(name, target[name])
+            is_date = name in DATE_SCALARS and target[name]
+            data[_COLUMN_OF[SCALARS[name]]] = date.fromisoformat(target[name]) if is_date else target[name]
         elif name in LISTS:
-            data[LISTS[name]] = target[name][:_MAX_ENTRIES]
+            data[LISTS[name]] = target[name][:MAX_ENTRIES]
     if "importantDates" in changed:
-        data["important_dates"] = _date_entries(side.dates, target["importantDates"])
+        data["important_dates"] = _date_entries(contact.dates, target["importantDates"])
     if "groups" in changed:
         data["groups"] = _groups(owner, target["groups"])
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
-    return load_sides(owner, [person.pk])[person.pk]
+    return load_local_contact(owner, person.pk)
 
 
-def take_unmapped_lines(owner: User, write: AccountWrite, side: LocalSide, card: Card) -> None:
-    """Let the lines that no field holds be those of the server's card: whom it relates to whom, and `more`."""
-    lines = with_unmapped_lines(side.person, card)
+def copy_unmapped_lines(owner: User, write: AccountWrite, contact: LocalContact, card: Card) -> None:
+    """Copy the lines of the server's card that no field holds (relations between people, social profiles, `more`) to
+    the person."""
+    lines = with_unmapped_lines(contact.person, card)
     if lines is not None:
         writer = PersonWriter(owner, write, write.now)
-        writer.edit(side.person)
-        side.person.card_lines = lines
+        writer.edit(contact.person)
+        contact.person.card_lines = lines
         writer.flush()
 
 
-def create_from_cards(owner: User, write: AccountWrite, cards: Sequence[tuple[Card, bytes | None]]) -> list[LocalSide]:
-    """Insert the people whom cards are about, each with its picture in the stored form, in a few statements for all.
+def create_from_cards(
+    owner: User, write: AccountWrite, cards: Sequence[tuple[Card, bytes | None]]
+) -> list[LocalContact]:
+    """Insert a person for each card, with the photo in its stored form, in a constant number of statements.
 
-    The plan's limit of people was looked at by the caller; groups are made as far as the plan goes.
+    The caller has checked the plan's limit of people. Groups are created as far as the plan allows.
     """
     writer, plan = PersonWriter(owner, write, write.now), GroupPlan(owner)
     plan.load(name for card, _ in cards for name in card.categories)
-    sides, dates = [], []
+    contacts, dates = [], []
     for card, jpeg in cards:
         photo = name_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
         person = Person(owner=owner, created_at=write.now, photo=photo)
@@ -149,42 +160,39 @@ def create_from_cards(owner: User, write: AccountWrite, cards: Sequence[tuple[Ca
         writer.edit(person)
         put_card(person, card, days)
         groups = [plan.groups[group_key(name)].name for name in card.categories if plan.allows(name)]
-        sides.append(_side(person, days, groups))
+        contacts.append(_build_contact(person, days, groups))
         dates += days
     writer.flush()
     ImportantDate.objects.bulk_create(dates)
-    plan.write((side.person, side.card.categories) for side in sides)
-    return sides
-
-
-def _column(name: str, value: Any) -> Any:
-    return date.fromisoformat(value) if name in {"anniversary", "deathday"} and value else value
+    plan.write((contact.person, contact.card.categories) for contact in contacts)
+    return contacts
 
 
 def _groups(owner: User, names: list[str]) -> list[Any]:
-    """The groups of these names; new ones are made as far as the plan goes."""
+    """The groups of these names. Missing ones are created as far as the plan allows."""
     plan = GroupPlan(owner)
     plan.load(names)
     return list({group.pk: group for group in (plan.make(name) for name in names if plan.allows(name))}.values())
 
 
 def _date_entries(rows: list[ImportantDate], target: list[Any]) -> list[dict[str, Any]]:
-    """The dates as PersonWriter takes them: each that is there already keeps its id and its reminder."""
-    there = [
+    """The dates in PersonWriter's form. A date that matches an existing row keeps that row's id and reminder, so that a
+    remote edit does not reset it."""
+    existing = [
         {"type": row.type, "title": row.title, "date": row.date.isoformat(), "yearUnknown": row.year_unknown}
         for row in rows
     ]
-    kind = KINDS["importantDates"]
-    found = match_entries(
-        target, there, keys=(lambda entry: tuple(sorted(entry.items(), key=str)), kind.value), kind=kind.kind
+    kind = MATCH_RULES["importantDates"]
+    positions = match_entries(
+        target, existing, keys=(lambda entry: tuple(sorted(entry.items(), key=str)), kind.value), kind=kind.kind
     )
     entries = []
-    for entry, place in zip(target, found, strict=True):
+    for entry, position in zip(target, positions, strict=True):
         day = card_date(entry)
-        kept = {} if place is None else {name: getattr(rows[place], name) for name in DATE_FIELDS}
-        said = {"type": day.type, "title": day.title, "date": day.date, "year_unknown": day.year_unknown}
-        known = {} if place is None else {"id": rows[place].pk}
-        entries.append({"reminder_enabled": False, **kept, **said, **known})
+        row = None if position is None else rows[position]
+        kept = {name: getattr(row, name) for name in DATE_FIELDS} if row else {"reminder_enabled": False}
+        values = {"type": day.type, "title": day.title, "date": day.date, "year_unknown": day.year_unknown}
+        entries.append({**kept, **values, **({"id": row.pk} if row else {})})
     return entries
 
 

@@ -1,4 +1,4 @@
-"""What became of writes: of those whose outcome is not known, and how the server spells those that are done."""
+"""Finds the outcome of writes whose reply was lost, and reads back the cards of those that succeeded."""
 
 from uuid import UUID
 
@@ -9,13 +9,13 @@ from carddav.sync.book import read_current_card
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.fields import remote_fields
-from carddav.sync.rebase import is_applied
-from carddav.sync.tombstones import requeue
-from carddav.sync.write_results import finish_found_write, finish_read_back, read_fields
+from carddav.sync.rebase import is_write_applied
+from carddav.sync.tombstones import requeue_as_new
+from carddav.sync.write_results import finish_found_write, finish_read_back, parse_fields
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.vcard import VCardError, read_card
 
-_PREPARED = CompiledQuery(
+_PREPARED_INTENTS = CompiledQuery(
     lambda owner_id, connection_id: (
         JournalEntry.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=JournalState.PREPARED)
@@ -23,7 +23,7 @@ _PREPARED = CompiledQuery(
         .order_by("id")
     )
 )
-_DONE = CompiledQuery(
+_UNVERIFIED_WRITES = CompiledQuery(
     lambda owner_id, connection_id: (
         JournalEntry.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=JournalState.DONE)
@@ -34,19 +34,20 @@ _DONE = CompiledQuery(
 
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
-    """Ask what became of a write whose outcome is not known; True where it was not done and may be sent again.
+    """Ask the server for the outcome of a write; True if it was not applied and may be sent again.
 
-    A new card that is not at its href may have got another one, or still be on its way: it stands in `unfound` until
-    the book was listed, and its intent stays, so that nothing but this text is ever sent, under this name.
+    A new card that is not at its href may have another one, or the request may still arrive. Its mapping is added to
+    `unconfirmed_creates` until the book was listed. The intent stays, so that only this text is ever sent under this
+    href.
     """
     found = read_current_card(context.book, intent.href)
     if isinstance(found, Missing):
         if intent.op == JournalOp.CREATE and intent.mapping_id is not None:
-            context.unfound.add(intent.mapping_id)
+            context.unconfirmed_creates.add(intent.mapping_id)
             return False
         intent.delete()
         return True
-    # It is still the version that the write was to replace.
+    # The card still has the ETag that the write was to replace.
     if intent.if_match is not None and same_etag(found.etag, intent.if_match):
         intent.delete()
         return True
@@ -54,30 +55,30 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
         finish_found_write(context, intent, found)
         return False
     intent.delete()
-    # Somebody else has written the card since: that is merged as any edit of theirs.
+    # Another client has written the card since; this is merged like any of its edits.
     if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
         merge_contact(context, intent.mapping_id, found)
     return False
 
 
 def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
-    """Whether the card says what the write sent."""
+    """Whether the card contains what the write sent."""
     if found.text == intent.body:
         return True
     try:
         sent, now = (read_card(text)[0] for text in (intent.body, found.text))
     except VCardError:
         return False
-    # Nobody else has this UID under a name that we drew at random.
+    # Nobody else can have this UID under a randomly chosen href.
     if intent.op == JournalOp.CREATE and found.key == intent.href_key and now.uid == sent.uid:
         return True
-    before = read_fields(intent.mapping.remote_raw if intent.mapping is not None else "")
-    return is_applied(before, remote_fields(sent), remote_fields(now))
+    before = parse_fields(intent.mapping.remote_raw if intent.mapping is not None else "")
+    return is_write_applied(before, remote_fields(sent), remote_fields(now))
 
 
 def recover(context: Context) -> None:
-    """Find out about the writes that a run left behind when it was killed or cut off."""
-    prepared = _PREPARED.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    """Resolve the writes that an interrupted run has left behind."""
+    prepared = _PREPARED_INTENTS.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
     for number, intent in enumerate(prepared):
         context.report_progress("recovering", "Looking what became of the last changes", number, len(prepared))
         resolve_unknown_write(context, intent)
@@ -85,31 +86,36 @@ def recover(context: Context) -> None:
 
 
 def read_back(context: Context, *, is_late: bool = False) -> None:
-    """Fetch what was written, once for fifty cards, and take the server's spelling as the new base.
+    """Fetch the written cards, 50 a request, and take the server's spelling as their new base.
 
-    `is_late`: an earlier run has written it.
+    `is_late`: they were written by an earlier run, so that other clients may have edited them since.
     """
-    left: dict[str, UUID] = dict(_DONE.values(owner_id=context.owner.pk, connection_id=context.connection.pk))
-    if not left:
+    unverified: dict[str, UUID] = dict(
+        _UNVERIFIED_WRITES.values(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    )
+    if not unverified:
         return
-    context.report_progress("verifying", f"Reading back {len(left)} contacts", 0, len(left))
-    for found in context.book.fetch(list(left)):
+    context.report_progress("verifying", f"Reading back {len(unverified)} contacts", 0, len(unverified))
+    for found in context.book.fetch(list(unverified)):
         if isinstance(found, FetchedCard):
-            finish_read_back(context, left[found.href], found, is_late=is_late)
+            finish_read_back(context, unverified[found.href], found, is_late=is_late)
         elif isinstance(found, Unreadable):
-            context.tally.fail(f"{found.href}: {found.message}")
-            JournalEntry.objects.owned_by(context.owner).filter(pk=left[found.href], state=JournalState.DONE).delete()
+            context.tally.add_error(f"{found.href}: {found.message}")
+            # The write itself has succeeded; only the server's spelling stays unknown.
+            JournalEntry.objects.owned_by(context.owner).filter(
+                pk=unverified[found.href], state=JournalState.DONE
+            ).delete()
         else:
-            _discard_missing_write(context, left[found.href])
+            _discard_missing_write(context, unverified[found.href])
 
 
 def _discard_missing_write(context: Context, intent_id: UUID) -> None:
-    """What was just written is not there: deleted meanwhile, or put elsewhere. The next listing tells."""
+    """A card that was just written is not there: it was deleted or moved meanwhile. The next listing shows which."""
     with context.write():
         intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()
         if intent is None:
             return
         if intent.op == JournalOp.CREATE and intent.mapping is not None:
-            # Under the same name: it may be there and not yet be shown.
-            requeue(intent.mapping, href=intent.href)
+            # Under the same href: the card may exist and not be visible yet.
+            requeue_as_new(intent.mapping, href=intent.href)
         intent.delete()

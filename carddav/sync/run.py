@@ -1,4 +1,7 @@
-"""One run over one book: recover, list, fetch, merge and apply, push, read back, save the token. Pull before push."""
+"""One sync run over one book: recover, list, fetch, merge and apply, push, read back, save the token.
+
+Pull comes before push, so that the cards which are sent contain the server's edits.
+"""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,18 +16,19 @@ from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.groups import apply_group_cards
 from carddav.sync.incoming import IncomingCards
-from carddav.sync.index import Listing, compare, has_todo, load_index
+from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
 from carddav.sync.unsent import new_people, new_people_ids, unmapped_people, unsent_mappings
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.statistics import analyze_tables
 
-_RECONCILE = dt.timedelta(hours=24)
-# After so many cards that came in PostgreSQL measures its tables anew.
-_MANY_CARDS = 500
-# Up to so many are listed at once where a server has no tokens: 100 KB before gzip, and one request less.
-_FEW_CARDS = 500
+_FULL_LISTING_INTERVAL = dt.timedelta(hours=24)
+# After this many new cards PostgreSQL's statistics are refreshed (ANALYZE).
+_ANALYZE_THRESHOLD = 500
+# A book of at most this many cards (100 KB before gzip) is listed without asking for its ctag first, which saves a
+# request.
+_MAX_SMALL_BOOK_CARDS = 500
 
 _LAST_RUN = CompiledQuery(
     lambda owner_id, connection_id: (
@@ -37,130 +41,136 @@ _LAST_RUN = CompiledQuery(
 
 
 def sync_book(context: Context) -> None:
-    """Sync the account with the open book. Raises DavError, LockLostError; what was done until then stays done."""
+    """Sync the account with the open book. Raises DavError, LockLostError; what was committed before stays."""
     if not context.dry_run:
+        # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
         recover(context)
     pull(context)
-    forget_found(context)
+    drop_confirmed_creates(context)
     if context.dry_run:
         _count_push(context)
         delete_cards(context)
         return
-    queue_people(context, new_people_ids(context.connection))
+    queue_new_cards(context, new_people_ids(context.connection))
     push_all(context)
-    push_unfound(context)
+    retry_unconfirmed_creates(context)
     delete_cards(context)
     context.report_progress("finishing")
-    # Last of all: a run that is cut off before this asks for the same changes again.
-    save_listing(context)
+    # The token is saved last: a run that is interrupted before this point asks for the same changes again.
+    save_sync_token(context)
 
 
-def push_unfound(context: Context) -> None:
-    """New cards whose reply was lost, and which are not where they were put: the server may have given them another
-    name, so that the book is listed before they are sent again."""
-    if not context.unfound:
+def retry_unconfirmed_creates(context: Context) -> None:
+    """Look for new cards whose reply was lost and that are not at their href, and send those that are not found.
+
+    The server may have stored such a card under another href, so the book is listed first.
+    """
+    if not context.unconfirmed_creates:
         return
-    mapping_ids = sorted(context.unfound)
+    mapping_ids = sorted(context.unconfirmed_creates)
     pull(context)
-    forget_found(context)
+    drop_confirmed_creates(context)
     push_all(context, mapping_ids)
-    for _ in context.unfound - context.failed:
-        context.tally.fail("It is not known whether the server took a new contact. The next run looks for it.")
-    context.unfound.clear()  # said once
+    for _ in context.unconfirmed_creates - context.failed_mappings:
+        context.tally.add_error("It is not known whether the server took a new contact. The next run looks for it.")
+    # Otherwise a second call in the same run would report them again.
+    context.unconfirmed_creates.clear()
 
 
-def forget_found(context: Context) -> None:
-    """After a listing: of the new cards of unknown outcome, keep those that still have none."""
-    if context.unfound:
-        rows = Mapping.objects.owned_by(context.owner).filter(pk__in=context.unfound, remote_raw="")
-        context.unfound = set(rows.values_list("pk", flat=True))
+def drop_confirmed_creates(context: Context) -> None:
+    """After a listing: keep only the new cards whose outcome is still unknown."""
+    if context.unconfirmed_creates:
+        rows = Mapping.objects.owned_by(context.owner).filter(pk__in=context.unconfirmed_creates, remote_raw="")
+        context.unconfirmed_creates = set(rows.values_list("pk", flat=True))
 
 
 def pull(context: Context) -> None:
-    """Take what changed on the server; the token is kept for `save_listing`."""
+    """Apply what has changed on the server. The new token is kept in `context.changes` for `save_sync_token`."""
     context.report_progress("listing", "Asking the server what has changed")
-    changes = _changes(context)
-    context.listed = changes
+    changes = _list_changes(context)
+    context.changes = changes
     if not (changes.changed or changes.removed or changes.is_full or has_todo(context.connection)):
         return
     index = load_index(context.connection)
-    listing = compare(index, changes)
-    # What an undeclared full listing leaves out is gone, which only one that calls itself full may say.
+    listing = diff_listing(index, changes)
+    # A card missing from an undeclared full listing may be gone, and only a declared full listing can show that.
     is_delta = not changes.is_full and not changes.may_repeat
-    if is_delta and listing.is_undeclared_full_listing(_last_run_at(context)):
-        changes = _relisted(context, changes)
-        listing = compare(index, changes)
-    # Nothing moved, but cards that earlier runs did not get are still to be fetched.
+    if is_delta and listing.is_undeclared_full_listing(_last_agreement_at(context)):
+        changes = _list_all_cards(context, changes)
+        listing = diff_listing(index, changes)
+    # Nothing has changed, but cards that earlier runs could not fetch are still to be fetched.
     if changes.is_unchanged:
-        listing = Listing(dict(index.todo), {}, [])
+        listing = ListingDiff(dict(index.todo), {}, [])
     is_importing = context.connection.import_mode == ImportMode.AUTO
     incoming = IncomingCards(context, index, is_importing=is_importing, missing=listing.missing)
-    incoming.fetch_and_apply(listing.to_fetch)  # first of all: what is missing may have moved to another href
+    # Before the deletions: a missing card may have moved to another href, which is then among these.
+    incoming.fetch_and_apply(listing.to_fetch)
     for card in apply_remote_deletions(context, index, listing.missing):
         incoming.apply(card)
     incoming.flush()
-    if len(listing.to_fetch) >= _MANY_CARDS:
+    if len(listing.to_fetch) >= _ANALYZE_THRESHOLD:
         analyze_tables()
     apply_group_cards(context)
     if incoming.left_pending:
-        context.tally.fail(
+        context.tally.add_error(
             f"Your plan has no room for {incoming.left_pending} new contacts: they wait as pending imports."
         )
 
 
-def find_new(context: Context) -> None:
-    """Keep the cards that nobody here is as pending imports; everything else is left to the next run."""
+def discover_new_cards(context: Context) -> None:
+    """Store the cards without a person as pending imports; everything else is left to the next run."""
     context.report_progress("listing", "Asking the server what it has")
     index = load_index(context.connection)
-    listing = compare(index, context.book.changes("", ""))
+    listing = diff_listing(index, context.book.changes("", ""))
     new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
     IncomingCards(context, index, is_importing=False, is_linking=False).fetch_and_apply(new)
 
 
-def _changes(context: Context) -> Changes:
+def _list_changes(context: Context) -> Changes:
     connection = context.connection
     last = connection.last_reconcile_at
-    if last is None or timezone.now() - last >= _RECONCILE:
-        context.book.ask_again()
-        return context.book.changes("", "")  # some servers never say that a token has expired
-    # With tokens the server is not asked for a ctag, and the size does not matter.
-    is_small = bool(connection.ctag) and _is_small(context)
+    if last is None or timezone.now() - last >= _FULL_LISTING_INTERVAL:
+        # Some servers never reject an expired token (DAViCal, SOGo), so the whole book is listed once a day.
+        context.book.retry_refused_reports()
+        return context.book.changes("", "")
+    # The size matters only without sync tokens, where the server is asked for its ctag.
+    is_small = False
+    if connection.ctag:
+        tables = (model.objects.owned_by(context.owner) for model in (Mapping, PendingImport))
+        known_cards = sum(rows.filter(connection=connection).count() for rows in tables)
+        is_small = known_cards <= _MAX_SMALL_BOOK_CARDS
     return context.book.changes(connection.sync_token, connection.ctag, is_small=is_small)
 
 
-def _is_small(context: Context) -> bool:
-    rows = (model.objects.owned_by(context.owner) for model in (Mapping, PendingImport))
-    return sum(known.filter(connection=context.connection).count() for known in rows) <= _FEW_CARDS
-
-
-def _relisted(context: Context, changes: Changes) -> Changes:
-    """The full listing, with the token of the first answer where it has none of its own."""
+def _list_all_cards(context: Context, changes: Changes) -> Changes:
+    """A full listing; it keeps the token of `changes` if the listing returns none."""
     full = context.book.list()
-    context.listed = Changes(
+    context.changes = Changes(
         full.changed,
         full.removed,
         token=full.token or changes.token,
         ctag=full.ctag or changes.ctag,
         is_full=True,
     )
-    return context.listed
+    return context.changes
 
 
-def _last_run_at(context: Context) -> dt.datetime | None:
-    """What was written before this is listed as changed by no server that knows the token."""
+def _last_agreement_at(context: Context) -> dt.datetime | None:
+    """The time from which writes may appear in the next listing: the start of the last run if it wrote to the server,
+    else its end. None before the first successful run."""
     last: Run | None = _LAST_RUN.instance(owner_id=context.owner.pk, connection_id=context.connection.pk)
     if last is None:
         return None
-    # What it sent is listed once more, as changed since its token; what it only took is not.
+    # The run's own writes came after its token and are listed again as changed; what it only pulled is not.
     return last.started_at if last.exported or last.updated_remotely else last.ended_at
 
 
-def save_listing(context: Context) -> None:
-    """Everything listed is applied, or stands in Todo: from here the next run goes on."""
-    changes = context.listed
+def save_sync_token(context: Context) -> None:
+    """Save the token. Everything that the listing named must be applied or stored in Todo."""
+    changes = context.changes
     if changes is None or changes.is_unchanged:
         return
-    # Without tokens: after our own writes the next run lists at once, instead of asking for a ctag that has moved.
+    # Without tokens: our own writes have changed the ctag, so the next run lists the book instead of asking for it.
     values: dict[str, object] = {"sync_token": changes.token, "ctag": "" if context.has_written else changes.ctag}
     if changes.is_full:
         values["last_reconcile_at"] = timezone.now()
@@ -168,11 +178,12 @@ def save_listing(context: Context) -> None:
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
 
 
-def queue_people(context: Context, person_ids: Sequence[UUID]) -> None:
-    """Let these people have a card with the next push."""
+def queue_new_cards(context: Context, person_ids: Sequence[UUID]) -> None:
+    """Create a mapping without a card for each of these people, so that the next push sends one."""
     if not person_ids:
         return
     with context.write():
+        # Read under the lock: a person may have been linked or deleted since the ids were read.
         free = unmapped_people(context.owner.pk).filter(pk__in=person_ids).order_by("id").values_list("pk", flat=True)
         Mapping.objects.bulk_create(
             Mapping(
@@ -188,7 +199,7 @@ def queue_people(context: Context, person_ids: Sequence[UUID]) -> None:
 
 
 def _count_push(context: Context) -> None:
-    """What would be sent of edits of people whose card has not changed."""
+    """Dry run: count what would be sent for people whose card has not changed."""
     rows = unsent_mappings(context.connection)
     for key, raw, status in rows.values_list("pk", "remote_raw", "status"):
         if not raw:

@@ -1,10 +1,10 @@
-"""What stays of a card whose person goes."""
+"""What remains of a card whose person is deleted."""
 
 from carddav.models import UNSENT, Mapping, MappingStatus, Tombstone, TombstoneState
 
 
 def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
-    """What is to become of the card of a person that goes. Inside the write."""
+    """Record what becomes of the card of a deleted person. Must be called inside the write."""
     values = {
         "person_id": mapping.person_id,
         "href": mapping.href,
@@ -21,8 +21,8 @@ def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
     )
 
 
-def requeue(mapping: Mapping, href: str = "") -> None:
-    """Let the mapping wait for a card of its own, as one that was never written, or that was under `href`. Inside the
+def requeue_as_new(mapping: Mapping, href: str = "") -> None:
+    """Reset the mapping to a card that was never written, or that was sent under `href`. Must be called inside the
     write."""
     mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = href, f"new:{mapping.person_id}", None, ""
     mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, UNSENT

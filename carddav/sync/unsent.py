@@ -1,4 +1,4 @@
-"""What waits here to be sent."""
+"""Local changes that are still to be sent."""
 
 from typing import Any
 from uuid import UUID
@@ -12,13 +12,13 @@ from people.models.person import Person, PersonQuerySet
 
 
 def unsent_mappings(connection: Connection) -> Any:
-    """The mappings whose person differs from what was agreed on, or may do so: the person, a date or the name of a
-    group was written after the account's revision at which both sides agreed."""
+    """Mappings whose person may differ from what both sides agreed on: the person, a date or a group's name has a
+    higher revision than the mapping."""
     return _unsent_mappings(connection.owner_id, connection.pk)
 
 
 def unsent_mapping_ids(connection: Connection) -> list[UUID]:
-    """Theirs, the oldest first."""
+    """The ids of `unsent_mappings`, oldest first."""
     return [key for (key,) in _UNSENT_IDS.values(owner_id=connection.owner_id, connection_id=connection.pk)]
 
 
@@ -36,15 +36,15 @@ def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Any:
 
 
 def new_people(connection: Connection) -> PersonQuerySet:
-    """With autoExportNew, the people who were made since there is a connection, and have no card yet."""
+    """With autoExportNew, the people without a card who were created after the connection."""
     rows = _new_people(connection.owner_id, connection.pk)
     return rows if connection.auto_export_new else rows.none()
 
 
 def new_people_ids(connection: Connection) -> list[UUID]:
-    """Theirs."""
-    asked = {"owner_id": connection.owner_id, "connection_id": connection.pk}
-    return [key for (key,) in _NEW_PEOPLE_IDS.values(**asked)] if connection.auto_export_new else []
+    """The ids of `new_people`."""
+    parameters = {"owner_id": connection.owner_id, "connection_id": connection.pk}
+    return [key for (key,) in _NEW_PEOPLE_IDS.values(**parameters)] if connection.auto_export_new else []
 
 
 def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
@@ -53,12 +53,12 @@ def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
 
 
 def unmapped_people(owner_id: UUID) -> PersonQuerySet:
-    """The people who may have a card, and have none."""
+    """The people who may have a card and have none."""
     mapped = Mapping.objects.owned_by(owner_id).values("person_id")
     return Person.objects.owned_by(owner_id).active().filter(card_dav_sync_enabled=True).exclude(pk__in=mapped)
 
 
-# Each run asks for these, and most find nothing.
+# Every run executes these two, and most find nothing, so their SQL is compiled once.
 _UNSENT_IDS = CompiledQuery(
     lambda owner_id, connection_id: _unsent_mappings(owner_id, connection_id).order_by("id").values_list("pk")
 )
@@ -66,7 +66,7 @@ _NEW_PEOPLE_IDS = CompiledQuery(lambda owner_id, connection_id: _new_people(owne
 
 
 def has_unsent(connection: Connection) -> bool:
-    """Whether a run would have something to send; what the server has refused is not sent again by itself."""
+    """Whether a run would send something. Cards that the server refused do not count."""
     to_delete = Tombstone.objects.owned_by(connection.owner_id).filter(
         connection=connection, state=TombstoneState.TO_DELETE
     )

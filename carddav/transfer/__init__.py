@@ -1,4 +1,4 @@
-"""CardDAV in the document of an account (accounts.transfer)."""
+"""CardDAV data in the export and import of an account (accounts.transfer)."""
 
 from accounts.transfer.sections import leave_out, register_section
 from carddav.transfer.conflicts import ConflictSection
@@ -6,17 +6,17 @@ from carddav.transfer.connections import ConnectionSection
 from carddav.transfer.pending_imports import PendingImportSection
 from carddav.transfer.runs import RunSection
 
-_BY_UID = "Found again by the first sync after the import: by UID, then by content."
+_RELINKED = "Found again by the first sync after the import: by UID, then by content."
 
 
 def register_transfer() -> None:
-    """Register what this app carries; once."""
+    """Register the sections of this app; called once."""
     register_section(ConnectionSection())
     register_section(RunSection())
     register_section(ConflictSection())
     register_section(PendingImportSection())
-    leave_out("carddav.Mapping", _BY_UID)
-    leave_out("carddav.Tombstone", _BY_UID)
+    leave_out("carddav.Mapping", _RELINKED)
+    leave_out("carddav.Tombstone", _RELINKED)
     leave_out("carddav.OtherCard", "Cards of the server that are no contacts: the next run sees them again.")
     leave_out("carddav.Todo", "What is under way between this instance and the server.")
     leave_out("carddav.JournalEntry", "As above.")

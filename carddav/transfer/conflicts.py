@@ -1,4 +1,4 @@
-"""Conflicts in the document of an account, open and decided. Which card they are about is found by the next sync."""
+"""Conflicts in the account's export, open and resolved. The next sync links them to their cards again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
-from carddav.sync.fields import EMPTY, remote_fields
+from carddav.sync.fields import EMPTY_FIELDS, remote_fields
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
 from people.vcard import VCardError, read_card
 
@@ -19,7 +19,7 @@ _RESOLUTIONS = [value for value in Resolution.values if value]
 
 
 class SideField(serializers.JSONField):
-    """What one side says of a field: null, a text, or a list of texts and of flat entries."""
+    """One side's value of a field: null, text, or a list of texts and flat entries."""
 
     default_error_messages = {"invalid": "This must be null, a text, or a list of texts and entries."}
 
@@ -27,20 +27,20 @@ class SideField(serializers.JSONField):
         values = data if isinstance(data, list) else [data]
         for value in values:
             is_entry = isinstance(value, dict) and isinstance(data, list)
-            if not all(map(_is_plain, [*value.keys(), *value.values()] if is_entry else [value])):
+            if not all(map(_is_scalar, [*value.keys(), *value.values()] if is_entry else [value])):
                 self.fail("invalid")
         if not isinstance(data, list | str | None):
             self.fail("invalid")
         return data
 
 
-def _is_plain(value: Any) -> bool:
-    """No database keeps a NUL in JSON."""
+def _is_scalar(value: Any) -> bool:
+    # PostgreSQL cannot store NUL in JSON.
     return "\0" not in value if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
 
 
 class FieldShape(serializers.Serializer[Any]):
-    field = StrictChoiceField(list(EMPTY))
+    field = StrictChoiceField(list(EMPTY_FIELDS))
     base = SideField(allow_null=True)
     local = SideField(allow_null=True)
     remote = SideField(allow_null=True)
@@ -73,7 +73,8 @@ class ConflictShape(Times):
         return attrs
 
     def _check_card(self, attrs: dict[str, Any]) -> None:
-        """Resolving takes the server's values from the card: it must be readable, and say what is shown of it."""
+        """Resolving takes the server's values from the card, so it must be readable. The remote values are replaced by
+        the card's own."""
         if not attrs["fields"]:
             raise serializers.ValidationError({"fields": ["An open conflict of fields names one at least."]})
         try:
@@ -85,7 +86,7 @@ class ConflictShape(Times):
 
 
 class ConflictSection(Section):
-    """Found again by id; a person has one open conflict, and the one that is there stays."""
+    """Matched by id. A person has at most one open conflict, and an existing one stays."""
 
     name, order, models = "cardDavConflicts", 87, (Conflict,)
 
@@ -109,7 +110,7 @@ class ConflictSection(Section):
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.known(Conflict, items)
         people = {item: run.find("people", item.data["personId"]) for item in items}
-        rows = Conflict.objects.owned_by(run.owner).still_open().filter(person__in=set(people.values()) - {None})
+        rows = Conflict.objects.owned_by(run.owner).unresolved().filter(person__in=set(people.values()) - {None})
         still_open = run.index(self.name, dict(rows.values_list("person_id", "pk")))
         new = []
         for item, person in people.items():
@@ -123,7 +124,7 @@ class ConflictSection(Section):
                 run.failed(item, f"{missing} did not come in.")
                 continue
             row = Conflict(pk=ids.free[item.source_id], owner=run.owner, connection_id=connection, person_id=person)
-            _fill(row, item.data, run)
+            _set_columns(row, item.data, run)
             if is_open:
                 still_open[person] = row.pk
             new.append(row)
@@ -131,8 +132,9 @@ class ConflictSection(Section):
         run.insert(Conflict, new)
 
 
-def _fill(row: Conflict, data: dict[str, Any], run: ImportRun) -> None:
+def _set_columns(row: Conflict, data: dict[str, Any], run: ImportRun) -> None:
     row.kind, row.fields, row.remote_raw = data["kind"], data["fields"], data["remote_raw"]
     row.resolution = data.get("resolution") or Resolution.OPEN
+    # A document may have times in the future, which this instance must not show.
     row.resolved_at = min(data["resolved_at"], run.now) if data.get("resolved_at") else None
     row.created_at = times_of(data, run.now)["created_at"]

@@ -1,4 +1,4 @@
-"""The CardDAV connection in the document of an account. Its password is not: the owner gives it again."""
+"""The CardDAV connection in the account's export, without its password, which the owner enters again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
-from carddav.models.connection import LONGEST_INTERVAL, MAX_URL_LENGTH, SHORTEST_INTERVAL
+from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -35,8 +35,8 @@ class ConnectionShape(Times):
     syncEnabled = StrictBooleanField(source="sync_enabled", required=False, default=True)
     autoExportNew = StrictBooleanField(source="auto_export_new", required=False, default=True)
     autoSyncInterval = StrictIntegerField(
-        min_value=SHORTEST_INTERVAL,
-        max_value=LONGEST_INTERVAL,
+        min_value=MIN_SYNC_INTERVAL_SECONDS,
+        max_value=MAX_SYNC_INTERVAL_SECONDS,
         source="auto_sync_interval",
         required=False,
         default=43_200,
@@ -50,7 +50,8 @@ class ConnectionShape(Times):
 
 
 class ConnectionSection(Section):
-    """An account has one: where it has one already, that stays. It comes without its password, and rests until then."""
+    """An account has at most one connection: an existing one stays. An imported one is paused until it has a
+    password."""
 
     name, order, models = "cardDavConnections", 85, (Connection,)
 
@@ -83,6 +84,7 @@ class ConnectionSection(Section):
                 continue
             made = times_of(item.data, run.now)["created_at"]
             settings = {column: item.data[column] for column in _SETTINGS}
+            # Paused until the owner enters the password, which the document does not contain.
             row = Connection(
                 pk=ids.free[item.source_id], owner=run.owner, created_at=made, pause=Pause.AUTH, **settings
             )

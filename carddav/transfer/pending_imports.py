@@ -1,6 +1,5 @@
-"""Pending imports in the document of an account. What a sync found on the server is found again there."""
+"""Pending imports in the account's export. Cards on a server are found again by the next sync."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
 from accounts.transfer.times import Times
 from carddav.models import PendingImport
+from carddav.sync.cards import hash_text
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
 
@@ -22,7 +22,7 @@ class PendingImportShape(Times):
 
 
 class PendingImportSection(Section):
-    """Found again by id, else by the card itself."""
+    """Matched by id, else by the text of the card."""
 
     name, order, models = "pendingImports", 90, (PendingImport,)
 
@@ -41,11 +41,11 @@ class PendingImportSection(Section):
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.known(PendingImport, items)
-        texts = {item: hashlib.sha256(item.data["raw"].encode()).hexdigest() for item in items}
-        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=texts.values())
+        digests_by_item = {item: hash_text(item.data["raw"]) for item in items}
+        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_item.values())
         digests = run.index(self.name, dict(rows.values_list("digest", "pk")))
         new = []
-        for item, digest in texts.items():
+        for item, digest in digests_by_item.items():
             if found := ids.found.get(item.source_id) or digests.get(digest):
                 run.skipped(item, found)
                 continue

@@ -1,4 +1,4 @@
-"""The history of syncs in the document of an account: counts, times and messages, without what an undo would need."""
+"""The sync history in the account's export: counts, times and messages, without the data for an undo."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -53,7 +53,7 @@ class RunShape(Times):
 
 
 class RunSection(Section):
-    """Runs that have ended, found again by id, under the connection that stands for theirs."""
+    """Ended runs, matched by id, under the imported connection."""
 
     name, order, models = "cardDavRuns", 86, (Run,)
 
@@ -110,7 +110,7 @@ class RunSection(Section):
 
 
 def _columns(data: dict[str, Any], run: ImportRun) -> dict[str, Any]:
-    """What the record says; nothing happened in the future."""
+    """The columns of the record; times in the future become the time of the import."""
     names = ("trigger", "dry_run", "confirmed", "error_messages", "code", "error")
     times = {name: min(data[name], run.now) for name in ("started_at", "ended_at", "undone_at") if data.get(name)}
     return {name: data[name] for name in (*names, *RUN_COUNTS)} | times

@@ -86,7 +86,7 @@ def real(server: DavServer, session: DavSession, proxy: Proxy) -> RealBook:
     """A new, empty book whose capabilities are known."""
     path = server.make_book(USER)
     book = Book(session, proxy.url.rstrip("/") + path)
-    book.caps = book.look().caps
+    book.caps = book.fetch_properties().caps
     proxy.forget()
     return RealBook(server, path, book)
 

@@ -53,7 +53,7 @@ def test_what_is_not_there(api: Client) -> None:
 
 
 def test_a_silent_server_is_left_after_a_while(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_checks, "SECONDS", 0.5)
+    monkeypatch.setattr(server_checks, "CHECK_SECONDS", 0.5)
     with fault_proxy() as proxy:
         proxy.add(silence())
         assert refusal(api, proxy.url) == (408, "timeout")

@@ -108,7 +108,7 @@ def test_the_open_conflict_of_a_person_that_is_there_stays(api: Client, alice: U
     for conflict in document["cardDavConflicts"]:
         conflict["id"] = UNKNOWN[:-1] + str(document["cardDavConflicts"].index(conflict))
     api.ok("POST", "/api/user/import", document)
-    assert Conflict.objects.owned_by(alice).still_open().get() == history
+    assert Conflict.objects.owned_by(alice).unresolved().get() == history
 
 
 BAD_RUNS = [

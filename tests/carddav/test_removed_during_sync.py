@@ -135,7 +135,7 @@ def test_one_account_that_fails_does_not_stop_the_cron(synced: SyncedAccount, ma
         run.save()
         return run
 
-    with patch.object(schedule, "PAUSE_SECONDS", 0), patch.object(schedule, "execute_run", execute):
+    with patch.object(schedule, "ACCOUNT_PAUSE_SECONDS", 0), patch.object(schedule, "execute_run", execute):
         receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert (receipt.done, receipt.skipped, receipt.errors) == (1, 0, 1)
     assert len(receipt.messages) == 1

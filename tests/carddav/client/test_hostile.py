@@ -100,7 +100,7 @@ def test_one_tag_that_does_not_end() -> None:
 
 def test_a_book_without_end(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page says that there is another."""
-    monkeypatch.setattr("carddav.client.book._MOST_CARDS", 1_000)
+    monkeypatch.setattr("carddav.client.book._MAX_CARDS", 1_000)
     count = iter(range(10**9))
 
     def page(request: Request) -> Reply:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Card, Missing, Outcome, Unreadable
-from carddav.client.multiget import MOST_HREFS
+from carddav.client.multiget import MAX_HREFS
 from tests.carddav.client.test_discovery import BOOK, BOOK_TYPE, PRINCIPAL, dav, find, multistatus
 from tests.carddav.conftest import FakeBook, card
 from tests.carddav.faults import at, compress, fail, method, reports
@@ -93,7 +93,7 @@ def test_cards_that_are_too_long_for_one_answer_come_in_several(
 
     monkeypatch.setattr("carddav.client.session.MAX_BODY_BYTES", 20_000)
     fake.proxy.add(Fault(before=answer, when=method("REPORT")))
-    hrefs = [f"{number}.vcf" for number in range(2 * MOST_HREFS)]
+    hrefs = [f"{number}.vcf" for number in range(2 * MAX_HREFS)]
     assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, Card)} == set(hrefs)
     assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # by halves, until they fit
 

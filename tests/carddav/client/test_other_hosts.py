@@ -84,7 +84,7 @@ def test_a_home_on_another_host_is_named_too(hosts: Hosts) -> None:
 def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> None:
     hosts.here.reply = Reply(302, {"Location": f"{hosts.elsewhere}/dav/"})
     url = f"{hosts.here.url}/book/"
-    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD), named=[url]) as session:
+    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD), trusted_urls=[url]) as session:
         with pytest.raises(BookMovedError):
             Book(session, url).list()
         assert hosts.there.received == []
@@ -93,7 +93,7 @@ def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> Non
 def test_what_discovery_named_before_may_have_the_login(hosts: Hosts) -> None:
     url = f"{hosts.elsewhere}/h/ada/b/"
     login = Login(f"{hosts.here.url}/", USER, PASSWORD)
-    with open_session(login, named=[url]) as session:
+    with open_session(login, trusted_urls=[url]) as session:
         Book(session, url).list()
     assert hosts.logins_there() == 1
 

@@ -195,7 +195,7 @@ def test_a_token_that_nobody_knows_gives_the_full_listing(real: RealBook) -> Non
 def test_without_sync_collection_the_ctag_says_that_nothing_changed(real: RealBook, proxy: Proxy) -> None:
     fill(real, 2)
     proxy.add(rewrite(r"<[^<>]*sync-collection[^<>]*>", "", when=method("PROPFIND")))
-    real.book.caps = real.book.look().caps
+    real.book.caps = real.book.fetch_properties().caps
     first = real.book.changes("", "")
     assert (len(first.changed), first.is_full) == (2, True)
     proxy.forget()

@@ -86,7 +86,7 @@ def test_the_login_stays_with_its_host(fake: FakeBook) -> None:
 def test_a_busy_server_is_asked_again_after_growing_waits(fake: FakeBook, waits: list[float]) -> None:
     fake.proxy.add(fail(503, times=2))
     fake.proxy.add(fail(207, EMPTY))
-    assert fake.book._sync("t").is_unchanged
+    assert fake.book._sync_collection("t").is_unchanged
     assert [round(wait) for wait in waits] == [1, 2]
 
 

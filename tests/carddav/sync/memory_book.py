@@ -15,7 +15,7 @@ from carddav.client import (
     Missing,
     Outcome,
     Unreadable,
-    Written,
+    WriteResult,
     href_key,
     same_etag,
 )
@@ -105,10 +105,10 @@ class MemoryBook:
         if fault == "lose_after":
             raise ConnectionBrokenError
 
-    def ask_again(self) -> None:
+    def retry_refused_reports(self) -> None:
         """It has what it has."""
 
-    def look(self) -> FoundBook:
+    def fetch_properties(self) -> FoundBook:
         self._request("look")
         return FoundBook(self.url, "Book", self.caps)
 
@@ -167,13 +167,13 @@ class MemoryBook:
     def new_href(self, name: str) -> str:
         return f"/ada/book/{name}"
 
-    def create(self, name: str, text: str) -> Written:
+    def create(self, name: str, text: str) -> WriteResult:
         return self._put(self.new_href(name), text, None, is_new=True)
 
-    def put(self, href: str, text: str, if_match: str) -> Written:
+    def put(self, href: str, text: str, if_match: str) -> WriteResult:
         return self._put(href, text, if_match, is_new=False)
 
-    def _put(self, href: str, text: str, if_match: str | None, *, is_new: bool) -> Written:
+    def _put(self, href: str, text: str, if_match: str | None, *, is_new: bool) -> WriteResult:
         fault = self._request(f"put {href}")
         server = self.server
         there = server.cards.get(href)
@@ -182,31 +182,31 @@ class MemoryBook:
             raise Killed
         if (refused := server.refuses(text)) is not None:
             status = 500 if refused is Outcome.UNKNOWN else 400
-            return Written(refused, href, status=status, message="The server does not want it.")
+            return WriteResult(refused, href, status=status, message="The server does not want it.")
         if server.heeds_conditions and is_new and there is not None:
-            return Written(Outcome.CHANGED, href, status=412)
+            return WriteResult(Outcome.CHANGED, href, status=412)
         if not is_new and there is None:
-            return Written(Outcome.GONE, href, status=404)
+            return WriteResult(Outcome.GONE, href, status=404)
         is_same = if_match == "*" or same_etag(there.etag if there else None, if_match)
         if server.heeds_conditions and there is not None and not is_same:
-            return Written(Outcome.CHANGED, href, status=412)
+            return WriteResult(Outcome.CHANGED, href, status=412)
         server.edit(href, server.spell(text))
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
-            return Written(Outcome.UNKNOWN, href)
-        return Written(Outcome.DONE, href, server.cards[href].etag if server.gives_etag else None, status=201)
+            return WriteResult(Outcome.UNKNOWN, href)
+        return WriteResult(Outcome.DONE, href, server.cards[href].etag if server.gives_etag else None, status=201)
 
-    def delete(self, href: str, if_match: str | None) -> Written:
+    def delete(self, href: str, if_match: str | None) -> WriteResult:
         fault = self._request(f"delete {href}")
         there = self.server.cards.get(href)
         if there is None:
-            return Written(Outcome.GONE, href, status=404)
+            return WriteResult(Outcome.GONE, href, status=404)
         if self.server.heeds_conditions and not same_etag(there.etag, if_match):
-            return Written(Outcome.CHANGED, href, status=412)
+            return WriteResult(Outcome.CHANGED, href, status=412)
         self.server.remove(href)
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
-            return Written(Outcome.UNKNOWN, href)
-        return Written(Outcome.DONE, href, status=204)
+            return WriteResult(Outcome.UNKNOWN, href)
+        return WriteResult(Outcome.DONE, href, status=204)

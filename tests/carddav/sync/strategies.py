@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from carddav.sync.fields import EMPTY, Fields
+from carddav.sync.fields import EMPTY_FIELDS, Fields
 
 _WORDS = ["Ada", "Bob", "Cy"]
 _TYPES = ["home", "work", "other"]
@@ -29,7 +29,7 @@ def field_maps() -> st.SearchStrategy[Fields]:
             "photo": st.none() | st.sampled_from(_NUMBERS),
         }
     )
-    return some.map(lambda values: {**deepcopy(EMPTY), **values})
+    return some.map(lambda values: {**deepcopy(EMPTY_FIELDS), **values})
 
 
 def edits_of(draw: Any, fields: Fields) -> Fields:

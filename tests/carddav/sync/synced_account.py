@@ -35,8 +35,8 @@ class SyncedAccount:
         self.api: Client = client_of(owner)
 
     @contextmanager
-    def open_book(self, context: Context, *, instead_of: object = None) -> Iterator[None]:
-        context.book_or_none = MemoryBook(self.server)
+    def open_book(self, context: Context, *, gone_error: object = None) -> Iterator[None]:
+        context.opened_book = MemoryBook(self.server)
         context.parallel = 1
         yield
 

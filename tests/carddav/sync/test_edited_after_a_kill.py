@@ -13,7 +13,7 @@ import pytest
 from accounts.models import User
 from carddav.models import Conflict, JournalEntry
 from carddav.sync.fields import remote_fields
-from carddav.sync.people import load_sides
+from carddav.sync.people import load_local_contact
 from people.models import Person
 from people.vcard import read_card
 from tests.carddav.sync.memory_book import Killed
@@ -97,7 +97,7 @@ def agreed(synced: SyncedAccount) -> dict[str, Any]:
     assert (asked, counts(run)) == (["changes"], {})
     assert not Conflict.objects.owned_by(synced.owner).exists()
     person = synced.person()
-    here = load_sides(synced.owner, [person.pk])[person.pk].fields
+    here = load_local_contact(synced.owner, person.pk).fields
     there = remote_fields(read_card(synced.card_of(person))[0])
     sides = [
         {

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from carddav.client import Outcome
 from carddav.models import JournalEntry, Mapping, MappingStatus
-from carddav.sync.failures import TRIES
+from carddav.sync.backoff import MAX_TRIES
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 
@@ -44,7 +44,7 @@ def make_bad(synced: SyncedAccount, *, is_new: bool) -> str:
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_card_that_the_server_fails_over_rests(synced: SyncedAccount, is_new: bool) -> None:
     name = make_bad(synced, is_new=is_new)
-    for number in range(TRIES):
+    for number in range(MAX_TRIES):
         synced.edit(synced.person("Bob"), notes=f"{number}")
         run = synced.sync()
         assert (run.code, counts(run)) == ("", {"updated_remotely": 1, "errors": 1})
@@ -72,7 +72,7 @@ def test_a_card_that_the_server_fails_over_rests(synced: SyncedAccount, is_new: 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_it_goes_up_when_the_server_has_recovered(synced: SyncedAccount, is_new: bool) -> None:
     name = make_bad(synced, is_new=is_new)
-    for _ in range(TRIES + 1):
+    for _ in range(MAX_TRIES + 1):
         synced.sync()
     synced.server.refuses = lambda text: None
     age(synced, dt.timedelta(hours=2))
@@ -86,10 +86,10 @@ def test_it_goes_up_when_the_server_has_recovered(synced: SyncedAccount, is_new:
 
 def test_what_is_edited_while_it_rests_has_its_tries_anew(synced: SyncedAccount) -> None:
     make_bad(synced, is_new=False)
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         synced.sync()
     synced.edit(synced.person(), notes="Bad still")
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         synced.requests()
         assert counts(synced.sync()) == {"errors": 1}
         assert puts(synced)

@@ -62,7 +62,7 @@ def test_a_slow_answer_keeps_the_lock(
 
 def test_who_does_nothing_for_hours_loses_it(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
-    monkeypatch.setattr(lock, "_LONGEST_STEP_SECONDS", -1.0)
+    monkeypatch.setattr(lock, "_MAX_STEP_SECONDS", -1.0)
     rows = Connection.objects.owned_by(synced.owner)
     claim = rows.acquire(lock.LEASE, clock=timezone.now())
     assert claim

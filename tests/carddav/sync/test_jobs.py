@@ -164,14 +164,14 @@ def test_an_import_that_takes_too_long_leaves_the_rest(
     synced.sync()
     if is_uploaded:
         PendingImport.objects.owned_by(synced.owner).update(connection=None, href=None, href_key="")
-    monkeypatch.setattr(imports, "_BATCH", 2)
-    monkeypatch.setattr(imports, "SECONDS", 0.0)
+    monkeypatch.setattr(imports, "_BATCH_SIZE", 2)
+    monkeypatch.setattr(imports, "MAX_SECONDS", 0.0)
     began: list[float] = [0.0, 0.0]  # the clock stands still for the first batch
     monkeypatch.setattr("time.monotonic", lambda: began.pop() if began else 1.0)
     body = {"importIds": pending_ids(synced)}
     answer = synced.api.ok("POST", "/api/carddav/import", body)
     assert answer["success"] is False
-    assert answer["errorMessages"] == [imports.NOT_TRIED.format(number=3 - answer["imported"])]
+    assert answer["errorMessages"] == [imports.NOT_TRIED_MESSAGE.format(number=3 - answer["imported"])]
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - answer["imported"]}
 
 
@@ -183,8 +183,8 @@ def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
     synced.sync()
     jpeg = as_stored(picture(), PixelBudget())
     for module in (pictures, contacts):
-        monkeypatch.setattr(module, "picture_of", lambda card, budget: Picture(photo_token(card), jpeg))
-    monkeypatch.setattr(imports, "PICTURE_SECONDS", 0.0)
+        monkeypatch.setattr(module, "load_picture", lambda card, budget: Picture(photo_token(card), jpeg))
+    monkeypatch.setattr(imports, "MAX_PICTURE_SECONDS", 0.0)
     assert synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})["imported"] == 2
     assert not Person.objects.owned_by(synced.owner).exclude(photo=None).exists()
     assert counts(synced.sync()) == {"updated_locally": 2}
@@ -295,7 +295,7 @@ def test_import_waits_for_nobody_for_ever(synced: SyncedAccount, monkeypatch: py
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     row = PendingImport.objects.owned_by(synced.owner).get()
-    monkeypatch.setattr("carddav.services.connection_lock._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("carddav.services.connection_lock._MAX_WAIT_SECONDS", 0.0)
     with locked(synced.connection):
         response = synced.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
     assert (response.status_code, response.json()["code"]) == (409, "busy")

@@ -10,8 +10,8 @@ from accounts.models import User
 from carddav.client import Login, discover, open_session
 from carddav.client.hrefs import href_key
 from carddav.models import Conflict
-from carddav.sync.fields import EMPTY
-from carddav.sync.people import load_sides
+from carddav.sync.fields import EMPTY_FIELDS
+from carddav.sync.people import load_local_contacts
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
 from tests.carddav.conftest import USER, card
@@ -45,7 +45,7 @@ def put_real_cards(synced: ServerSyncedAccount) -> int:
 
 def fields_by_person(synced: ServerSyncedAccount) -> dict[str, dict[str, object]]:
     people = list(Person.objects.owned_by(synced.owner).active().values_list("pk", flat=True))
-    return {str(key): side.fields for key, side in load_sides(synced.owner, people).items()}
+    return {str(key): side.fields for key, side in load_local_contacts(synced.owner, people).items()}
 
 
 @needs_real_cards
@@ -70,7 +70,10 @@ def test_real_cards_edited_here_and_read_back_change_nothing_else(synced: Server
     after = fields_by_person(synced)
     assert before.keys() == after.keys()
     for key, fields in after.items():
-        assert {field for field in EMPTY if fields[field] != before[key][field]} <= {"jobTitle"}, (before[key], fields)
+        assert {field for field in EMPTY_FIELDS if fields[field] != before[key][field]} <= {"jobTitle"}, (
+            before[key],
+            fields,
+        )
 
 
 def test_an_edit_there_between_the_listing_and_the_push(synced: ServerSyncedAccount) -> None:

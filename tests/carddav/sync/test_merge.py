@@ -6,13 +6,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carddav.sync.fields import EMPTY, Fields
-from carddav.sync.merge import NEVER, Merged, Sides, merge, resolve_bases
+from carddav.sync.fields import EMPTY_FIELDS, Fields
+from carddav.sync.merge import NO_BASES, Merged, Sides, merge, resolve_bases
 from tests.carddav.sync.strategies import edits_of, field_maps
 
 
 def fields(**values: Any) -> Fields:
-    return {**deepcopy(EMPTY), **values}
+    return {**deepcopy(EMPTY_FIELDS), **values}
 
 
 def numbers(side: Fields) -> set[str]:
@@ -150,7 +150,7 @@ def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
 def test_two_who_never_met_are_joined() -> None:
     local = fields(name="Ada", notes="mine", phoneNumbers=[phone("+1 2")], groups=["Friends"])
     remote = fields(name="Ada", surname="L", phoneNumbers=[phone("+12", "cell"), phone("3")], groups=["Work"])
-    merged = merge(NEVER, Sides(local, remote))
+    merged = merge(NO_BASES, Sides(local, remote))
     assert not merged.conflicts
     assert merged.target.local["surname"] == "L"
     assert merged.target.remote["notes"] == "mine"

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from carddav.client import Book, Login, open_session
 from carddav.models import Conflict, Mapping
-from carddav.sync.people import load_sides
+from carddav.sync.people import load_local_contacts
 from people.models import Person
 from people.vcard import read_card
 from tests.builders import make_user
@@ -120,7 +120,7 @@ class History:
         owner, there = self.synced.owner, self.cards()
         unresolved = set(Conflict.objects.owned_by(owner).filter(resolved_at=None).values_list("person_id", flat=True))
         mappings = Mapping.objects.owned_by(owner).filter(person__deleted_at=None).exclude(person__in=unresolved)
-        sides = load_sides(owner, [mapping.person_id for mapping in mappings])
+        sides = load_local_contacts(owner, [mapping.person_id for mapping in mappings])
         for mapping in mappings:
             card_there = read_card(next(text for href, text in there.items() if mapping.href.endswith(href)))[0]
             here = {entry["number"] for entry in sides[mapping.person_id].fields["phoneNumbers"]}

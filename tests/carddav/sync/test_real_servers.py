@@ -366,7 +366,7 @@ def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, s
 
 
 def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carddav.sync.pictures._SECONDS", 0.3)
+    monkeypatch.setattr("carddav.sync.pictures._DOWNLOAD_SECONDS", 0.3)
     synced.proxy.add(silence(when=at("/pictures/ada.jpg")))
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{synced.proxy.url}pictures/ada.jpg"))
     assert counts(synced.sync()) == {"imported": 1}

@@ -131,7 +131,7 @@ def test_a_large_book_of_which_little_is_here_is_not_listed_to_see_that_nothing_
     assert PendingImport.objects.owned_by(alice).count() == 3
     synced.server.edit("0.vcf", vcard("Ada0 M"))
     synced.requests()
-    with patch.object(run, "_FEW_CARDS", 2):
+    with patch.object(run, "_MAX_SMALL_BOOK_CARDS", 2):
         synced.sync()
     assert synced.requests()[:2] == ["changes", "list"]
 
@@ -347,11 +347,11 @@ def test_a_card_that_comes_back_ends_the_conflict(synced: SyncedAccount) -> None
     synced.sync()
     synced.server.remove(href)
     synced.sync()
-    assert Conflict.objects.owned_by(synced.owner).still_open().exists()
+    assert Conflict.objects.owned_by(synced.owner).unresolved().exists()
     synced.server.edit(href, vcard("Ada L", "NOTE:back"))
     synced.sync()
     assert synced.person().notes == "back"
-    assert not Conflict.objects.owned_by(synced.owner).still_open().exists()
+    assert not Conflict.objects.owned_by(synced.owner).unresolved().exists()
 
 
 def test_person_edited_while_the_run_pushes_it(synced: SyncedAccount) -> None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from carddav.models import Conflict, Mapping
 from carddav.sync.fields import remote_fields
-from carddav.sync.people import load_sides
+from carddav.sync.people import load_local_contacts
 from people.models import Person
 from people.vcard import read_card
 from tests.builders import make_user
@@ -182,7 +182,7 @@ class Sync(RuleBasedStateMachine):
             Conflict.objects.owned_by(owner).filter(resolved_at=None).values_list("person_id", flat=True)
         )
         mappings = list(Mapping.objects.owned_by(owner).filter(person__deleted_at=None))
-        sides = load_sides(owner, [mapping.person_id for mapping in mappings])
+        sides = load_local_contacts(owner, [mapping.person_id for mapping in mappings])
         mapped = {mapping.person_id for mapping in mappings}
         assert {person.pk for person in self.people()} <= mapped | open_conflicts
         for mapping in mappings:
