@@ -1,4 +1,4 @@
-"""Settings of Django REST framework and drf-spectacular. None of them is set from outside."""
+"""Settings of Django REST framework and drf-spectacular. None depends on the environment."""
 
 from typing import Any
 
@@ -24,12 +24,15 @@ API_SETTINGS: dict[str, Any] = {
 }
 
 DESCRIPTION_SETTINGS: dict[str, Any] = {
-    "ENABLE_DJANGO_DEPLOY_CHECK": False,  # the description is loaded when it is asked for, and looked at by the tests
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,  # it would build the whole description at each check; the tests do so instead
     "TITLE": "Contact network service",
     "DESCRIPTION": 'Nothing is coerced: an integer is written `7`, neither `7.0` nor `"7"`.',
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},  # else it asks swagger.io about our document
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "validatorUrl": None,
+    },  # else the page sends the description to swagger.io
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,

@@ -1,4 +1,4 @@
-"""The composition root as a Django app: its commands, and what must be there after every migration."""
+"""The composition root as a Django app: its commands, and what is set up at the start and after migrations."""
 
 import gc
 
@@ -10,7 +10,7 @@ class ContactsProjectConfig(AppConfig):
     name = "contacts_project"
 
     def ready(self) -> None:
-        # Imported for its effect too: every process that enqueues needs the Celery application.
+        # For its side effect: without the Celery application a process would enqueue to a default broker.
         import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
         from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
@@ -20,9 +20,9 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.tombstones import tombstone_triggers  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.ownership.triggers import owner_triggers  # noqa: PLC0415 - as above
-        from contacts_project.translations import compile_stale  # noqa: PLC0415 - needs loaded apps
+        from contacts_project.translations import compile_outdated  # noqa: PLC0415 - needs loaded apps
 
-        compile_stale()
+        compile_outdated()
         keep_prepared_statements()
         watch_pool()
         triggers.register_triggers(*owner_triggers(), *tombstone_triggers())
@@ -30,5 +30,5 @@ class ContactsProjectConfig(AppConfig):
         post_migrate.connect(triggers.install_triggers, sender=self)
         post_migrate.connect(install_statistics, sender=self)
         post_migrate.connect(seed_schedule, sender=self)
-        gc.freeze()  # no collection has to look through what is loaded by now
-        gc.enable()  # settings.py has disabled it
+        gc.freeze()  # what is loaded now is never freed: later collections need not look at it
+        gc.enable()  # settings.py disabled it for the start

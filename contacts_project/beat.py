@@ -1,6 +1,6 @@
-"""The schedule of recurring work. It is copied to the database after migrating; operators edit it in the admin.
+"""The schedule of periodic tasks. After each migration new ones are copied to the database.
 
-What is there is left as it is, so an operator's change stays; a line that is new here is added.
+Rows that exist are not changed: operators edit them in the admin.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 
 @dataclass(frozen=True)
-class Recurring:
-    """One line: a task and when it runs, in UTC; the fields left out are `*`."""
+class ScheduledTask:
+    """A task and when it runs: crontab fields in UTC. The name identifies its row in the database."""
 
     name: str
     task: str
@@ -20,26 +20,31 @@ class Recurring:
 
 
 SCHEDULE = (
-    Recurring("Mails about accounts", "accounts.tasks.sweep_account_mails"),
-    Recurring("Ends of sessions and accounts", "accounts.tasks.sweep_accounts", minute="37", hour="3"),
-    Recurring("End of budgets' counts", "accounts.tasks.purge_budgets", minute="7"),
-    Recurring("Address books that are due", "carddav.tasks.sweep"),
-    Recurring("End of the address books' history", "carddav.tasks.purge_history", minute="47", hour="3"),
-    Recurring("Due reminders and digests", "notifications.tasks.due_scan"),
-    Recurring("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
-    Recurring("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),
-    Recurring("Addresses for the geocoder", "people.tasks.geocode"),
-    Recurring("Purge of what was deleted", "people.tasks.purge_deleted", minute="17", hour="3"),
+    ScheduledTask("Mails about accounts", "accounts.tasks.sweep_account_mails"),
+    ScheduledTask("Ends of sessions and accounts", "accounts.tasks.sweep_accounts", minute="37", hour="3"),
+    ScheduledTask("End of budgets' counts", "accounts.tasks.purge_budgets", minute="7"),
+    ScheduledTask("Address books that are due", "carddav.tasks.sweep"),
+    ScheduledTask("End of the address books' history", "carddav.tasks.purge_history", minute="47", hour="3"),
+    ScheduledTask("Due reminders and digests", "notifications.tasks.due_scan"),
+    ScheduledTask("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
+    ScheduledTask("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),
+    ScheduledTask("Addresses for the geocoder", "people.tasks.geocode"),
+    ScheduledTask("Purge of what was deleted", "people.tasks.purge_deleted", minute="17", hour="3"),
 )
 
 
 def seed_schedule(**kwargs: Any) -> None:
-    """Receiver of post_migrate."""
+    """Receiver of post_migrate: add the tasks that are missing in the database."""
     if "plan" not in kwargs:
-        return  # a flush between tests, not a migration
-    for line in SCHEDULE:
-        if not PeriodicTask.objects.filter(name=line.name).exists():
+        return  # sent by a flush between tests, not by a migration
+    for scheduled in SCHEDULE:
+        if not PeriodicTask.objects.filter(name=scheduled.name).exists():
             crontab, _ = CrontabSchedule.objects.get_or_create(
-                minute=line.minute, hour=line.hour, day_of_week="*", day_of_month="*", month_of_year="*", timezone="UTC"
+                minute=scheduled.minute,
+                hour=scheduled.hour,
+                day_of_week="*",
+                day_of_month="*",
+                month_of_year="*",
+                timezone="UTC",
             )
-            PeriodicTask.objects.create(name=line.name, task=line.task, crontab=crontab)
+            PeriodicTask.objects.create(name=scheduled.name, task=scheduled.task, crontab=crontab)

@@ -1,4 +1,4 @@
-"""The tables of the kernel. Django looks for an app's models here."""
+"""The models of the kernel: it is no Django app, so they belong to this one."""
 
 from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.daily_counts import DailyCount

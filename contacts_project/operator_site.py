@@ -1,7 +1,7 @@
-"""The admin's site: its title, its index by what operators do, and what no request may bring.
+"""The admin site: its titles, an index that is grouped by task, and a check of all input for NUL characters.
 
-Django makes it before the models are loaded, as `admin.site`, which every app's `admin.py` registers with; what stands
-on models is imported when it is asked for.
+Django creates it, as `admin.site`, before the models are loaded. So views that import models are imported when they are
+called.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver, path
 from django.utils.module_loading import import_string
 
-# What stands under which heading; a list that is missing here comes last, under its app's own name.
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+# The index: headings with their models. Models that are missing here follow at the end, by app.
+INDEX_SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Accounts", ("accounts.user", "accounts.accountmail")),
     ("Reminders", ("notifications.delivery", "notifications.destination", "notifications.digestschedule")),
     ("Address books", ("carddav.connection", "carddav.run", "carddav.conflict", "carddav.mapping")),
@@ -31,7 +31,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Operators", ("admin.logentry",)),
 )
-NAMES = {
+MODEL_NAMES = {
     "accounts.user": "Users",
     "accounts.accountmail": "Outbox of account mail",
     "notifications.delivery": "Deliveries",
@@ -47,18 +47,18 @@ NAMES = {
     "django_celery_beat.intervalschedule": "Intervals of periodic tasks",
     "admin.logentry": "What operators did",
 }
-# Django's own way to a password knows nothing of sessions and budgets; its shortcut asks for rows of any table by id.
-_LEFT_OUT = {"password_change", "password_change_done", "view_on_site"}
+# Django's password change would bypass our sessions and rate limits; view_on_site queries any table by id.
+_REMOVED_URLS = {"password_change", "password_change_done", "view_on_site"}
 
 
 class OperatorAdminConfig(AdminConfig):
-    """In INSTALLED_APPS in the place of Django's."""
+    """Replaces Django's admin app in INSTALLED_APPS."""
 
     default_site = "contacts_project.operator_site.OperatorSite"
 
 
 class OperatorSite(AdminSite):
-    """Django's, for operators. Its lists are of `contacts_project.kernel.operator_lists`."""
+    """The lists derive from `contacts_project.kernel.operator_lists`."""
 
     site_header = "Contacts · Operation"
     site_title = "Operation"
@@ -70,49 +70,49 @@ class OperatorSite(AdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         inner: Any = super().admin_view(view, cacheable)
 
-        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            refuse_null_characters(request, kwargs)
+        def checked_view(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            reject_null_characters(request, kwargs)
             return inner(request, *args, **kwargs)
 
-        return checked
+        return checked_view
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
-        urls = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
+        urls = [url for url in super().get_urls() if getattr(url, "name", None) not in _REMOVED_URLS]
         pages = {"operation": "operation.operation_page", "trash": "trash.trash_page"}
         own: list[URLResolver | URLPattern] = [
-            path(f"{name}/", self.admin_view(_page(f"contacts_project.admin.{place}")), name=name)
-            for name, place in pages.items()
+            path(f"{name}/", self.admin_view(_lazy_view(f"contacts_project.admin.{target}")), name=name)
+            for name, target in pages.items()
         ]
         return own + urls
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
-        """The index by what operators do; of one app, as Django makes it."""
-        made = super().get_app_list(request, app_label)
-        for app in made:
+        """Return the index in our sections, or that of one app as Django makes it."""
+        app_list = super().get_app_list(request, app_label)
+        for app in app_list:
             for model in app["models"]:
-                model["name"] = NAMES.get(model["model"]._meta.label_lower, model["name"])
-        return made if app_label else list(_grouped(made))
+                model["name"] = MODEL_NAMES.get(model["model"]._meta.label_lower, model["name"])
+        return app_list if app_label else list(_by_section(app_list))
 
 
-def _page(place: str) -> Callable[..., Any]:
+def _lazy_view(dotted_path: str) -> Callable[..., Any]:
     def view(request: HttpRequest) -> Any:
-        return import_string(place)(request)
+        return import_string(dotted_path)(request)
 
     return view
 
 
-def _grouped(made: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    known = {model["model"]._meta.label_lower: model for app in made for model in app["models"]}
-    for heading, labels in GROUPS:
-        if models := [known.pop(label) for label in labels if label in known]:
+def _by_section(app_list: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    remaining = {model["model"]._meta.label_lower: model for app in app_list for model in app["models"]}
+    for heading, labels in INDEX_SECTIONS:
+        if models := [remaining.pop(label) for label in labels if label in remaining]:
             yield {"name": heading, "app_label": heading.lower().replace(" ", "-"), "app_url": "", "models": models}
-    for label, model in known.items():
+    for label, model in remaining.items():
         config = apps.get_app_config(label.partition(".")[0])
         yield {"name": config.verbose_name, "app_label": config.label, "app_url": "", "models": [model]}
 
 
-def refuse_null_characters(request: HttpRequest, path_values: dict[str, Any]) -> None:
-    """No text of ours has one, and PostgreSQL fails at it. Raises BadRequest, which is 400."""
+def reject_null_characters(request: HttpRequest, path_values: dict[str, Any]) -> None:
+    """PostgreSQL cannot store them in text: the query would fail. Raises BadRequest, which is answered with 400."""
     sent: list[str] = [*map(str, path_values.values())]
     for form in (request.GET, request.POST):
         for name, values in form.lists():

@@ -1,4 +1,4 @@
-"""News between apps that do not know each other."""
+"""Signal receivers that connect apps which do not import each other."""
 
 import datetime as dt
 from typing import Any
@@ -12,5 +12,5 @@ from notifications.services.found_contacts import plan_contacts_found
 
 @receiver(contacts_found)
 def plan_contacts_found_notices(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: Any) -> None:
-    """Contacts on a server that wait to be imported are told of over the account's channels."""
+    """Notify the account, over its channels, of contacts on its CardDAV server that can be imported."""
     plan_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)

@@ -1,6 +1,6 @@
-"""Settings of the whole service. What may be set from outside is read by the table in contacts_project.environment.
+"""Django settings. Values that depend on the environment come from the table in contacts_project.environment.
 
-Keys that must stay secret are made in DATA_DIR at the first start.
+Secret keys are generated in DATA_DIR at the first start.
 """
 
 import gc
@@ -19,8 +19,8 @@ from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
 
-# What is loaded at the start stays: looking through it for garbage takes a quarter of the start. ContactsProjectConfig
-# begins to look again.
+# What is loaded at the start is never freed: garbage collection would take a quarter of the start for nothing.
+# ContactsProjectConfig enables it again.
 gc.disable()
 
 VERSION = "0.1.0"
@@ -30,7 +30,7 @@ try:
     environment.load_env_file(BASE_DIR / ".env")
     env = environment.read_settings(os.environ)
 except environment.WrongSettingError as error:
-    sys.exit(str(error))  # manage.py, the web server and Celery alike: one line, no traceback
+    sys.exit(str(error))  # one line without a traceback, also for the web server and Celery
 
 DEBUG: bool = env["DEBUG"]
 HOST: str = env["HOST"]
@@ -41,7 +41,7 @@ DATA_DIR: Path = env["DATA_DIR"]
 try:
     if prepare_data_folder(DATA_DIR):
         sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
-    # Where both are set there is no such file: a second pair would pass for the keys of the instance.
+    # If both are set, no file is made: it would look like the keys of the instance, but nothing would use it.
     _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_make_keys(DATA_DIR / "keys.json")
 except OSError as error:
     _allowed = f"a folder that can be made and written ({error.strerror})"
@@ -61,14 +61,15 @@ CORS_EXPOSE_HEADERS = ["ETag", "Idempotent-Replayed", "Retry-After", "X-Request-
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
 TRUSTED_PROXY_COUNT: int = env["TRUSTED_PROXY_COUNT"]
 _https = _base.scheme == "https"
+# Only behind a proxy, which overwrites the header: any client could send it.
 if TRUSTED_PROXY_COUNT or _https:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _https else 0
 SILENCED_SYSTEM_CHECKS = [
-    "auth.E003",  # any number of accounts may claim an address, one has proven it: no e-mail is unique as it wants
-    "security.W005",  # HSTS for hosts below ours is not ours to promise,
-    "security.W021",  # nor is the browsers' built-in list of hosts
-    "security.W008",  # the proxy that holds the certificate redirects to it; health is asked over plain loopback
+    "auth.E003",  # several accounts may claim an address, only one has proven it: so the column is not unique
+    "security.W005",  # HSTS for subdomains: we do not know whether all of them have https
+    "security.W021",  # HSTS preloading: as above
+    "security.W008",  # the TLS proxy redirects to https; health checks use plain http on loopback
 ]
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -137,29 +138,30 @@ DATABASES: dict[str, dict[str, Any]] = {
     or {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "contacts.sqlite3")}
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # rest_framework.compat tries PostgreSQL's fields, which load its driver: 60 ms and 9 MB of each process.
-    sys.modules["django.contrib.postgres.fields"] = None  # type: ignore[assignment]  # Python's "not to be found"
-    # Any atomic() takes the write lock at once and waits for it: no "database is locked" half way.
+    # Without this rest_framework.compat imports PostgreSQL's fields and its driver: 60 ms and 9 MB per process.
+    sys.modules["django.contrib.postgres.fields"] = None  # type: ignore[assignment]  # not importable
+    # With IMMEDIATE each transaction waits for the write lock at its beginning. One that starts with a read and writes
+    # later would not wait, but fail with "database is locked" if another one has written meanwhile.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,  # seconds; imports write in transactions of less than one
-        # mmap: rows are read where the system holds them, not copied 4 KiB a call; up to 256 MiB of the file.
+        "timeout": 20,  # seconds to wait for the lock; imports hold it for less than one at a time
+        # mmap_size: up to 256 MiB of the file are read from the page cache directly, without a system call for 4 KiB.
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA mmap_size=268435456;"
         ),
     }
 else:
-    # A server that is away is told within seconds, not when TCP gives up: nobody's request waits for that long.
+    # A server that does not answer is noticed within seconds. TCP alone would let requests wait for many minutes.
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 5,
         "tcp_user_timeout": 20_000,
         "server_side_binding": True,
-        # A statement is prepared at its third run; not behind a pooler, where the next run may be elsewhere.
+        # Prepare a statement at its third execution. Not behind a pooler: the next one may use another connection.
         "prepare_threshold": None if DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS") else 2,
         **DATABASES["default"].get("OPTIONS", {}),
     }
-# To open SQLite anew for a request costs it 5 ms: the pragmas, the schema, statements to prepare again.
-# A pool keeps connections itself: a thread gives its own back after each request or task.
+# Opening SQLite costs a request 5 ms, for the pragmas, the schema and preparing statements again. A pool keeps its
+# connections itself: threads must return them after each request or task.
 DATABASES["default"]["CONN_MAX_AGE"] = 0 if "pool" in DATABASES["default"]["OPTIONS"] else env["CONN_MAX_AGE"]
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -169,7 +171,7 @@ WEB_WORKERS: int = env["WEB_WORKERS"] or (2 if REDIS_URL else 1)
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
-    # The embedded service is one web process with threads: its memory is the shared cache.
+    # Without Redis there is one web process with threads, so its memory is a shared cache. The two checks do not know.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     SILENCED_SYSTEM_CHECKS += ["django_ratelimit.E003", "django_ratelimit.W001"]
 
@@ -242,11 +244,11 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_WORKER_REDIRECT_STDOUTS = False  # mails to the console are no log lines
+CELERY_WORKER_REDIRECT_STDOUTS = False  # it would turn mails on the console into log lines
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
-# Queues apart, so that what takes long keeps nothing else waiting; a task that is named in none is a chore.
+# Separate queues, so that long tasks do not delay others. Tasks that match no route are chores.
 QUEUES = ("reminders", "mail", "sync", "chores")
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = "chores"
@@ -275,7 +277,7 @@ OIDC_CLIENT_SECRET: str = env["OIDC_CLIENT_SECRET"]
 OIDC_NAME: str = env["OIDC_NAME"]
 OIDC_APP_REDIRECT_URIS: list[str] = env["OIDC_APP_REDIRECT_URIS"]
 GEOCODER_URL: str = env["GEOCODER_URL"].rstrip("/")
-# At most one request a second, as the receiver sees it: a little more than a second as we send them.
+# Nominatim allows one request per second. A little more, as requests may arrive closer together than they are sent.
 GEOCODER_INTERVAL_SECONDS: float = env["GEOCODER_INTERVAL_SECONDS"]
 
 # --- The API -------------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ MAX_MCP_BYTES: int = env["MAX_MCP_BYTES"]
 MAX_IMPORT_BYTES: int = env["MAX_IMPORT_BYTES"]
 MAX_VCARD_BYTES: int = env["MAX_VCARD_BYTES"]
 MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]
-# The middleware bounds every body by what its view takes; Django's own limit must not cut lower.
+# The middleware has a limit for each view; Django's own limit must not be lower than any of them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES) + 1024 * 1024
 
 REST_FRAMEWORK = API_SETTINGS
@@ -309,11 +311,11 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env["LOG_LEVEL"]},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
-        "django.request": {"level": "ERROR"},  # each request has a line of its own already
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # whoever asked is told; strangers try hosts all day
+        "django.request": {"level": "ERROR"},  # each request is logged already, by our middleware
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # bots try hosts all day; the client gets a 400
         "celery": {"level": "WARNING"},
-        "mcp": {"level": "WARNING"},  # says of each request that it begins and ends
+        "mcp": {"level": "WARNING"},  # INFO logs the beginning and end of each request
         "uvicorn": {"level": "WARNING"},
-        "urllib3": {"level": "ERROR"},  # warns with whole URLs, which may be secrets, and with what destinations said
+        "urllib3": {"level": "ERROR"},  # its warnings contain whole URLs and server messages, which may be secret
     },
 }

@@ -17,8 +17,8 @@ handler500 = "contacts_project.kernel.api.errors.server_error"
 urlpatterns = [
     path("", home_page),
     path("people/<str:person_id>", person_page),
-    # Django tries one after the other: those that are asked for most come first, but for people/bulk, which the id of a
-    # person would take for its own.
+    # Django tries them in order, so the most used ones come first. Except relationships, whose people/bulk must come
+    # before people/<id>, which would match it.
     path("api/", include("relationships.api.urls")),
     path("api/", include("people.api.urls")),
     path("api/", include("notifications.api.urls")),

@@ -1,4 +1,4 @@
-"""The WSGI application, which contacts_project.server runs in threads."""
+"""The WSGI application, which contacts_project.server calls in its worker threads."""
 
 import os
 
@@ -7,5 +7,5 @@ from django.core.wsgi import get_wsgi_application
 from contacts_project.tracing import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
-start_tracing("web")  # before the middleware is loaded, to which it adds
+start_tracing("web")  # before the middleware is loaded: it adds to the list of middleware
 application = get_wsgi_application()

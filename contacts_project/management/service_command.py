@@ -1,9 +1,9 @@
-"""What the commands of the service have in common."""
+"""The base class of the service's commands."""
 
 from django.core.management.base import BaseCommand
 
 
 class ServiceCommand(BaseCommand):
-    """Checks nothing first: Django's checks load every view, a fifth of a start. `migrate` and `check` run them."""
+    """Skips Django's system checks, which load every view: a fifth of the start. `check` and `migrate` run them."""
 
     requires_system_checks: list[str] = []

@@ -12,7 +12,7 @@ from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 from django.template.defaultfilters import filesizeformat
 
-from contacts_project.data_folder import everything_in, readable_by_others
+from contacts_project.data_folder import own_paths, readable_by_others
 from contacts_project.environment import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
@@ -81,7 +81,7 @@ def _exposures() -> Iterator[CheckMessage]:
 @register(TAG, deploy=True)
 def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Nobody but the service's user can read what the instance keeps, or what it is set up by."""
-    files = [*everything_in(settings.DATA_DIR), settings.BASE_DIR / ".env"]
+    files = [*own_paths(settings.DATA_DIR), settings.BASE_DIR / ".env"]
     if connection.vendor == "sqlite":
         name = settings.DATABASES["default"]["NAME"]
         files += [Path(f"{name}{suffix}") for suffix in ("", "-wal", "-shm")]

@@ -12,7 +12,7 @@ import pytest
 from cryptography.fernet import Fernet
 from django.conf import settings
 
-from contacts_project.data_folder import everything_in, make_private
+from contacts_project.data_folder import make_private, own_paths
 from contacts_project.environment import WrongSettingError, load_env_file, misspelt_names, page, read_settings
 from contacts_project.environment.table import SETTINGS
 from tests.loaded import run_module
@@ -222,7 +222,7 @@ def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) ->
     for path in paths:
         path.touch()
         path.chmod(0o755)
-    make_private(everything_in(tmp_path))
+    make_private(own_paths(tmp_path))
     assert [path.stat().st_mode & 0o777 for path in paths] == [0o755, 0o755, 0o700]
 
 

@@ -91,12 +91,12 @@ def test_a_newer_po_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.append(polib.POEntry(msgid="House", msgstr="Haus"))
     file.save(str(po))
     monkeypatch.setattr(translations, "po_files", lambda: [po])
-    assert translations.compile_stale() == [po.with_suffix(".mo")]
-    assert translations.compile_stale() == []
+    assert translations.compile_outdated() == [po.with_suffix(".mo")]
+    assert translations.compile_outdated() == []
     assert polib.mofile(str(po.with_suffix(".mo"))).find("House").msgstr == "Haus"
 
 
 def test_a_read_only_folder_is_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     po = tmp_path / "gone" / "django.po"
     monkeypatch.setattr(translations, "po_files", lambda: [po])
-    assert translations.compile_stale() == []
+    assert translations.compile_outdated() == []

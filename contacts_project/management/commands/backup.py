@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the whole instance in one file, while it goes on serving."""
+"""`manage.py backup FILE`: writes the whole instance to one file. It can keep serving meanwhile."""
 
 from pathlib import Path
 from typing import Any

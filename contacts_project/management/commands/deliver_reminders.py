@@ -1,11 +1,11 @@
-"""`manage.py deliver_reminders`: what the worker does each minute, here and now."""
+"""`manage.py deliver_reminders`: plans and sends due reminders once, as the worker does each minute."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from contacts_project.management.now_option import add_now, time_of
+from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
@@ -17,16 +17,17 @@ class Command(ServiceCommand):
     help = "Plans and sends every reminder that is due, and tries again what is waiting. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_now(parser)
+        add_now_option(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = time_of(options)
+        now = parse_now(options)
         replan_stale(now=timezone.now())
         planned = plan_reminders(now=now)
         counts = send_due(now=now)
         send_disabled_notices()
         if not options.get("now"):
-            note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
+            # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
+            note_beat("due_scan", now)
         shown = [attempt for attempt in Attempt if attempt is not Attempt.PUT_OFF or counts[attempt]]
         ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in shown)
         self.stdout.write(f"{planned} planned, {ended} by another run")

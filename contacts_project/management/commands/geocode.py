@@ -1,4 +1,4 @@
-"""`manage.py geocode`: what the worker does with addresses, here and now."""
+"""`manage.py geocode`: looks up the waiting addresses, as the worker does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py import_contacts --user EMAIL --source S FILE`: a file of another product, with a progress bar."""
+"""`manage.py import_contacts --user EMAIL --source S FILE`: imports a file of another product."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,6 +12,7 @@ from tqdm import tqdm
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ServiceCommand
 from people.importing.files import FileImport, Upload
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
@@ -48,7 +49,7 @@ class Command(ServiceCommand):
     def _import(self, owner: User, file: Any, path: Path, options: dict[str, Any]) -> None:
         is_dry = options["dry_run"]
         with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar:
-            source = cast("BinaryIO", _Followed(file, bar))
+            source = cast("BinaryIO", ProgressFile(file, bar))
             upload = Upload(source=options["source"], file=source, name=path.name, mapping=options["mapping"])
             run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             for outcome in run.run():
@@ -66,18 +67,3 @@ class Command(ServiceCommand):
             self.stdout.write(f"Import {run.import_id}")
         if run.counts[ERROR] and run.counts[ERROR] == run.counts.total():
             raise CommandError("Nothing could be imported.")
-
-
-class _Followed:
-    """A file whose position the progress bar shows."""
-
-    def __init__(self, file: Any, bar: Any) -> None:
-        self.file, self.bar = file, bar
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self.file.read(size)
-        self.bar.update(self.file.tell() - self.bar.n)
-        return data
-
-    def seek(self, position: int) -> int:
-        return int(self.file.seek(position))

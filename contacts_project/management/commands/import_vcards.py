@@ -1,4 +1,4 @@
-"""`manage.py import_vcards FILE --user EMAIL`: the vCard import on the command line, with a progress bar."""
+"""`manage.py import_vcards FILE --user EMAIL`: imports a file of vCards."""
 
 from argparse import ArgumentParser
 from collections import Counter
@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from accounts.models import User
 from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ServiceCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.vcards import import_cards
@@ -37,7 +38,7 @@ class Command(ServiceCommand):
             path.open("rb") as file,
             tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
         ):
-            source = _Counted(file, bar)
+            source = ProgressFile(file, bar)
             try:
                 for outcome in import_cards(owner=owner, cards=read_cards(source), now=timezone.now()):
                     counts[outcome.status] += 1
@@ -51,15 +52,3 @@ class Command(ServiceCommand):
         self.stdout.write(f"{summary}, {counts[ERROR]} errors")
         if counts[ERROR] and counts[ERROR] == counts.total():
             raise CommandError("No card could be imported.")
-
-
-class _Counted:
-    """A file that tells the progress bar what was read of it."""
-
-    def __init__(self, file: Any, bar: Any) -> None:
-        self.file, self.bar = file, bar
-
-    def read(self, size: int) -> bytes:
-        data: bytes = self.file.read(size)
-        self.bar.update(len(data))
-        return data

@@ -1,4 +1,4 @@
-"""`manage.py install_triggers`: puts the triggers of the database back (every migration run does so by itself)."""
+"""`manage.py install_triggers`: creates the database triggers again, as each run of `migrate` does by itself."""
 
 from typing import Any
 

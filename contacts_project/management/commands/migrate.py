@@ -1,6 +1,6 @@
-"""Django's `migrate`, one at a time: each container and each machine of a release may run it.
+"""Django's `migrate`, under a lock: several containers and machines of a release may run it at the same time.
 
-A new database gets all tables at once, in a second; only one that is there already is migrated step by step.
+All tables of a new database are created at once, in a second; only an existing database is migrated step by step.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
 from contacts_project.kernel.database.migration_states import fewer_model_reloads
 from contacts_project.kernel.database.new_tables import create_tables, is_empty_database
 
-# Any number that nobody else takes an advisory lock with.
-_LOCK = 0x636F6E74616374
-# Options that ask for something else than the newest schema.
-_PARTIAL = ("app_label", "fake", "fake_initial", "plan", "check_unapplied", "prune")
+# Any number that nothing else uses for an advisory lock: "contact" in ASCII.
+_ADVISORY_LOCK_ID = 0x636F6E74616374
+# Options with which the result is not the newest schema: they need the single migrations.
+_PARTIAL_OPTIONS = ("app_label", "fake", "fake_initial", "plan", "check_unapplied", "prune")
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
-        with migrating_alone(options["database"]):
-            if not any(options[name] for name in _PARTIAL) and is_empty_database(connection):
+        with migration_lock(options["database"]):
+            if not any(options[name] for name in _PARTIAL_OPTIONS) and is_empty_database(connection):
                 if encoding := wrong_encoding(connection):
                     raise CommandError(f"The database holds {encoding} and cannot take every name. {REMEDY}")
                 create_tables(connection)
@@ -37,19 +37,19 @@ class Command(migrate.Command):
 
 
 @contextmanager
-def migrating_alone(database: str) -> Iterator[None]:
-    """Wait until nobody else migrates. PostgreSQL gives the lock back when the connection ends, however it does.
+def migration_lock(database: str) -> Iterator[None]:
+    """Wait until no other process migrates. PostgreSQL releases the lock when the connection ends, also by a crash.
 
-    SQLite needs none: an instance on it is prepared by the one `manage.py serve` that holds its port.
+    SQLite needs no lock: only one `manage.py serve` can bind the port, and does so before it migrates.
     """
     connection = connections[database]
     if connection.vendor != "postgresql":
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK_ID])
     try:
         yield
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK_ID])

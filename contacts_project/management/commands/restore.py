@@ -1,4 +1,4 @@
-"""`manage.py restore FILE [--verify]`: fills an empty instance from a backup, or only checks the file."""
+"""`manage.py restore FILE [--verify]`: restores a backup into an empty instance, or only verifies the file."""
 
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,17 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
-        work = verify if options["verify"] else restore
+        action = verify if options["verify"] else restore
         try:
-            checked = work(path, key=settings.BACKUP_KEY)
+            verified = action(path, key=settings.BACKUP_KEY)
         except (BackupError, UnavailableError) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror or error}. Nothing was changed.") from None
-        if not checked.header.fits_secret_key:
+        if not verified.header.fits_secret_key:
             self.stderr.write(
                 "CARE  SECRET_KEY is not that of the backup: links in mails that were sent, and recovery codes, end."
             )
         word = "whole" if options["verify"] else "restored"
-        header = checked.header
-        self.stdout.write(f"{path} is {word}: {checked.totals}; made at {header.made_at} by version {header.version}.")
+        header = verified.header
+        self.stdout.write(f"{path} is {word}: {verified.totals}; made at {header.made_at} by version {header.version}.")

@@ -24,7 +24,10 @@ class Command(ServiceCommand):
 
 
 def rotate_model(model: type[Model]) -> int:
-    """Re-encrypt the encrypted columns of one table, each row in its own transaction, so that it may be run again."""
+    """Re-encrypt the encrypted columns of a table and return the number of secrets.
+
+    Each row has its own transaction: an interrupted run keeps its progress and can be repeated.
+    """
     fields = encrypted_columns(model)
     if not fields:
         return 0
@@ -33,11 +36,11 @@ def rotate_model(model: type[Model]) -> int:
 
 
 def _rotate_row(model: type[Model], key: Any, fields: list[str]) -> int:
-    """Read and write under the row's lock: a secret that its owner changes meanwhile is not set back."""
+    """Read and write under the row lock: a secret that its owner changes meanwhile must not be overwritten."""
     with transaction.atomic():
         row = model._default_manager.select_for_update().filter(pk=key).only("pk", *fields).first()
         secrets = {name: value for name in fields if (value := getattr(row, name, None)) is not None}
         if secrets:
-            # Past the queryset of the model: what is said under another key is no change to anybody.
+            # Not the queryset of the model: in the change feed this is no change, and must not raise the revision.
             QuerySet(model).filter(pk=key).update(**secrets)
     return len(secrets)

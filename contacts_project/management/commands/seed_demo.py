@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: a demo account with a lively network."""
+"""`manage.py seed_demo`: creates a demo account with people and relationships."""
 
 import secrets
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from accounts.services.registration import DEMO_EMAIL
-from contacts_project.management.demo.seeder import Seeding, make_account
+from contacts_project.management.demo.seeder import DemoSeeder, get_or_create_account
 from contacts_project.management.service_command import ServiceCommand
 
 
@@ -22,9 +22,9 @@ class Command(ServiceCommand):
         if options["people"] < 0:
             raise CommandError("--people: at least 0.")
         password = options["password"] or secrets.token_urlsafe(12)
-        owner, is_new = make_account(password)
+        owner, is_new = get_or_create_account(password)
         with tqdm(total=options["people"], unit=" people", disable=None) as bar:
-            for done in Seeding(owner, options["people"]).run():
+            for done in DemoSeeder(owner, options["people"]).run():
                 bar.update(done)
         if is_new:
             self.stdout.write(f"Sign in as {DEMO_EMAIL} with the password {password}")

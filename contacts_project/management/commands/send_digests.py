@@ -1,11 +1,11 @@
-"""`manage.py send_digests`: the weekly digests that are due, here and now."""
+"""`manage.py send_digests`: plans and sends the weekly digests that are due."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from contacts_project.management.now_option import add_now, time_of
+from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
@@ -16,10 +16,10 @@ class Command(ServiceCommand):
     help = "Sends every weekly digest that is due, once an ISO week and account. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_now(parser)
+        add_now_option(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = time_of(options)
+        now = parse_now(options)
         replan_stale(now=timezone.now())
         planned = plan_all_digests(now=now)
         counts = send_due(now=now, kinds=[NoticeKind.DIGEST])

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the whole service from one command: web, worker and scheduler. `make run` calls it."""
+"""`manage.py serve`: runs web, worker and scheduler with one command. `make run` calls it."""
 
 import os
 import socket
@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 
-from contacts_project.data_folder import everything_in, make_private
+from contacts_project.data_folder import make_private, own_paths
 from contacts_project.management.service_command import ServiceCommand
 from contacts_project.server.listener import CannotListenError, bind
 
@@ -19,6 +19,7 @@ class Command(ServiceCommand):
     help = "Prepares the database, then runs the web process and a worker with the scheduler until it is stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Before the migration: a second instance on the same port must not touch the database.
         try:
             listener = bind(settings.HOST, settings.PORT)
         except CannotListenError as error:
@@ -28,17 +29,18 @@ class Command(ServiceCommand):
             self.stdout.write(f"Give manage.py the same DATA_DIR, too: without it, it works on {default}.")
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
-        make_private(everything_in(settings.DATA_DIR))  # of an older version; what is new is made so
+        # For files of an older version; new ones are created with these permissions.
+        make_private(own_paths(settings.DATA_DIR))
         connections.close_all()
-        self.stdout.flush()
-        become_supervisor(listener)
+        self.stdout.flush()  # exec discards what is buffered
+        exec_supervisor(listener)
 
 
-def become_supervisor(listener: socket.socket) -> NoReturn:
-    """Replace this program, which has Django in its memory, by the small one that waits."""
+def exec_supervisor(listener: socket.socket) -> NoReturn:
+    """Replace this process, which has Django in memory, by the supervisor, which has not. It inherits the listener."""
     listener.set_inheritable(True)
     os.chdir(settings.BASE_DIR)
-    # A relative folder was relative to where we came from.
+    # As an absolute path: a relative one would be resolved in the new working directory.
     environment = {**os.environ, "DATA_DIR": str(settings.DATA_DIR)}
     options = ["--fd", str(listener.fileno()), "--web", str(settings.WEB_WORKERS), "--url", settings.BASE_URL]
     command = [sys.executable, "-m", "contacts_project.processes.supervisor", *options]

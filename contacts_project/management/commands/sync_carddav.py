@@ -1,4 +1,4 @@
-"""`manage.py sync_carddav`: syncs address books, here and now."""
+"""`manage.py sync_carddav [--user EMAIL]`: syncs the address books that are due, or that of one account."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py upgrade_backup OLD NEW`: what `restore` runs for an older backup, on a database of its own."""
+"""`manage.py upgrade_backup OLD NEW`: run by `restore` for an older backup, with a temporary database."""
 
 from pathlib import Path
 from typing import Any

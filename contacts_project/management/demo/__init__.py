@@ -1,1 +1,1 @@
-"""The demo account of `manage.py seed_demo`: who is in it, and how it is written."""
+"""The demo account of `manage.py seed_demo`: its people (`households`), and how they are written (`seeder`)."""

@@ -1,4 +1,7 @@
-"""Who the demo account knows: the n-th person is the same in every run and on every machine."""
+"""Generates the people of the demo account. The n-th person is the same in every run and on every machine.
+
+Therefore the order of the random draws matters: a changed order would change all people.
+"""
 
 import datetime as dt
 import random
@@ -8,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from people.names import fold
 
-HOUSEHOLD = 4
+HOUSEHOLD_SIZE = 4
 
 _GIVEN_NAMES = """
 Amara Anton Beatriz Björn Chidi Clara Daichi Elif Esra Farid Freya Gustav Hana Henri Ida Inés Ivo Jada Jonas Kaito
@@ -39,18 +42,18 @@ _NOTES = (
     "Ask about the **garden** next time.",
 )
 GROUPS = ("Family", "Friends", "Work", "Choir", "Book club", "Neighbours")
-TO_USER = ("FRIEND", "COLLEAGUE", "RELATIVE", "ACQUAINTANCE", "SIBLING")
+USER_RELATIONSHIPS = ("FRIEND", "COLLEAGUE", "RELATIVE", "ACQUAINTANCE", "SIBLING")
 
 
 @dataclass
 class DemoPerson:
-    """One person of the demo. `ties` are (number of an earlier person, what this one is to them)."""
+    """One person. `relationships` has the numbers of earlier people, and what this person is to them."""
 
     number: int
     data: dict[str, Any]
     groups: list[str]
-    to_user: str | None
-    ties: list[tuple[int, str]] = field(default_factory=list)
+    relationship_to_user: str | None
+    relationships: list[tuple[int, str]] = field(default_factory=list)
     has_photo: bool = False
     shirt: str | None = None
     is_vegetarian: bool | None = None
@@ -61,16 +64,16 @@ class DemoPerson:
 
 
 def uid_of(number: int) -> str:
-    """The vCard UID by which a later run knows the person again."""
+    """Return the vCard UID, by which a later run recognizes the person."""
     return uuid5(NAMESPACE_URL, f"https://demo.example/people/{number}").urn
 
 
 def demo_person(number: int, today: dt.date) -> DemoPerson:
-    """The n-th person. Four make a household: two who are married and their two children."""
+    """Return the n-th person. Four are a household: a married couple and their two children."""
     rng = random.Random(number)  # noqa: S311 - a demo, not a secret
-    place, family = number % HOUSEHOLD, random.Random(f"family {number // HOUSEHOLD}")  # noqa: S311 - as above
+    position, family = number % HOUSEHOLD_SIZE, random.Random(f"family {number // HOUSEHOLD_SIZE}")  # noqa: S311 - as above
     surname, city = family.choice(_SURNAMES), family.choice(_CITIES)
-    street, is_child = f"{family.choice(_SURNAMES)}gata {family.randint(1, 90)}", place >= 2
+    street, is_child = f"{family.choice(_SURNAMES)}gata {family.randint(1, 90)}", position >= 2
     name = rng.choice(_GIVEN)
     dates = [_birthday(rng, today, is_child=is_child)]
     data = {
@@ -83,17 +86,17 @@ def demo_person(number: int, today: dt.date) -> DemoPerson:
         "notes": rng.choice(_NOTES) if rng.random() < 0.5 else None,
     }
     if not is_child:
-        data |= _adult(rng, number, name, surname, today)
+        data |= _adult_fields(rng, number, name, surname, today)
         dates.append(_wedding(family, today))
-    if place == 0:
+    if position == 0:
         near = [round(value + rng.uniform(-0.05, 0.05), 5) for value in city[2:]]
         data["locations"] = [{"type": "home", "latitude": near[0], "longitude": near[1], "label": street}]
     return DemoPerson(
         number,
         data,
         groups=sorted({rng.choice(GROUPS) for _ in range(rng.randint(0, 2))}),
-        to_user=_to_user(rng, number),
-        ties=_ties(rng, number),
+        relationship_to_user=_relationship_to_user(rng, number),
+        relationships=_relationships(rng, number),
         has_photo=rng.random() < 0.6,
         shirt=rng.choice(("S", "M", "L")) if rng.random() < 0.3 else None,
         is_vegetarian=rng.random() < 0.5 if rng.random() < 0.3 else None,
@@ -107,28 +110,28 @@ def _birthday(rng: random.Random, today: dt.date, *, is_child: bool) -> dict[str
 
 
 def _wedding(family: random.Random, today: dt.date) -> dict[str, Any]:
-    """The same for both: drawn from the seed of the family."""
+    """Drawn from the random numbers of the family: both partners have the same date."""
     married = today - dt.timedelta(days=365 * family.randint(1, 20) + family.randint(0, 364))
     return _date(family, "ANNIVERSARY", married)
 
 
 def _date(rng: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> dict[str, Any]:
-    reminded = rng.random() < 0.6
+    has_reminder = rng.random() < 0.6
     return {
         "type": type_,
         "title": None,
         "date": day.replace(year=1604) if year_unknown else day,
         "year_unknown": year_unknown,
-        "reminder_enabled": reminded,
-        "reminder_type": "RECURRING" if reminded else None,
-        "reminder_interval": 1 if reminded else None,
-        "reminder_interval_unit": "YEARS" if reminded else None,
+        "reminder_enabled": has_reminder,
+        "reminder_type": "RECURRING" if has_reminder else None,
+        "reminder_interval": 1 if has_reminder else None,
+        "reminder_interval_unit": "YEARS" if has_reminder else None,
         "reminder_lead_days": None,
     }
 
 
-def _adult(rng: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
-    keeps_touch, digits = rng.random() < 0.25, f"{number:07d}"
+def _adult_fields(rng: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
+    has_contact_reminder, digits = rng.random() < 0.25, f"{number:07d}"
     return {
         "emails": [{"type": "home", "email": f"{fold(name)}.{fold(surname)}{number}@demo.example"}],
         "phone_numbers": [{"type": "mobile", "number": f"+47 4{digits[:2]} {digits[2:4]} {digits[4:]}"}],
@@ -136,26 +139,26 @@ def _adult(rng: random.Random, number: int, name: str, surname: str, today: dt.d
         "organization": rng.choice(_COMPANIES) if rng.random() < 0.7 else None,
         "job_title": rng.choice(_JOBS),
         "last_contact": today - dt.timedelta(days=rng.randint(0, 120)),
-        "contact_reminder_enabled": keeps_touch,
-        "contact_reminder_interval": rng.randint(1, 6) if keeps_touch else None,
-        "contact_reminder_interval_unit": "MONTHS" if keeps_touch else None,
+        "contact_reminder_enabled": has_contact_reminder,
+        "contact_reminder_interval": rng.randint(1, 6) if has_contact_reminder else None,
+        "contact_reminder_interval_unit": "MONTHS" if has_contact_reminder else None,
     }
 
 
-def _to_user(rng: random.Random, number: int) -> str | None:
-    """What the person is to the user: of each household one at most, and of one in four nobody."""
-    if number and (number % HOUSEHOLD or rng.random() < 0.25):
+def _relationship_to_user(rng: random.Random, number: int) -> str | None:
+    """At most one person of a household knows the user, and in one of four households nobody."""
+    if number and (number % HOUSEHOLD_SIZE or rng.random() < 0.25):
         return None
-    return rng.choice(TO_USER)
+    return rng.choice(USER_RELATIONSHIPS)
 
 
-def _ties(rng: random.Random, number: int) -> list[tuple[int, str]]:
-    """The family, and friends in earlier households, so that everybody is connected."""
-    place, head = number % HOUSEHOLD, number - number % HOUSEHOLD
-    ties = [(head, "SPOUSE")] if place == 1 else []
-    if place >= 2:
-        ties += [(head, "CHILD"), (head + 1, "CHILD")]
-    if place == 3:
-        ties.append((number - 1, "SIBLING"))
-    friends = int(head > 0 and (place == 0 or rng.random() < 0.5))
-    return ties + [(rng.randrange(head), "FRIEND") for _ in range(friends)]
+def _relationships(rng: random.Random, number: int) -> list[tuple[int, str]]:
+    """The family, and friends in earlier households, so that all people are connected."""
+    position, head = number % HOUSEHOLD_SIZE, number - number % HOUSEHOLD_SIZE
+    family = [(head, "SPOUSE")] if position == 1 else []
+    if position >= 2:
+        family += [(head, "CHILD"), (head + 1, "CHILD")]
+    if position == 3:
+        family.append((number - 1, "SIBLING"))
+    friends = int(head > 0 and (position == 0 or rng.random() < 0.5))
+    return family + [(rng.randrange(head), "FRIEND") for _ in range(friends)]

@@ -1,4 +1,4 @@
-"""Writes the demo account through the services, so that everything is as if it had been typed in."""
+"""Writes the demo account through the services, so that its data is exactly as if a user had entered it."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from people.services.group_lifecycle import create_group
 from people.services.person_writer import create_person
 from relationships.services.relationships import create_relationship
 
-BATCH = 50
+BATCH_SIZE = 50
 
 _TEMPLATES: dict[str, dict[str, Any]] = {
     "Shirt size": {"type": "SELECT", "options": ["S", "M", "L"]},
@@ -29,8 +29,8 @@ _TEMPLATES: dict[str, dict[str, Any]] = {
 }
 
 
-def make_account(password: str) -> tuple[User, bool]:
-    """The demo account, and whether it is new: only then it gets the password."""
+def get_or_create_account(password: str) -> tuple[User, bool]:
+    """Return the demo account, and whether it is new. An existing account keeps its password."""
     user = User.objects.with_proven_email(DEMO_EMAIL).first()
     if user:
         return user, False
@@ -41,8 +41,8 @@ def make_account(password: str) -> tuple[User, bool]:
     return user, True
 
 
-class Seeding:
-    """Fills an account with the first `size` people of the demo, leaving out those that were there before."""
+class DemoSeeder:
+    """Fills an account with the first `size` people of the demo. Skips those that exist already, also in the trash."""
 
     def __init__(self, owner: User, size: int) -> None:
         self.owner, self.size = owner, size
@@ -50,15 +50,16 @@ class Seeding:
         self.people: dict[str, Person] = {}
 
     def run(self) -> Iterator[int]:
-        """Yields after each batch how many people were looked at."""
+        """Yield after each batch the number of its people, written or skipped."""
         self._load()
-        for start in range(0, self.size, BATCH):
-            numbers = range(start, min(start + BATCH, self.size))
+        for start in range(0, self.size, BATCH_SIZE):
+            numbers = range(start, min(start + BATCH_SIZE, self.size))
             members = [demo_person(number, self.now.date()) for number in numbers if uid_of(number) not in self.known]
-            jpegs = {one.number: make_photo(_portrait(one)) for one in members if one.has_photo}
+            # Before the transaction: images take long, and the account would be locked meanwhile.
+            jpegs = {person.number: make_photo(_draw_portrait(person)) for person in members if person.has_photo}
             with account_write(self.owner):
-                for one in members:
-                    self._add(one, jpegs.get(one.number))
+                for person in members:
+                    self._create_person(person, jpegs.get(person.number))
             yield len(numbers)
 
     def _load(self) -> None:
@@ -77,40 +78,41 @@ class Seeding:
                 data = {"name": name, **template}
                 self.templates[name] = create_template(owner=self.owner, data=data, now=self.now)
 
-    def _add(self, one: DemoPerson, jpeg: bytes | None) -> None:
+    def _create_person(self, demo: DemoPerson, jpeg: bytes | None) -> None:
+        values = {"Shirt size": demo.shirt, "Vegetarian": demo.is_vegetarian}
         data: dict[str, Any] = {
-            **one.data,
-            "groups": [self.groups[name] for name in one.groups],
-            "relationship_to_user": self.types.get(one.to_user or ""),
-            "custom_field_values": self._values(one),
+            **demo.data,
+            "groups": [self.groups[name] for name in demo.groups],
+            "relationship_to_user": self.types.get(demo.relationship_to_user or ""),
+            "custom_field_values": [
+                {"template": self.templates[name], "value": value} for name, value in values.items()
+            ],
         }
-        person = create_person(owner=self.owner, data=data, now=self.now - dt.timedelta(seconds=self.size - one.number))
+        # A second apart, in the order of their numbers, for lists that are sorted by time.
+        created_at = self.now - dt.timedelta(seconds=self.size - demo.number)
+        person = create_person(owner=self.owner, data=data, now=created_at)
         if jpeg:
             person.photo = store_photo(owner_id=self.owner.pk, jpeg=jpeg)
             person.save()
-        self.people[one.uid] = person
-        for number, kind in one.ties:
+        self.people[demo.uid] = person
+        for number, type_name in demo.relationships:
             if other := self.people.get(uid_of(number)):
                 create_relationship(
                     owner=self.owner,
                     person=person,
                     related_person=other,
-                    relationship_type=self.types.get(kind),
+                    relationship_type=self.types.get(type_name),
                     notes=None,
                     now=self.now,
                 )
 
-    def _values(self, one: DemoPerson) -> list[dict[str, Any]]:
-        values = {"Shirt size": one.shirt, "Vegetarian": one.is_vegetarian}
-        return [{"template": self.templates[name], "value": value} for name, value in values.items()]
 
-
-def _portrait(one: DemoPerson) -> bytes:
-    """Initials on the person's colour, darker towards the foot, for want of a face."""
-    image = Image.new("RGB", (256, 256), pick_color(one.uid))
+def _draw_portrait(person: DemoPerson) -> bytes:
+    """Return a PNG with the initials on the person's colour, which becomes darker towards the bottom."""
+    image = Image.new("RGB", (256, 256), pick_color(person.uid))
     shade = Image.linear_gradient("L").point(lambda value: 40 + value // 3)
     image.paste("#1a2230", mask=shade)
-    initials = one.data["name"][0] + one.data["surname"][0]
+    initials = person.data["name"][0] + person.data["surname"][0]
     ImageDraw.Draw(image).text((128, 128), initials, fill="white", anchor="mm", font=ImageFont.load_default(104))
     out = BytesIO()
     image.save(out, "PNG")
