@@ -44,10 +44,10 @@ def test_what_takes_no_key_is_known_to_the_clients() -> None:
     """They send a POST again whose answer was lost, unless it takes no Idempotency-Key."""
     source = (TYPESCRIPT / "src/connection.ts").read_text()
     listed = re.findall(r'^  "(/api/.*)",$', source, re.MULTILINE)
-    assert tuple(listed) == connection.UNKEYED
+    assert tuple(listed) == connection.PATHS_WITHOUT_KEY
     for path, item in document()["paths"].items():
         if "post" in item:
             takes_key = any(
                 parameter.get("name") == "Idempotency-Key" for parameter in item["post"].get("parameters", ())
             )
-            assert takes_key or path.startswith(connection.UNKEYED), path
+            assert takes_key or path.startswith(connection.PATHS_WITHOUT_KEY), path

@@ -262,14 +262,14 @@ def test_what_another_program_adds_until_an_edit_is_sent_is_sent_with_it(
 ) -> None:
     ada = both_know(phone, laptop)
     phone.copy.update("person", ada, {"notes": "first"})
-    held_up, other = phone.copy._is_held_up, Copy(Store(phone.path))
+    is_blocked, other = phone.copy._is_blocked, Copy(Store(phone.path))
 
     def add(edit: Edit) -> bool:
         other.update("person", ada, {"notes": "second", "nickname": "Countess"})
-        return held_up(edit)
+        return is_blocked(edit)
 
     with monkeypatch.context() as patch:
-        patch.setattr(phone.copy, "_is_held_up", add)
+        patch.setattr(phone.copy, "_is_blocked", add)
         phone.copy.push()
     other.store.close()
     settle(phone, laptop)
@@ -435,7 +435,7 @@ def test_another_account_gets_nothing_of_a_copy_that_has_just_begun(
     client_of(alice).ok("PUT", "/api/user/profile", {"email": alice.email, "name": "Alicia"})
     new = Copy(Store(phone.path.with_name("new")), phone.connection)
     new.create("person", {"name": "Maria"})
-    monkeypatch.setattr("contacts_client.copy.PAGE", 1)
+    monkeypatch.setattr("contacts_client.copy.PAGE_SIZE", 1)
     pages: list[httpx.Request] = []
 
     def second_page(request: httpx.Request) -> str:

@@ -156,7 +156,7 @@ def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
     assert not lost, f"lost with seed {SEED}: {lost}"
     for each in devices:
         assert list(records(each)) == there, SEED
-        assert all(edit.problem or each.copy._is_held_up(edit) for edit in each.copy.store.edits())
+        assert all(edit.problem or each.copy._is_blocked(edit) for edit in each.copy.store.edits())
     # A value twice is a write that was carried out twice.
     alive = json.dumps([record for type_, _, record in there if type_ != "relationshipType"])
     assert not [value for value in users.written if alive.count(value) > 1], SEED

@@ -1,7 +1,8 @@
-"""A client of the contact network service, which also works without the network (docs/clients.md).
+"""A client of the contact network service that also works offline (docs/clients.md).
 
-`Connection` speaks HTTP: sign-in, pages, retries. `Copy` keeps the account in SQLite, follows the change feed, and
-replays edits. `contacts_client.routes` has every route with its types, generated out of the API description.
+`Connection` sends requests: sign-in, pages, retries. `Copy` keeps a copy of the account in SQLite, follows the change
+feed, and sends the edits that were made offline. `contacts_client.routes` has all routes with their types, generated
+from the API description.
 """
 
 from contacts_client.browser import SignInError, sign_in_by_browser

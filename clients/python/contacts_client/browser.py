@@ -1,6 +1,6 @@
-"""Sign-in by the service's provider, in the user's own browser, back to this program over loopback (RFC 8252).
+"""Sign-in through the OpenID provider in the user's browser, which returns to this program on loopback (RFC 8252).
 
-`prepare` and `Prepared.token` are the steps, for a program that is reached by a scheme of its own instead.
+`prepare` and `Prepared.token` are its two steps, for a program that uses a custom URI scheme instead of loopback.
 """
 
 import base64
@@ -16,19 +16,19 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from contacts_client.connection import TIMEOUT_SECONDS, Connection, success
+from contacts_client.connection import TIMEOUT_SECONDS, Connection, require_success
 
-PATH = "/callback"
-_DONE = b"<!doctype html><title>Signed in</title><p>You can close this page, and go back to the program.</p>"
+CALLBACK_PATH = "/callback"
+_SIGNED_IN_PAGE = b"<!doctype html><title>Signed in</title><p>You can close this page, and go back to the program.</p>"
 
 
 class SignInError(Exception):
-    """The browser came back without a code, or did not come back in time."""
+    """The browser returned without a code, or did not return in time."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A sign-in that was begun: open `url` in a browser, and hand in the address that it comes back to."""
+    """A sign-in that was started: open `url` in a browser, then call `token` with the URL to which it returns."""
 
     base_url: str
     url: str
@@ -36,23 +36,25 @@ class Prepared:
     verifier: str
 
     def token(self, address: str, *, name: str, scope: str = "READ_WRITE") -> str:
-        """The token of this device, which the account lists under `name`; keep it, it is shown this once.
+        """Return a token for this device, which the account lists under `name`. Store it: it is not shown again.
 
-        Raises SignInError where the user did not sign in, and RefusedError.
+        `address` is the URL to which the browser returned. Raises SignInError (the user did not sign in), RefusedError.
         """
         answer = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+        # Otherwise another site could complete the sign-in with a code for an account of its own.
         if answer.get("state") != self.state:
             raise SignInError("This answer belongs to another sign-in.")
         if "code" not in answer:
             raise SignInError(answer.get("error_description") or answer.get("error", ""))
         body = {"code": answer["code"], "codeVerifier": self.verifier, "name": name, "scope": scope}
-        made = httpx.post(f"{self.base_url}/api/auth/oidc/token", json=body, timeout=TIMEOUT_SECONDS)
-        return str(success(made)["apiToken"]["token"])
+        response = httpx.post(f"{self.base_url}/api/auth/oidc/token", json=body, timeout=TIMEOUT_SECONDS)
+        return str(require_success(response)["apiToken"]["token"])
 
 
 def prepare(base_url: str, redirect_uri: str) -> Prepared:
-    """Begin a sign-in that leads back to `redirect_uri`, which the service's operator has registered."""
+    """Start a sign-in. `redirect_uri` must be one that the operator of the service has allowed."""
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+    # PKCE (RFC 7636): another program that intercepts the code cannot use it without the verifier.
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     query = {
         "redirect_uri": redirect_uri,
@@ -71,35 +73,35 @@ def sign_in_by_browser(
     seconds: float = 600,
     show: Callable[[str], object] = webbrowser.open,
 ) -> Connection:
-    """Sign this device in, and wait for it for `seconds`. `http://127.0.0.1/callback` has to be registered.
+    """Sign this device in. Waits at most `seconds` for the user; `http://127.0.0.1/callback` must be allowed.
 
-    Raises SignInError and RefusedError.
+    Raises SignInError, RefusedError.
     """
-    came_back: Queue[str] = Queue()
+    returned: Queue[str] = Queue()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            is_ours = urlsplit(self.path).path == PATH
-            self.send_response(200 if is_ours else 404)
+            is_callback = urlsplit(self.path).path == CALLBACK_PATH
+            self.send_response(200 if is_callback else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.end_headers()
-            if is_ours:
-                self.wfile.write(_DONE)
-                came_back.put(self.path)
+            if is_callback:
+                self.wfile.write(_SIGNED_IN_PAGE)
+                returned.put(self.path)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: the address holds the code."""
+            """Log nothing: the URL contains the code."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        listening = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        listening.start()
+        listener = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        listener.start()
         try:
-            begun = prepare(base_url, f"http://127.0.0.1:{server.server_port}{PATH}")
-            show(begun.url)
-            address = came_back.get(timeout=seconds)
+            started = prepare(base_url, f"http://127.0.0.1:{server.server_port}{CALLBACK_PATH}")
+            show(started.url)
+            address = returned.get(timeout=seconds)
         except Empty:
             raise SignInError("Nobody has signed in.") from None
         finally:
             server.shutdown()
-            listening.join()
-    return Connection(base_url, begun.token(address, name=name, scope=scope))
+            listener.join()
+    return Connection(base_url, started.token(address, name=name, scope=scope))

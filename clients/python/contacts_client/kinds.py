@@ -1,4 +1,4 @@
-"""The kinds of records that a copy may edit: where they are, and what their answers are called."""
+"""The types of records that a copy can edit: their paths, and the keys of their answers."""
 
 from typing import Any, NamedTuple
 
@@ -6,19 +6,19 @@ JSON = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """`path` of the list, with the names of fields in it; `name` of one record in an answer; `of_others`, what that
-    answer repeats of other records, which the change feed leaves out."""
+    """`path` of the list, which may contain fields of the record; `name` is the key of a record in an answer.
+
+    `not_in_feed` are the fields of that answer which repeat data of other records; the change feed omits them.
+    """
 
     path: str
     name: str
-    of_others: tuple[str, ...] = ()
+    not_in_feed: tuple[str, ...] = ()
 
     def list_path(self, record: JSON) -> str:
-        """Where records are made."""
         return self.path.format_map(record)
 
     def record_path(self, record: JSON) -> str:
-        """Where this one is."""
         return f"{self.list_path(record)}/{record['id']}"
 
 
@@ -33,9 +33,9 @@ KINDS = {
 }
 
 
-def as_in_feed(type_: str, record: JSON) -> JSON:
-    """A record of an answer as the change feed has it."""
-    kept = {name: value for name, value in record.items() if name not in KINDS[type_].of_others}
+def to_feed_record(type_: str, record: JSON) -> JSON:
+    """Convert a record of an answer to the form that it has in the change feed."""
+    kept = {name: value for name, value in record.items() if name not in KINDS[type_].not_in_feed}
     if "customFieldValues" in kept:
         values = kept["customFieldValues"]
         kept["customFieldValues"] = [{name: value[name] for name in ("id", "templateId", "value")} for value in values]

@@ -1,7 +1,7 @@
-"""Three-way merging of a record's fields: what its user saw, what the user made of it, what is there now.
+"""Three-way merge of a record's fields: the base that the user saw, the user's version, the service's version.
 
-Pure functions. Where both sides have changed the same thing the service keeps its value; the user's is a Clash, to be
-shown.
+Pure functions. If both sides have changed the same field, the service's value stays, and the user's becomes a Clash,
+which has to be shown.
 """
 
 import json
@@ -12,7 +12,7 @@ JSON = dict[str, Any]
 
 
 class Clash(NamedTuple):
-    """A field that both sides have changed, each in its own way."""
+    """A field that both sides have changed to different values."""
 
     field: str
     base: Any
@@ -21,14 +21,14 @@ class Clash(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What is still to be sent, and what cannot be."""
+    """`body` has the fields that can be sent."""
 
     body: JSON
     clashes: list[Clash]
 
 
 def merge(base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> Merged:
-    """The fields of `mine` as they may be written over `theirs`; `base` has the values that the user saw."""
+    """Merge the fields of `mine` into `theirs`; `base` has the values that the user saw."""
     body: JSON = {}
     clashes: list[Clash] = []
     for field, wanted in mine.items():
@@ -49,65 +49,66 @@ def merge(base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str,
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equal to the service: "" is null, texts are trimmed, and of lists the entries agree, one after the other."""
+    """Compare as the service does: "" equals null, texts are trimmed, and lists are equal if their entries match."""
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_agree, one, other))
-    return bool(_plain(one) == _plain(other))
+        return len(one) == len(other) and all(map(_entries_match, one, other))
+    return bool(_normalize(one) == _normalize(other))
 
 
-def _agree(one: Any, other: Any) -> bool:
-    """Whether two entries say the same. One without an id was written here, and may leave out what the service adds."""
+def _entries_match(one: Any, other: Any) -> bool:
+    """Whether two entries have the same content. One without an id was made here: it may lack fields of the service."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return bool(one == other)
-    said, known = _content(one), _content(other)
+    content, other_content = _entry_content(one), _entry_content(other)
     if "id" in one and "id" in other:
-        return said == known
+        return content == other_content
     if "id" in one:
-        said, known = known, said
-    return said.items() <= known.items()
+        content, other_content = other_content, content
+    return content.items() <= other_content.items()
 
 
-def _plain(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     if isinstance(value, str):
         return value.strip() or None
     return None if value == [] else value
 
 
-def _content(entry: JSON) -> JSON:
-    """What an entry says; ids and what the service adds (the place of an address) left out."""
-    said = {name: _plain(value) for name, value in entry.items() if name not in _ADDED}
-    return {name: value for name, value in said.items() if value is not None}
+def _entry_content(entry: JSON) -> JSON:
+    """Return the fields of an entry without its id and what the service adds (the coordinates of an address)."""
+    content = {name: _normalize(value) for name, value in entry.items() if name not in _ADDED_BY_SERVICE}
+    return {name: value for name, value in content.items() if value is not None}
 
 
-_ADDED = {"id", "latitude", "longitude", "geocodeStatus", "template"}
+_ADDED_BY_SERVICE = {"id", "latitude", "longitude", "geocodeStatus", "template"}
 
 
 def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[list[Any], bool]:
-    """Entries by their ids (texts and templates by themselves): their list with my additions, changes and removals.
+    """Apply my additions, changes and removals to their list. Returns the list, and whether there was a clash.
 
-    Where both changed one entry, or one side changed what the other removed, theirs stays (or mine, where they removed
-    it: a value is never lost by being removed elsewhere), and that is a clash.
+    Entries are matched by id, custom values by template, texts by themselves. If both sides changed an entry, theirs
+    stays. If one side changed an entry that the other removed, the entry stays: a removal never loses a changed value.
     """
-    before, wanted, now = _by_key(base), _by_key(identified(mine, [*base, *theirs])), _by_key(theirs)
+    before, now = _index_entries(base), _index_entries(theirs)
+    wanted = _index_entries(with_known_ids(mine, [*base, *theirs]))
     merged: list[Any] = []
     clashed = False
     for key, entry in now.items():
         if key not in before:
-            merged.append(wanted[key] if key in wanted and _agree(wanted[key], entry) else entry)
-            clashed |= key in wanted and not _agree(wanted[key], entry)
+            merged.append(wanted[key] if key in wanted and _entries_match(wanted[key], entry) else entry)
+            clashed |= key in wanted and not _entries_match(wanted[key], entry)
         elif key not in wanted:
-            is_unchanged = _agree(before[key], entry)
+            is_unchanged = _entries_match(before[key], entry)
             clashed |= not is_unchanged
             merged += [] if is_unchanged else [entry]
-        elif _agree(before[key], entry):
+        elif _entries_match(before[key], entry):
             merged.append(wanted[key])
         else:
-            clashed |= not _agree(before[key], wanted[key]) and not _agree(wanted[key], entry)
+            clashed |= not _entries_match(before[key], wanted[key]) and not _entries_match(wanted[key], entry)
             merged.append(entry)
     for key, entry in wanted.items():
-        if key in now or (_is_new(entry) and any(_agree(entry, known) for known in theirs)):
+        if key in now or (_is_new(entry) and any(_entries_match(entry, known) for known in theirs)):
             continue
-        if key not in before or not _agree(before[key], entry):
+        if key not in before or not _entries_match(before[key], entry):
             merged.append(entry)
     return merged, clashed
 
@@ -116,24 +117,28 @@ def _is_new(entry: Any) -> bool:
     return isinstance(entry, dict) and not {"id", "templateId"} & set(entry)
 
 
-def identified(entries: list[Any], known: list[Any]) -> list[Any]:
-    """Entries, those that were written anew replaced by a known one that says the same."""
-    taken = {entry["id"] for entry in entries if isinstance(entry, dict) and "id" in entry}
-    found = []
+def with_known_ids(entries: list[Any], known: list[Any]) -> list[Any]:
+    """Replace each entry without an id by a known one with the same content, if there is one."""
+    used = {entry["id"] for entry in entries if isinstance(entry, dict) and "id" in entry}
+    result = []
     for entry in entries:
-        alike = [e for e in known if "id" in e and e["id"] not in taken and _agree(entry, e)] if _is_new(entry) else []
-        taken |= {e["id"] for e in alike[:1]}
-        found.append(alike[0] if alike else entry)
-    return found
+        match = None
+        if _is_new(entry):
+            unused = (e for e in known if "id" in e and e["id"] not in used)
+            match = next((e for e in unused if _entries_match(entry, e)), None)
+        if match is not None:
+            used.add(match["id"])
+        result.append(entry if match is None else match)
+    return result
 
 
-def _by_key(entries: list[Any]) -> dict[str, Any]:
-    """Entries by what makes one the same: the id, the template of a custom value, else what it says."""
-    found: dict[str, Any] = {}
+def _index_entries(entries: list[Any]) -> dict[str, Any]:
+    """Return entries by their identity: the id, the template of a custom value, else the content."""
+    indexed: dict[str, Any] = {}
     for entry in entries:
         if isinstance(entry, dict):
-            key = entry.get("templateId") or entry.get("id") or json.dumps(_content(entry), sort_keys=True)
+            key = entry.get("templateId") or entry.get("id") or json.dumps(_entry_content(entry), sort_keys=True)
         else:
             key = str(entry)
-        found[key] = entry
-    return found
+        indexed[key] = entry
+    return indexed
