@@ -18,7 +18,7 @@ from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from contacts_project.kernel.outbound import Code
 from notifications.channels import channels
 from notifications.models import Delivery, DeliveryState, Destination, DestinationType, DigestSchedule
-from notifications.services.retries import try_again
+from notifications.services.retries import retry_delivery
 from notifications.tasks import send
 
 #: Why a delivery failed or was left out, for who has to help.
@@ -171,7 +171,7 @@ class DeliveryAdmin(OperatorAdmin):
         refused: list[tuple[Any, DomainError]] = []
         for delivery in queryset.select_related("owner"):
             try:
-                try_again(delivery=delivery, now=timezone.now())
+                retry_delivery(delivery=delivery, now=timezone.now())
             except DomainError as error:
                 refused.append((delivery.pk, error))
             else:

@@ -1,4 +1,4 @@
-"""What is counted of deliveries: each state that one comes to, and each try that failed."""
+"""Metrics of deliveries: states that were reached, and attempts that failed."""
 
 from contacts_project.kernel.metrics import Counter
 
@@ -11,5 +11,5 @@ FAILURES = Counter("contacts_delivery_failures_total", "Tries that failed, by re
 
 
 def count_deliveries(channel: str, state: str, number: int = 1) -> None:
-    """Count deliveries that came to a state; without a channel nothing could be sent."""
+    """Count deliveries that reached a state. An empty channel means that there was none to send over."""
     DELIVERIES.count(channel or "none", str(state), number=number)

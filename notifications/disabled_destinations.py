@@ -1,4 +1,4 @@
-"""Tells owners, by mail, of destinations that were switched off for failing."""
+"""Mails to owners about destinations that were switched off for failing."""
 
 import logging
 
@@ -14,9 +14,9 @@ log = logging.getLogger(__name__)
 
 
 def send_disabled_notices() -> int:
-    """Send every mail that is due; how many. Safe to run at any time and twice: each row is claimed before.
+    """Send every mail that is due; returns how many. Safe to run twice, since each row is claimed first.
 
-    A mail that the server does not take stays due, for the next run.
+    If the mail server does not accept a mail, it stays due for the next run.
     """
     due = Destination.unscoped.rows().filter(disable_notice_due=True).select_related("owner")
     return sum(_notify_owner(destination) for destination in due)
@@ -25,14 +25,16 @@ def send_disabled_notices() -> int:
 def _notify_owner(destination: Destination) -> bool:
     row = Destination.objects.owned_by(destination.owner).filter(pk=destination.pk)
     try:
-        with account_write(destination.owner):  # clients hear of it as the owner does
+        # A write, not a quiet update: by its revision, clients see the destination in the change feed.
+        with account_write(destination.owner):
+            # Claimed before the mail is sent: if the process dies in between, the owner gets no mail rather than two.
             if not row.filter(disable_notice_due=True).update(disable_notice_due=False):
                 return False
     except AccountGoneError:
         return False
     try:
         message_of(destination).send()
-    except OSError:  # SMTPException is one
+    except OSError:  # includes SMTPException
         log.warning("the mail about a disabled destination was not taken", extra={"destination": str(destination.pk)})
         row.update_quietly(disable_notice_due=True)
         return False

@@ -10,10 +10,10 @@ from notifications.models import Destination
 
 
 def register_feed() -> None:
-    """Once, when all models are loaded."""
-    register_feed_kind(FeedKind(Destination, 80, _destinations))
+    """Register destinations. Called once, when all models are loaded."""
+    register_feed_kind(FeedKind(Destination, 80, _serialize))
 
 
-def _destinations(owner: User, ids: Collection[UUID]) -> Answers:
+def _serialize(owner: User, ids: Collection[UUID]) -> Answers:
     rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
     return {row.pk: whole_destination(row) for row in rows}

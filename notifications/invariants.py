@@ -1,4 +1,4 @@
-"""What must hold of the ledger of deliveries and of the digests' schedule."""
+"""Invariants of the delivery ledger and of the digest schedule, checked by `manage.py doctor --deep`."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from accounts.models import User
 from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
 from notifications.models import Delivery, DeliveryState, DigestSchedule
 
-# The scan of each minute takes over what nobody holds any more.
-_SOON_TAKEN_OVER = dt.timedelta(minutes=10)
-_ENDS = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED)
+# The due scan finds expired leases each minute. Ten minutes allow for a slow or restarting scheduler.
+_TAKEOVER_LIMIT = dt.timedelta(minutes=10)
+_FINAL_STATES = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED)
 
 
 @invariant("deliveries are there twice for one occurrence and destination")
 def find_doubled_deliveries() -> Iterator[object]:
-    """The database's constraint says so too; a damaged index does not keep it."""
+    """The unique constraint prevents these, unless its index is damaged."""
     once = ("source_id", "occurrence_on", "kind", "channel", "lead_days", "round", "target_key")
     twice = Delivery.unscoped.rows().order_by().values(*once).annotate(number=Count("pk")).filter(number__gt=1)
     for source_id, occurrence_on, kind, channel, *_ in twice.values_list(*once).iterator(chunk_size=CHUNK):
@@ -28,7 +28,7 @@ def find_doubled_deliveries() -> Iterator[object]:
 def find_inconsistent_deliveries() -> Iterator[object]:
     waits = Q(state=DeliveryState.PENDING, next_try_at__isnull=False, ended_at=None, claim=None)
     is_sent = Q(state=DeliveryState.SENDING, next_try_at=None, ended_at=None, claim__isnull=False)
-    has_ended = Q(state__in=_ENDS, next_try_at=None, ended_at__isnull=False, claim=None)
+    has_ended = Q(state__in=_FINAL_STATES, next_try_at=None, ended_at__isnull=False, claim=None)
     is_addressed = ~Q(channel="") | Q(state=DeliveryState.SKIPPED)
     return ids_of(Delivery.unscoped.rows().exclude((waits | is_sent | has_ended) & is_addressed))
 
@@ -38,7 +38,7 @@ def find_inconsistent_deliveries() -> Iterator[object]:
     hint="Are workers and the scheduler running? Each minute they take over what a killed process held.",
 )
 def find_held_deliveries() -> Iterator[object]:
-    late = timezone.now() - _SOON_TAKEN_OVER
+    late = timezone.now() - _TAKEOVER_LIMIT
     return ids_of(Delivery.unscoped.rows().filter(claim__isnull=False, held_until__lt=late))
 
 

@@ -1,4 +1,9 @@
-"""Rows of the ledger: what is planned for an account, over which of its destinations."""
+"""The planning side of the ledger: due notices of an account become Delivery rows, one per target.
+
+Rows are written under the account's lock, in the transaction that also moves their source on to its next reminder. If
+the process dies before the commit, nothing is planned and the source is still due. After the commit the rows themselves
+are the outbox, which the next scan reads.
+"""
 
 import datetime as dt
 from collections import Counter, defaultdict
@@ -20,13 +25,18 @@ from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
 
-Key = tuple[UUID, dt.date, str, int | None, int]
+NoticeKey = tuple[UUID, dt.date, str, int | None, int]
+"""Source, occurrence, kind, lead days (None: any), round."""
+ExistingRows = Mapping[NoticeKey, set[tuple[str, str]]]
+"""Channel and code of the deliveries that a notice already has."""
+Answers = Mapping[tuple[UUID, dt.date], ReminderAnswer]
+"""Answers by source and occurrence."""
 NO_CHANNEL, MISSED = "no_channel", "missed"
 SKIPPED, SNOOZED = AnswerState.SKIPPED.value, AnswerState.SNOOZED.value
 
 
 def catch_up_window() -> dt.timedelta:
-    """How late a run that was missed is still made up for."""
+    """How late a notice may still be sent, for example after an outage."""
     return dt.timedelta(days=settings.REMINDER_CATCH_UP_DAYS)
 
 
@@ -35,13 +45,17 @@ def is_late(due_at: dt.datetime, now: dt.datetime) -> bool:
 
 
 def is_missed(due_at: dt.datetime, now: dt.datetime) -> bool:
-    """Whether it is too late to make up for it."""
+    """Whether the catch-up window is over."""
     return now - due_at > catch_up_window()
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One thing that is due, before it is spread over destinations; `round` as a Delivery has it."""
+class PlannedNotice:
+    """A notice that is due, before it becomes one delivery per target. `round`: see Delivery.
+
+    `is_catch_up`: an advance notice whose own day has passed. It is planned only if the occurrence has had no other
+    advance notice, of whatever lead days.
+    """
 
     kind: NoticeKind
     source_id: UUID
@@ -50,91 +64,89 @@ class Planned:
     content: Mapping[str, Any]
     person_id: UUID | None = None
     lead_days: int = 0
-    is_made_up: bool = False
-    """A notice whose day has passed: it is for who has had no other of this occurrence."""
+    is_catch_up: bool = False
     round: int = 0
 
     @property
-    def key(self) -> Key:
-        lead_days = None if self.is_made_up else self.lead_days
+    def key(self) -> NoticeKey:
+        lead_days = None if self.is_catch_up else self.lead_days
         return self.source_id, self.occurrence_on, self.kind.value, lead_days, self.round
 
 
 @dataclass
 class AccountPlan:
-    """Collects what is due for one account under its lock, and writes it at the end, at most once each."""
+    """Collects the due notices of one account; `write` inserts their deliveries. Use it inside the account's lock.
+
+    `targets_by_account` saves queries where the targets of several accounts were loaded together.
+    """
 
     owner: User
     now: dt.datetime
-    all_targets: "AllTargets | None" = None
-    """Of this account and others, where they were read at once."""
-    planned: list[Planned] = field(default_factory=list)
+    targets_by_account: "TargetsByAccount | None" = None
+    planned: list[PlannedNotice] = field(default_factory=list)
     _targets: dict[NoticeKind, list[Target]] = field(default_factory=dict)
 
     @cached_property
     def calendar(self) -> schedule.Calendar:
-        # The row was read under the account's lock.
-        return schedule.build_calendar(*(getattr(self.owner, column) for column in schedule.CALENDAR_COLUMNS))
+        # Not `calendar_of`, which reads the columns again: `owner` was read under the account's lock.
+        return schedule.calendar_from_user(self.owner)
 
     @cached_property
     def today(self) -> dt.date:
-        """The account's day."""
+        """The day of `now` in the account's time zone."""
         return self.calendar.today(self.now)
 
     @cached_property
     def sends_at(self) -> dt.datetime:
-        """When what is planned now is sent: at once, or after the quiet hours."""
+        """When the deliveries are first attempted: `now`, or the end of the quiet hours."""
         return self.calendar.sends_at(self.now)
 
     @cached_property
     def sends_on(self) -> dt.date:
-        """The account's day of that."""
+        """The day of `sends_at` in the account's time zone."""
         return self.calendar.today(self.sends_at)
 
     @cached_property
     def expires_at(self) -> dt.datetime:
-        """Its end."""
+        """The end of `sends_on`: failed deliveries are retried until then."""
         return end_of_day(self.sends_on, self.calendar.zone)
 
     def targets(self, kind: NoticeKind) -> list[Target]:
-        """Where this kind goes now."""
+        """The account's targets that are on for this kind."""
         if kind not in self._targets:
-            found = (self.all_targets or read_targets([self.owner])).of(self.owner, kind)
-            self._targets[kind] = [target for target in found if target.off is None]
+            found = (self.targets_by_account or load_targets([self.owner])).for_owner(self.owner, kind)
+            self._targets[kind] = [target for target in found if target.off_reason is None]
         return self._targets[kind]
 
-    def add(self, planned: Planned) -> None:
+    def add(self, planned: PlannedNotice) -> None:
         self.planned.append(planned)
 
     def write(self) -> int:
-        """As write_plans does."""
+        """`write_plans` for this account alone."""
         return write_plans([self])
 
-    def new_rows(
-        self, known: Mapping[Key, set[tuple[str, str]]], answers: Mapping[tuple[UUID, dt.date], ReminderAnswer]
-    ) -> list[Delivery]:
-        """The rows of what has not been planned before; of what is not wanted, after the account's `answers`, one.
+    def new_rows(self, existing: ExistingRows, answers: Answers) -> list[Delivery]:
+        """The rows of all notices that have none yet: one per target, or a single skipped row with the reason."""
+        return [
+            row for planned in self.planned if self._is_new(planned, existing) for row in self._rows(planned, answers)
+        ]
 
-        What was written down as missed may still be planned by a run for an earlier moment.
-        """
-        return [row for planned in self.planned if self._is_new(planned, known) for row in self._rows(planned, answers)]
-
-    def _is_new(self, planned: Planned, known: Mapping[Key, set[tuple[str, str]]]) -> bool:
-        found = known.get(planned.key)
+    def _is_new(self, planned: PlannedNotice, existing: ExistingRows) -> bool:
+        found = existing.get(planned.key)
+        # A run for an earlier time (`--now`) may still send what a later one has recorded as missed.
         return not found or (found == {("", MISSED)} and not is_missed(planned.due_at, self.now))
 
-    def _rows(self, planned: Planned, answers: Mapping[tuple[UUID, dt.date], ReminderAnswer]) -> Iterable[Delivery]:
+    def _rows(self, planned: PlannedNotice, answers: Answers) -> Iterable[Delivery]:
         targets = self.targets(planned.kind)
-        answer = answers.get((planned.source_id, planned.occurrence_on))
-        if reason := _why_unwanted(planned, answer):
-            pass
-        elif is_missed(planned.due_at, self.now):
+        reason = _answered_reason(planned, answers.get((planned.source_id, planned.occurrence_on)))
+        if not reason and is_missed(planned.due_at, self.now):
             reason = MISSED
-        elif not targets:
+        elif not reason and not targets:
             reason = NO_CHANNEL
         if reason:
             yield self._row(planned, state=DeliveryState.SKIPPED, code=reason, ended_at=self.now)
-        for target in () if reason else targets:
+            return
+        for target in targets:
             yield self._row(
                 planned,
                 channel=target.channel,
@@ -143,7 +155,7 @@ class AccountPlan:
                 next_try_at=self.sends_at,
             )
 
-    def _row(self, planned: Planned, **fields: Any) -> Delivery:
+    def _row(self, planned: PlannedNotice, **fields: Any) -> Delivery:
         due_at = self.calendar.sends_at(planned.due_at)
         late = is_late(due_at, self.sends_at)
         return Delivery(
@@ -156,7 +168,7 @@ class AccountPlan:
             round=planned.round,
             content={
                 **planned.content,
-                **first_sent_content(self.sends_on, planned.kind, planned.occurrence_on, late=late),
+                **day_dependent_content(self.sends_on, planned.kind, planned.occurrence_on, late=late),
             },
             late=late,
             due_at=due_at,
@@ -166,82 +178,84 @@ class AccountPlan:
         )
 
 
-def _why_unwanted(planned: Planned, answer: ReminderAnswer | None) -> str | None:
+def _answered_reason(planned: PlannedNotice, answer: ReminderAnswer | None) -> str | None:
+    """Why the account's answer to the occurrence makes the notice unwanted; None if it does not."""
     if answer is None:
         return None
     if answer.state == AnswerState.SKIPPED:
         return SKIPPED
-    # It was told where the answer was given, which an import does not know.
-    is_told = planned.round < answer.round and answer.is_to(planned.kind, planned.lead_days)
-    return SNOOZED if is_told else None
+    # The answer was given to this very notice. Its delivery may be unknown here, if the answer came with an import.
+    was_answered = planned.round < answer.round and answer.matches(planned.kind, planned.lead_days)
+    return SNOOZED if was_answered else None
 
 
 def write_plans(plans: Sequence[AccountPlan]) -> int:
-    """Insert the rows of what has not been planned before, under the locks of the accounts; returns how many."""
-    # Read under the lock: of two scans the second sees the rows of the first.
-    known = _known(plans)
+    """Insert the deliveries of all notices that have none yet; returns how many. Must run under the accounts' locks."""
+    # Read under the lock: of two scans at the same moment, the second sees the rows of the first.
+    existing = _load_existing_rows(plans)
     days = {item.occurrence_on for plan in plans for item in plan.planned}
-    answers = answers_to([plan.owner.pk for plan in plans], days)
-    rows = [row for plan in plans for row in plan.new_rows(known, answers)]
+    answers = load_answers([plan.owner.pk for plan in plans], days)
+    rows = [row for plan in plans for row in plan.new_rows(existing, answers)]
     Delivery.objects.bulk_create(rows, batch_size=200)
-    transaction.on_commit(lambda: _count(rows), robust=True)
+    # After the commit, so that a plan that is rolled back is not counted.
+    transaction.on_commit(lambda: _count_planned(rows), robust=True)
     return len(rows)
 
 
-def _known(plans: Sequence[AccountPlan]) -> dict[Key, set[tuple[str, str]]]:
-    """The rows that there are, each with its channel and code, by their own lead days and by any (None)."""
+def _load_existing_rows(plans: Sequence[AccountPlan]) -> ExistingRows:
+    """The deliveries of the plans' sources. Each is entered under its own lead days and under None."""
     sources = {item.source_id for plan in plans for item in plan.planned}
     rows = Delivery.unscoped.filter(owner_id__in=[plan.owner.pk for plan in plans], source_id__in=sources)
-    known: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    existing: dict[NoticeKey, set[tuple[str, str]]] = defaultdict(set)
     columns = ("source_id", "occurrence_on", "kind", "lead_days", "round", "channel", "code")
     for source_id, occurrence_on, kind, lead_days, round_, channel, code in rows.values_list(*columns):
         for key in (lead_days, None):
-            known[source_id, occurrence_on, kind, key, round_].add((channel, code))
-    return known
+            existing[source_id, occurrence_on, kind, key, round_].add((channel, code))
+    return existing
 
 
-def answers_to(owner_ids: Collection[UUID], days: Collection[dt.date]) -> dict[tuple[UUID, dt.date], ReminderAnswer]:
-    """What the accounts said to the occurrences on these days, by source and day."""
+def load_answers(owner_ids: Collection[UUID], days: Collection[dt.date]) -> Answers:
+    """The accounts' answers to occurrences on these days."""
     rows = ReminderAnswer.unscoped.filter(owner_id__in=owner_ids, occurrence_on__in=days)
     return {row.key: row for row in rows}
 
 
-def _count(rows: Iterable[Delivery]) -> None:
+def _count_planned(rows: Iterable[Delivery]) -> None:
     for (channel, state), number in Counter((row.channel, row.state) for row in rows).items():
         count_deliveries(channel, state, number)
 
 
-def first_sent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
-    """What a notice says of the day on which it is first sent."""
+def day_dependent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
+    """The part of a notice's content that depends on the day of the first attempt."""
     days = {} if kind is NoticeKind.DIGEST else {"daysUntil": (occurrence_on - today).days}
     return {**days, "late": late}
 
 
 @dataclass(frozen=True)
-class AllTargets:
-    """The destinations of some accounts, by channel and account."""
+class TargetsByAccount:
+    """The targets of several accounts, by channel and account id."""
 
     by_channel: Mapping[str, Mapping[UUID, list[Target]]]
 
-    def of(self, owner: User, kind: NoticeKind) -> Iterator[Target]:
-        """Those of one account that take this kind.
+    def for_owner(self, owner: User, kind: NoticeKind) -> Iterator[Target]:
+        """The targets of one account that take this kind, including those that are off.
 
-        Switching e-mail off for reminders leaves the digest alone: it has a switch of its own.
+        Switching off reminders by e-mail does not switch off the digest, which has a setting of its own.
         """
         for name, found in self.by_channel.items():
             if kind not in channels()[name].kinds:
                 continue
             for target in found[owner.pk]:
-                is_digest_mail = kind is NoticeKind.DIGEST and target.off == "email_disabled"
+                is_digest_mail = kind is NoticeKind.DIGEST and target.off_reason == "email_disabled"
                 yield Target(target.channel, target.key, target.label) if is_digest_mail else target
 
 
-def read_targets(owners: Collection[User], names: Collection[str] | None = None) -> AllTargets:
-    """Every destination of the accounts (over the channels `names`), those that are off too."""
+def load_targets(owners: Collection[User], names: Collection[str] | None = None) -> TargetsByAccount:
+    """All targets of the accounts (in the channels `names`), including those that are off. One query per channel."""
     wanted = [channel for channel in channels().values() if names is None or channel.name in names]
-    return AllTargets({channel.name: channel.targets_by_owner(owners) for channel in wanted})
+    return TargetsByAccount({channel.name: channel.targets_by_owner(owners) for channel in wanted})
 
 
 def targets_of(owner: User, kind: NoticeKind, name: str | None = None) -> Iterator[Target]:
-    """Every destination of the account (over the channel `name`) that takes this kind, those that are off too."""
-    return read_targets([owner], None if name is None else [name]).of(owner, kind)
+    """All targets of the account (in the channel `name`) that take this kind, including those that are off."""
+    return load_targets([owner], None if name is None else [name]).for_owner(owner, kind)

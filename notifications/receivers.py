@@ -1,4 +1,4 @@
-"""News of the apps below: receivers only enqueue."""
+"""Receivers of the signals of lower apps. They only enqueue."""
 
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,6 @@ from notifications.tasks import replan
 
 @receiver(preferences_changed, sender=User)
 def replan_reminders(user_id: UUID, **kwargs: Any) -> None:
-    """The account's clock may have changed. Should the queue lose this, the minute scan sees the mark."""
+    """Replan after a change of zone or reminder hour. If the task is lost, the due scan finds the mark."""
     if User.objects.filter(pk=user_id, reminders_stale=True).exists():
         replan.delay(str(user_id))

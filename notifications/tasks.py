@@ -1,4 +1,4 @@
-"""Tasks of reminders. Each may run twice, or be killed: the rows are what counts."""
+"""Celery tasks. Each may be lost, run twice or be killed: all state is in the rows, which the due scan reads."""
 
 from uuid import UUID
 
@@ -10,44 +10,45 @@ from notifications.models.heartbeat import note_beat
 from notifications.services import dispatch
 from notifications.services.history import purge_history
 
-_SCANNED_EVERY = 60
+_SCAN_INTERVAL_SECONDS = 60
 
 
 @shared_task
 def due_scan() -> None:
-    """Each minute: plan what is due, hand out what waits, tell owners what could not be told before."""
+    """Run each minute: plan what is due, enqueue what is waiting, send mails that could not be sent before."""
     now = timezone.now()
-    dispatch.scan(now=now, share=_share)
+    dispatch.scan(now=now, enqueue_accounts=_enqueue_accounts)
     dispatch.enqueue_due(send.delay)
     send_disabled_notices()
+    # Last, so that a scan that fails does not count as one.
     note_beat("due_scan", now)
 
 
-def _share(*owner_ids: str) -> None:
-    # Should it wait for longer, the next scan has handed it out again.
-    plan.apply_async(owner_ids, expires=_SCANNED_EVERY)
+def _enqueue_accounts(*owner_ids: str) -> None:
+    # Expires when the next scan enqueues the accounts again: a slow queue does not fill up with the same work.
+    plan.apply_async(owner_ids, expires=_SCAN_INTERVAL_SECONDS)
 
 
 @shared_task
 def plan(*owner_ids: str) -> None:
-    """Plan what is due of some accounts of many."""
+    """Plan what is due of one batch of accounts."""
     owners = [UUID(text) for text in owner_ids]
-    dispatch.plan_portion(owner_ids=owners, now=timezone.now(), enqueue=send.delay)
+    dispatch.plan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=send.delay)
 
 
 @shared_task
 def send(*delivery_ids: str) -> None:
-    """Try some deliveries, and those that waited for their host."""
+    """Send one batch of deliveries, and those of the backlog whose host has room again."""
     dispatch.send_queued(delivery_ids=[UUID(text) for text in delivery_ids], enqueue=send.delay)
 
 
 @shared_task
 def replan(owner_id: str) -> None:
-    """An account's clock changed."""
+    """Recompute an account's due times after a change of its settings."""
     dispatch.replan(owner_id=UUID(owner_id), now=timezone.now())
 
 
 @shared_task
 def purge_deliveries() -> None:
-    """Each day: forget what is older than the history."""
+    """Run each day: remove deliveries older than the history."""
     purge_history(now=timezone.now())

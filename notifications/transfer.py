@@ -26,7 +26,7 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.json import parse_id
 from notifications.models import AnswerState, Delivery, Destination, DestinationType, ReminderAnswer
 from notifications.models.destination import MAX_URL_LENGTH, url_key
-from notifications.notices.actions import REMINDERS_OF_PEOPLE
+from notifications.notices.actions import PERSON_REMINDERS
 from notifications.notices.notice import NoticeKind
 from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
 from people.dates import schedule
@@ -110,7 +110,7 @@ class AnswerShape(Times):
     personId = StrictCharField(max_length=36)
     date = StrictDateField()
     state = StrictChoiceField(list(AnswerState.values))
-    kind = StrictChoiceField(sorted(kind.value for kind in REMINDERS_OF_PEOPLE))
+    kind = StrictChoiceField(sorted(kind.value for kind in PERSON_REMINDERS))
     leadDays = StrictIntegerField(min_value=0, max_value=365, required=False, default=0)
     againOn = StrictDateField(required=False, allow_null=True)
 

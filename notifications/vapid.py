@@ -1,6 +1,6 @@
-"""VAPID keys (RFC 8292): the pair by which push services know this instance.
+"""VAPID keys (RFC 8292): the key pair by which push services identify this instance.
 
-The settings of every process stand on this module; what reads keys is loaded where there are any.
+The settings import this module in every process, so the cryptographic libraries are imported only where keys are used.
 """
 
 import base64
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VapidKeys:
-    """Both keys as base64url without padding: the public point, the private number."""
+    """Both keys as base64url without padding: the point of the public key, the number of the private key."""
 
     public: str
     private: str
 
 
 def make_keys() -> VapidKeys:
-    """A fresh pair."""
+    """A new key pair."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - see above
 
     private = ec.generate_private_key(ec.SECP256R1())
@@ -30,19 +30,19 @@ def make_keys() -> VapidKeys:
 
 
 def read_private_key(text: str) -> "Vapid":
-    """A private key from any form in use: base64url of the number or of DER, or PEM. Raises ValueError."""
+    """Parse a private key in any usual form: base64url of the number or of DER, or PEM. Raises ValueError."""
     from py_vapid import Vapid  # noqa: PLC0415 - see above
 
     try:
         if text.lstrip().startswith("-----BEGIN"):
             return Vapid.from_pem(text.replace("\\n", "\n").encode())
         return Vapid.from_string(text)
-    except Exception as error:  # py_vapid lets its libraries' own errors through
+    except Exception as error:  # py_vapid raises the exceptions of several libraries
         raise ValueError("This is no VAPID private key.") from error
 
 
 def public_key_of(private: str) -> str:
-    """The public key that belongs to a private one. Raises ValueError when it is none."""
+    """The public key of a private key. Raises ValueError if that is invalid."""
     return _point(read_private_key(private).public_key)
 
 

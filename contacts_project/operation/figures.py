@@ -88,7 +88,7 @@ def runs_total() -> Counter[str]:
 def oldest_due_seconds(now: dt.datetime) -> float:
     """For how long the oldest thing that is due has waited, planned or yet to be planned; 0: nothing is due."""
     columns: tuple[tuple[models.QuerySet[Any], str], ...] = (
-        (Delivery.unscoped.rows().by_the_clock(), "next_try_at"),
+        (Delivery.unscoped.rows().not_backfilled(), "next_try_at"),
         (ImportantDate.unscoped.rows(), "next_due_at"),
         (Person.unscoped.rows(), "contact_due_at"),
         (DigestSchedule.objects.all(), "next_due_at"),
@@ -111,7 +111,7 @@ def waiting(now: dt.datetime) -> dict[str, int]:
         "account_mails": AccountMail.objects.all(),
         "addresses": GeocodedAddress.unscoped.rows().filter(state=GeocodeState.PENDING),
         "runs": runs,
-        "conflicts": Conflict.unscoped.rows().still_open(),
+        "conflicts": Conflict.unscoped.rows().unresolved(),
         "held_deletions": Mapping.unscoped.rows().filter(status="held"),
         "connections_held": Connection.unscoped.rows().filter(pause=Pause.DELETIONS_HELD),
         "connections_refused": Connection.unscoped.rows().filter(pause=Pause.AUTH),

@@ -20,7 +20,7 @@ from notifications.models import Delivery
 from notifications.notices.actions import Action, ActionExpiredError, read_token
 from notifications.notices.wording import wording_of
 from notifications.services.answers import answer_reminder, find_delivery, has_answer
-from notifications.services.sender import notice_of
+from notifications.services.sender import build_notice
 
 _TOKEN = OpenApiParameter("token", str, OpenApiParameter.PATH, description="From the link of a reminder.")
 _PAGE = {(status, "text/html"): OpenApiTypes.STR for status in (200, 404, 410)}
@@ -89,7 +89,7 @@ def _page(delivery: Delivery, action: Action, context: dict[str, object]) -> Htt
     with translation.override(language):
         values = {
             **context,
-            "title": wording_of(notice_of(delivery, timezone.now())).title,
+            "title": wording_of(build_notice(delivery, timezone.now())).title,
             "question": action.question(delivery.content.get("personName", "")),
             "label": action.label,
         }

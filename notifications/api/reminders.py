@@ -24,7 +24,7 @@ from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import replan
 from notifications.services.forecast import upcoming_reminders
-from notifications.services.history import remembered
+from notifications.services.history import in_history
 from people.api.upcoming import DAYS, days_of
 
 KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
@@ -154,7 +154,7 @@ class DeliveryViewSet(OwnedViewSet[Delivery]):
     def list(self, request: Request) -> Response:
         """What was sent over which channel, and what could not be, newest first, 90 days back."""
         limit, offset = read_page(request.query_params, default=DEFAULT_LIMIT)
-        rows = self.get_queryset().filter(remembered(timezone.now()))
+        rows = self.get_queryset().filter(in_history(timezone.now()))
         page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
         paging = pagination(total=rows.count(), limit=limit, offset=offset)
         return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": paging})

@@ -1,4 +1,4 @@
-"""The channels, one file each. A further one is a file beside these and a line in CHANNELS."""
+"""The channels, one module each. To add one, add a module and a line in CHANNELS (docs/notifications.md)."""
 
 from notifications.channels.email import EmailChannel
 from notifications.channels.interface import Channel
@@ -15,5 +15,5 @@ CHANNELS: tuple[Channel, ...] = (
 
 
 def channels() -> dict[str, Channel]:
-    """Every channel by its name."""
+    """All channels by name."""
     return {channel.name: channel for channel in CHANNELS}

@@ -1,4 +1,4 @@
-"""E-mail through the instance's mail server (EMAIL_URL): text and HTML, with a way out that works in one click."""
+"""E-mail through the instance's mail server (EMAIL_URL): text and HTML, with one-click unsubscription (RFC 8058)."""
 
 import smtplib
 import socket
@@ -26,83 +26,86 @@ from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from notifications.notices.wording import wording_of
 
 EMAIL_KEY = "email"
-# The connection to the mail server that this thread keeps: one of Django's backends.
-_kept: ContextVar[Any] = ContextVar("mail_connection", default=None)
+# The connection that this thread's mails share inside `reuse_connections`: one of Django's e-mail backends.
+_shared_connection: ContextVar[Any] = ContextVar("mail_connection", default=None)
 
 
-class _LongLines(Compat32):
-    """Compat32 with lines of 998 characters; a header that fits stays as it is, without being taken apart first."""
+class _UnfoldedHeadersPolicy(Compat32):
+    """Compat32 that does not parse and fold a header that fits into one line of 998 characters."""
 
     def fold_binary(self, name: str, value: Any) -> bytes:
         fits = isinstance(value, str) and value.isascii() and value.isprintable() and len(name) + len(value) < 990
         return f"{name}: {value}{self.linesep}".encode() if fits else super().fold_binary(name, value)
 
 
-_POLICY = _LongLines(max_line_length=998)
+_POLICY = _UnfoldedHeadersPolicy(max_line_length=998)
 
 
-class _Message(EmailMultiAlternatives):
-    """Headers stay on their lines: programs that read List-Unsubscribe are not always ready for a folded link."""
+class _UnfoldedMessage(EmailMultiAlternatives):
+    """A message without folded headers: some programs do not understand a folded link in List-Unsubscribe."""
 
     def message(self) -> SafeMIMEText | SafeMIMEMultipart:
-        """The message with lines as long as RFC 5322 lets them be."""
+        """The message with lines as long as RFC 5322 allows (998 characters)."""
         message: SafeMIMEText | SafeMIMEMultipart = super().message()
         message.policy = _POLICY
         if message.is_multipart():
-            # Left to itself the generator looks for a boundary that no line is, with a new pattern for each mail.
+            # Without one, the generator searches for a boundary that no line contains, compiling a pattern per mail.
             message.set_boundary(f"=={uuid4().hex}==")
         return message
 
 
 class EmailChannel(Channel):
-    """Writes to the address that the account has proven, or to the one it claims while it has proven none."""
+    """Sends to the account's verified address, or to the claimed one while none is verified."""
 
     name = "email"
     records_outcomes = False
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def targets(self, owner: User) -> list[Target]:
-        """The account's one address."""
-        return [Target(self.name, EMAIL_KEY, owner.recovery_email, off=_why_off(owner))]
+        """The account's address: one target."""
+        off_reason = None if owner.email_reminders_enabled else "email_disabled"
+        if settings.EMAIL_VERIFICATION == "mandatory" and owner.proven_email is None:
+            off_reason = "email_unverified"
+        return [Target(self.name, EMAIL_KEY, owner.recovery_email, off_reason=off_reason)]
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
-        """Hand the message to the mail server."""
+        """Send the message to the mail server. Raises OutboundError if the server does not accept it."""
         message = message_of(notice)
         try:
-            message.connection = _kept_connection()
+            message.connection = _open_shared_connection()
             message.send()
         except (smtplib.SMTPException, OSError) as error:
-            raise OutboundError(_code(error), "The mail server did not take the message.") from error
+            raise OutboundError(_failure_code(error), "The mail server did not take the message.") from error
 
     @contextmanager
-    def kept_open(self) -> Iterator[None]:
-        """The mails of the block go over one connection, made with the first."""
+    def reuse_connections(self) -> Iterator[None]:
+        """Send the mails of the block over one connection, opened with the first mail."""
         connection = get_connection()
-        token = _kept.set(connection)
+        token = _shared_connection.set(connection)
         try:
             yield
         finally:
-            _kept.reset(token)
+            _shared_connection.reset(token)
             with suppress(smtplib.SMTPException, OSError):
                 connection.close()
 
 
-def _kept_connection() -> Any:
-    """The connection that is kept, open; a server may have hung up meanwhile. None: each mail makes its own."""
-    kept = _kept.get()
-    if kept is None:
+def _open_shared_connection() -> Any:
+    """The shared connection, reopened if the server has closed it; None outside `reuse_connections`."""
+    shared = _shared_connection.get()
+    if shared is None:
         return None
-    smtp = getattr(kept, "connection", None)
-    # Between two mails a server says nothing, unless that it hangs up.
+    smtp = getattr(shared, "connection", None)
+    # Between two mails a server sends nothing, except a notice that it closes the connection: readable means closed.
     if smtp and (smtp.sock is None or wait_for_read(smtp.sock, timeout=0)):
         smtp.close()
-        kept.connection = None
-    kept.open()
-    return kept
+        shared.connection = None
+    shared.open()
+    return shared
 
 
 def message_of(notice: Notice) -> EmailMultiAlternatives:
-    """The message, complete with the headers of RFC 2369 and RFC 8058."""
+    """The message, with the List-* headers of RFC 2369 and RFC 8058."""
     owner = notice.owner
     subject = Subject.DIGEST if notice.kind is NoticeKind.DIGEST else Subject.REMINDERS
     wording = wording_of(notice)
@@ -111,29 +114,20 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
         context = {"wording": wording, "unsubscribe_url": link, "language": owner.language, "subject": subject.value}
         text = render_to_string("email/notice.txt", context)
         html = render_to_string("email/notice.html", context)
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     headers = {
-        # The same at every try, so that a mailbox may see a doubled one for what it is.
-        "Message-ID": f"<{notice.id}@{_domain()}>",
+        # The same in every attempt, so that a mailbox can recognise a duplicate.
+        "Message-ID": f"<{notice.id}@{domain}>",
         "List-Unsubscribe": f"<{link}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
     }
-    message = _Message(wording.title, text, None, [owner.recovery_email], headers=headers)
+    message = _UnfoldedMessage(wording.title, text, None, [owner.recovery_email], headers=headers)
     message.attach_alternative(html, "text/html")
     return message
 
 
-def _domain() -> str:
-    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
-
-
-def _why_off(owner: User) -> str | None:
-    if settings.EMAIL_VERIFICATION == "mandatory" and owner.proven_email is None:
-        return "email_unverified"
-    return None if owner.email_reminders_enabled else "email_disabled"
-
-
-def _code(error: Exception) -> Code:
+def _failure_code(error: Exception) -> Code:
     if isinstance(error, socket.gaierror):
         return Code.DNS
     if isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPRecipientsRefused):

@@ -1,4 +1,4 @@
-"""What the channels of notification destinations have in common: their rows, and the count of failures."""
+"""The common part of the channels of notification destinations: their rows, and the count of failures."""
 
 import datetime as dt
 from collections.abc import Collection
@@ -23,7 +23,7 @@ class EndpointChannel(Channel):
     type: ClassVar[DestinationType]
 
     def deliver_to(self, destination: Destination, notice: Notice) -> None:
-        """Send to one destination, returning once it has confirmed. Raises OutboundError."""
+        """Send to one destination; returns when it has confirmed. Raises OutboundError."""
         raise NotImplementedError
 
     def targets(self, owner: User) -> list[Target]:
@@ -34,8 +34,8 @@ class EndpointChannel(Channel):
         by_id = {owner.pk: owner for owner in owners}
         found: dict[UUID, list[Target]] = {owner_id: [] for owner_id in by_id}
         for row in Destination.unscoped.filter(owner_id__in=by_id, type=self.type).order_by("id"):
-            off = _why_off(row, by_id[row.owner_id])
-            found[row.owner_id].append(Target(self.name, str(row.id), row.label, off=off, row=row))
+            off_reason = _off_reason(row, by_id[row.owner_id])
+            found[row.owner_id].append(Target(self.name, str(row.id), row.label, off_reason=off_reason, row=row))
         return found
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
@@ -47,34 +47,35 @@ class EndpointChannel(Channel):
         self.deliver_to(destination, notice)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """Count the outcome; after it a destination may be off, and its owner waiting to be told."""
+        """Count the outcome. A failure may switch the destination off, of which the owner is notified by mail."""
         if outcome.is_ok:
+            # One UPDATE without a lock: a success sets fixed values and does not depend on the row.
             row = {"id": parse_id(key), "owner": owner.pk, "type": self.type.value}
             update_where(Destination, row, {"consecutive_failures": 0, "last_success_at": now})
             return
         rows = Destination.objects.owned_by(owner).of_type(self.type)
-        # Locked where the database can; SQLite has one writer at a time in any case.
+        # Locked, because the new count depends on the old one. SQLite ignores the lock, but has one writer at a time.
         destination = rows.select_for_update().with_id(key).first()
         if destination is None:
             return
-        counts = not outcome.is_ours and outcome.code != Code.HTTP_429
+        counts = not outcome.is_internal and outcome.code != Code.HTTP_429
         destination.record_failure(outcome.code or Code.UNKNOWN, now, counts=counts, is_gone=outcome.is_gone)
-        # Deliveries count no change: they would raise the account's revision with each notice. That it was switched off
-        # is told with the mail about it (notifications.disabled_destinations).
+        # Quietly: otherwise every notice would raise the account's revision. Clients see that the destination was
+        # switched off by the write that sends the mail about it (notifications.disabled_destinations).
         rows.filter(pk=destination.pk).update_quietly(
             **{column: getattr(destination, column) for column in Destination.OUTCOME_COLUMNS}
         )
         if destination.disable_notice_due:
-            # At once; should it fail, or we with it, the scheduler's next run does it.
+            # If the mail fails, or the process dies before this runs, the next due scan sends it.
             transaction.on_commit(send_disabled_notices, robust=True)
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
-        """Let the owner see it from the first failed try on."""
+        """Show the failure to the owner, from the first failed attempt on. It does not count yet."""
         rows = Destination.objects.owned_by(owner).of_type(self.type)
         rows.with_id(key).update_quietly(last_failure_at=now, last_failure_code=code)
 
 
-def _why_off(destination: Destination, owner: User) -> str | None:
+def _off_reason(destination: Destination, owner: User) -> str | None:
     if destination.needs_pro and owner.effective_plan != "PRO":
         return "plan"
     if destination.is_on:

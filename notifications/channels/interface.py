@@ -1,4 +1,4 @@
-"""What a channel is. The ledger (notifications.services) decides when, how often and how long; a channel sends once."""
+"""The interface of a channel. A channel sends once; the services decide when to send, and whether to retry."""
 
 import datetime as dt
 import logging
@@ -22,34 +22,37 @@ REMINDERS = frozenset(
 
 @dataclass(frozen=True)
 class Target:
-    """Where one account may be told something.
+    """An address of one account in one channel: a device, a destination, the e-mail address.
 
-    `key` is stable and unique within the account and channel (the row's id; "email"). `off` says why nothing goes
-    there now, as a word of snake_case (`email_disabled`, `disabled`, `auto_disabled`, `plan`); None: it is on. `row` is
-    what the channel read of it, for who sends there at once.
+    - `key` is stable and unique within the account and channel: the row's id, or "email".
+    - `off_reason` is why nothing is sent there (`email_disabled`, `disabled`, `auto_disabled`, `plan` ...); None if the
+      target is on.
+    - `row` is the database row, where the channel has loaded it, so that `deliver` need not load it again.
     """
 
     channel: str
     key: str
     label: str
-    off: str | None = None
+    off_reason: str | None = None
     row: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one try ended. `code` is one of the contract's failure codes; None: the destination confirmed.
+    """How one attempt ended.
 
-    `retry_after`: seconds the destination asked us to wait. `is_final`: trying again is pointless (410, a refused
-    address, a destination that is gone). `is_gone`: the destination itself said that it is no more (410, and 404 of a
-    push service). `is_ours`: we failed before anything was asked of the destination; never counted against it.
+    - `code` is one of the contract's failure codes; None if the target has confirmed.
+    - `retry_after` is how many seconds the target asks us to wait.
+    - `is_final`: a retry is pointless (410, a refused address, a removed target).
+    - `is_gone`: the target itself answers that it no longer exists (410, and 404 of a push service).
+    - `is_internal`: a fault on our side, before anything was sent. It is never counted against the destination.
     """
 
     code: str | None = None
     retry_after: int | None = None
     is_final: bool = False
     is_gone: bool = False
-    is_ours: bool = False
+    is_internal: bool = False
 
     @property
     def is_ok(self) -> bool:
@@ -57,7 +60,7 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: OutboundError, *, gone_statuses: frozenset[int]) -> "Outcome":
-        """What a failure at an outbound session means."""
+        """The outcome of an error of an outbound session."""
         is_gone = error.status in gone_statuses
         return cls(
             code=error.code.value,
@@ -72,9 +75,9 @@ class TargetMissingError(Exception):
 
 
 class Channel:
-    """One way to tell somebody. Stateless; one instance serves every thread. A subclass says name, targets, deliver.
+    """One way to notify an account. Stateless: one instance serves all threads.
 
-    Where `records_outcomes` is False, outcomes leave no trace but in the ledger.
+    A subclass defines `name`, `targets` and `deliver`. With `records_outcomes = False`, `record_outcome` is not called.
     """
 
     name: ClassVar[str]
@@ -84,28 +87,28 @@ class Channel:
     records_outcomes: ClassVar[bool] = True
 
     def targets(self, owner: User) -> list[Target]:
-        """Every target of the account, those that are off too."""
+        """All targets of the account, including those that are off."""
         raise NotImplementedError
 
     def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
-        """The same of several accounts, by their ids; a channel that has rows reads them at once."""
+        """The targets of several accounts, by account id. A channel with rows overrides this to load them at once."""
         return {owner.pk: self.targets(owner) for owner in owners}
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
-        """Send, returning once the destination has confirmed. Raises OutboundError or TargetMissingError.
+        """Send; returns when the target has confirmed. Raises OutboundError or TargetMissingError.
 
-        `row` is that of its Target, where it was just read.
+        `row`: the target's row, if it was just loaded.
         """
         raise NotImplementedError
 
-    def kept_open(self) -> AbstractContextManager[None]:
-        """Around several sends of one thread: what they connect to stays connected."""
+    def reuse_connections(self) -> AbstractContextManager[None]:
+        """A context in which the sends of this thread reuse their connections."""
         return reuse_sessions()
 
     def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
-        """Try once, within the session's deadline, outside any transaction. Failures are an Outcome, never raised.
+        """One attempt, within the session's deadline. Must be called outside any transaction.
 
-        Inside `limited_hosts` it raises HostBusyError: nothing was tried.
+        Failures are returned as an Outcome. Raises only HostBusyError, inside `limited_hosts`: nothing was sent.
         """
         try:
             self.deliver(key, notice, row)
@@ -114,15 +117,14 @@ class Channel:
         except OutboundError as error:
             return Outcome.failed(error, gone_statuses=self.gone_statuses)
         except TargetMissingError:
-            return Outcome(code=Code.UNKNOWN.value, is_final=True, is_ours=True)
+            return Outcome(code=Code.UNKNOWN.value, is_final=True, is_internal=True)
         except Exception:
             log.exception("sending over %s failed on our side", self.name, extra={"notice": str(notice.id)})
-            return Outcome(code=Code.UNKNOWN.value, is_ours=True)
+            return Outcome(code=Code.UNKNOWN.value, is_internal=True)
         return Outcome()
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """A delivery ended. That it was given up is told inside the ledger's transaction, that it was confirmed right
-        after it."""
+        """Called when a delivery has ended: inside the ledger's transaction if it failed, after it if it was sent."""
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
-        """A try failed and another will be made: nothing to count yet, something to show. In the same transaction."""
+        """Called inside the ledger's transaction when an attempt failed and there will be a retry."""

@@ -1,4 +1,4 @@
-"""ntfy: topic push through ntfy.sh or a server of the owner's own (https://docs.ntfy.sh/publish/#publish-as-json)."""
+"""ntfy: push to a topic of ntfy.sh or of the owner's own server (https://docs.ntfy.sh/publish/#publish-as-json)."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ from contacts_project.kernel.outbound import Code, OutboundError, check_status, 
 from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destination import Destination, DestinationType
-from notifications.notices.actions import Offer, offers_without_three_days
+from notifications.notices.actions import action_links_without_three_days
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.wording import wording_of
 
@@ -24,24 +24,31 @@ KIND_TAGS = {NoticeKind.CONTACT: "wave", NoticeKind.CONTACTS_FOUND: "inbox_tray"
 
 
 class NtfyChannel(EndpointChannel):
-    """Publishes to a topic. The sequence id makes a second try replace the first on the owner's devices."""
+    """Publishes to a topic. With the same sequence id, a retry replaces an earlier message on the owner's devices."""
 
     name = "ntfy"
     type = DestinationType.NTFY
 
     def deliver_to(self, destination: Destination, notice: Notice) -> None:
-        """Publish to one topic; anything but JSON in the answer is no ntfy server's."""
+        """Publish to one topic. Raises OutboundError, also for a 2xx that is not JSON: that is not an ntfy server."""
         wording = wording_of(notice)
         message: dict[str, Any] = {
             "topic": topic_of(destination.url),
             "title": wording.title,
             "message": cut_bytes(wording.text, MAX_MESSAGE_BYTES),
             "click": wording.url,
-            "tags": [_tag(notice)],
+            "tags": [
+                KIND_TAGS.get(notice.kind) or TYPE_TAGS.get(notice.content.get("type") or "", "calendar"),
+            ],
             "sequence_id": str(notice.id),
         }
-        if offers := offers_without_three_days(notice):
-            message["actions"] = [_button(offer) for offer in offers]
+        # At most three buttons. One tap posts the URL and clears the message
+        # (https://docs.ntfy.sh/publish/#send-http-request).
+        if links := action_links_without_three_days(notice):
+            message["actions"] = [
+                {"action": "http", "label": link.label, "url": link.url, "method": "POST", "clear": True}
+                for link in links
+            ]
         headers = {"Content-Type": "application/json"}
         if destination.secret:
             headers["Authorization"] = f"Bearer {destination.secret}"
@@ -52,20 +59,16 @@ class NtfyChannel(EndpointChannel):
             raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is not JSON.", status=response.status_code)
 
 
-def _button(offer: Offer) -> dict[str, Any]:
-    """One tap posts it, and the message goes (https://docs.ntfy.sh/publish/#send-http-request); at most three."""
-    return {"action": "http", "label": offer.label, "url": offer.url, "method": "POST", "clear": True}
-
-
 def topic_of(url: str) -> str:
-    """The topic a topic URL names: its last segment."""
+    """The topic of a topic URL: its last path segment."""
     return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
 
 
 def find_server(url: str) -> str | None:
-    """The root of the ntfy server behind a topic URL, the longest parent path first; None: there is none.
+    """The root URL of the ntfy server behind a topic URL; None if no ntfy server answers.
 
-    Raises OutboundError when the host cannot be asked at all. One deadline for all parents together.
+    Tries the parent paths of the topic, the longest first, within one deadline for all. Raises OutboundError if the
+    host cannot be reached.
     """
     parts = urlsplit(url)
     segments = parts.path.rstrip("/").split("/")[:-1]
@@ -82,8 +85,9 @@ def find_server(url: str) -> str | None:
 
 
 def cut_bytes(text: str, limit: int) -> str:
-    """The text, cut to at most `limit` bytes of UTF-8 with an ellipsis when it is longer."""
+    """The text, cut to at most `limit` bytes of UTF-8, with an ellipsis if it was longer."""
     data = text.encode()
+    # "…" has three bytes.
     return text if len(data) <= limit else data[: limit - 3].decode(errors="ignore") + "…"
 
 
@@ -100,7 +104,3 @@ def _is_healthy_answer(response: requests.Response) -> bool:
 def _is_json(response: requests.Response) -> bool:
     media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return media_type == "application/json" or media_type.endswith("+json")
-
-
-def _tag(notice: Notice) -> str:
-    return KIND_TAGS.get(notice.kind) or TYPE_TAGS.get(notice.content.get("type") or "", "calendar")

@@ -15,18 +15,18 @@ from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.push_subscription import PushSubscription
-from notifications.notices.actions import offers_of
+from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice
 from notifications.notices.wording import wording_of
 from notifications.vapid import read_private_key
 
-# What every push service takes (RFC 8030, section 7.2), less the header and tag of aes128gcm.
+# What every push service accepts (RFC 8030, section 7.2), minus the header and the tag of aes128gcm.
 MAX_PAYLOAD_BYTES = 4096 - 86 - 17
 NOT_CONFIGURED = "push_not_configured"
 
 
 class PushChannel(Channel):
-    """Sends to each device. A push service that answers 404 or 410 has forgotten the device, and so do we."""
+    """Sends to each device. A device is removed when its push service answers 404 or 410."""
 
     name = "push"
     gone_statuses = frozenset({404, 410})
@@ -36,17 +36,18 @@ class PushChannel(Channel):
         return self.targets_by_owner([owner])[owner.pk]
 
     def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
-        off = None if is_configured() else NOT_CONFIGURED
+        off_reason = None if is_configured() else NOT_CONFIGURED
         found: dict[UUID, list[Target]] = {owner.pk: [] for owner in owners}
         for row in PushSubscription.unscoped.filter(owner_id__in=found).order_by("id"):
-            found[row.owner_id].append(Target(self.name, str(row.id), _service(row), off=off))
+            service = row.endpoint.split("/")[2]
+            found[row.owner_id].append(Target(self.name, str(row.id), service, off_reason=off_reason))
         return found
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
         """Push to the device with the id `key`."""
-        from pywebpush import WebPushException, webpush  # noqa: PLC0415 - brings aiohttp: 7 MB for whoever pushes
+        from pywebpush import WebPushException, webpush  # noqa: PLC0415 - imports aiohttp: 7 MB, for processes that push alone
 
-        # By owner too: an endpoint moves when somebody else signs in on the device.
+        # Filtered by owner too: an endpoint moves to another account that signs in on the device.
         device = PushSubscription.objects.owned_by(notice.owner).with_id(key).first()
         if device is None:
             raise TargetMissingError(key)
@@ -58,7 +59,8 @@ class PushChannel(Channel):
                     data=payload_of(notice),
                     vapid_private_key=vapid,
                     vapid_claims={"sub": vapid_subject()},
-                    ttl=_seconds_left(notice),
+                    # To the end of the account's day. At least a minute, for a notice that is sent at its end.
+                    ttl=max(60, int((notice.expires_at - notice.sent_at).total_seconds())),
                     headers={"Topic": notice.id.hex, "Urgency": "normal"},
                     timeout=DEADLINE_SECONDS,
                     requests_session=session,
@@ -68,7 +70,7 @@ class PushChannel(Channel):
             _raise_outbound(failure)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """Forget a device that is gone."""
+        """Remove a device that is gone."""
         if outcome.is_gone:
             PushSubscription.objects.owned_by(owner).with_id(key).delete()
 
@@ -79,13 +81,13 @@ def is_configured() -> bool:
 
 
 def vapid_subject() -> str:
-    """Whom a push service may write to."""
+    """The contact address for operators of push services (RFC 8292, section 2.1)."""
     subject: str = settings.VAPID_SUBJECT or f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}"
     return subject
 
 
 def payload_of(notice: Notice) -> str:
-    """`{ title, body, url, tag, actions? }`, the body cut so that the whole fits; browsers show two actions."""
+    """`{ title, body, url, tag, actions? }` as JSON, with the body cut so that it fits; browsers show two actions."""
     wording = wording_of(notice)
     message: dict[str, Any] = {
         "title": cut_bytes(wording.title, 500),
@@ -93,29 +95,20 @@ def payload_of(notice: Notice) -> str:
         "url": wording.url,
         "tag": str(notice.id),
     }
-    if offers := offers_of(notice)[:2]:
-        message["actions"] = [offer.facts for offer in offers]
+    if links := action_links(notice)[:2]:
+        message["actions"] = [link.as_json for link in links]
     available = MAX_PAYLOAD_BYTES - len(dumps(message))
     body = cut_bytes(wording.text, available)
     while len(dumps({**message, "body": body})) > MAX_PAYLOAD_BYTES:
-        # Characters that JSON escapes take more room than they have bytes.
+        # Characters that JSON escapes take more bytes than `cut_bytes` has counted.
         body = cut_bytes(body, len(body.encode()) * 3 // 4)
     return dumps({**message, "body": body}).decode()
 
 
-def _seconds_left(notice: Notice) -> int:
-    """The time to live: to the end of the account's day. At least a minute, for the sake of one that is at its end."""
-    return max(60, int((notice.expires_at - notice.sent_at).total_seconds()))
-
-
 def _raise_outbound(failure: Any) -> None:
-    """pywebpush raises for a status, and for keys that are none: those can never be sent to."""
+    """Raise the OutboundError for an exception of pywebpush, which has no response if the device's keys are invalid."""
     response: Any = failure.response
     if response is None:
         raise OutboundError(Code.UNEXPECTED_RESPONSE, "The device's keys cannot be used.") from failure
     check_status(response)
     raise OutboundError(Code.UNEXPECTED_RESPONSE, status=response.status_code) from failure
-
-
-def _service(device: PushSubscription) -> str:
-    return device.endpoint.split("/")[2]

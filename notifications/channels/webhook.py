@@ -1,4 +1,4 @@
-"""Webhooks after the Standard Webhooks specification: signed JSON, verified by the receiver with its secret."""
+"""Webhooks as of the Standard Webhooks specification: signed JSON, which the receiver verifies with its secret."""
 
 import base64
 import datetime as dt
@@ -14,14 +14,14 @@ from contacts_project.kernel.outbound import Schemes, check_status, outbound_ses
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destination import Destination, DestinationType
-from notifications.notices.actions import REMINDERS_OF_PEOPLE, offers_of
+from notifications.notices.actions import PERSON_REMINDERS, action_links
 from notifications.notices.notice import Notice, NoticeKind
 
-SECRET_PREFIX = "whsec_"  # noqa: S105 - the public part of every secret
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the public prefix of every secret
 
 
 class WebhookChannel(EndpointChannel):
-    """POSTs the facts of a notice to a URL of the owner's. A 410 switches the destination off."""
+    """POSTs the content of a notice to the owner's URL. A 410 switches the destination off."""
 
     name = "webhook"
     type = DestinationType.WEBHOOK
@@ -29,26 +29,26 @@ class WebhookChannel(EndpointChannel):
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def deliver_to(self, destination: Destination, notice: Notice) -> None:
-        """Send to one webhook, signed with every secret that counts now."""
+        """Send to one webhook, signed with every secret that is valid now."""
         now = timezone.now()
         body = body_of(notice)
         headers = signed_headers(str(notice.id), body, destination.signing_secrets(now), now)
-        # The status is the confirmation: what a receiver writes below it is cut at the cap, not held against it.
+        # The status is the confirmation. A body over the size limit is truncated and not treated as a failure.
         with outbound_session(schemes=Schemes.HTTPS_ONLY, truncate=True) as session:
             check_status(session.request("POST", destination.url, data=body, headers=headers))
 
 
 def body_of(notice: Notice) -> bytes:
-    """The same bytes at every try: PostgreSQL gives a JSON column's keys back in an order of its own."""
+    """The body, the same bytes in every attempt: keys are sorted, since JSONB does not keep their order."""
     data = dict(notice.content)
-    if notice.kind in REMINDERS_OF_PEOPLE:
-        data["actions"] = [offer.facts for offer in offers_of(notice)]
+    if notice.kind in PERSON_REMINDERS:
+        data["actions"] = [link.as_json for link in action_links(notice)]
     body = {"type": notice.kind.value, "timestamp": format_timestamp(notice.made_at), "data": data}
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 
 def signed_headers(id_: str, body: bytes, signing_secrets: list[str], now: dt.datetime) -> dict[str, str]:
-    """The headers of the specification, one signature a secret."""
+    """The headers of the specification, with one signature per secret."""
     moment = str(int(now.timestamp()))
     signed = b".".join([id_.encode(), moment.encode(), body])
     return {
@@ -60,7 +60,7 @@ def signed_headers(id_: str, body: bytes, signing_secrets: list[str], now: dt.da
 
 
 def new_secret() -> str:
-    """A fresh signing secret, to be shown once."""
+    """A new signing secret, to be shown once."""
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 

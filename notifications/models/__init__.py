@@ -1,4 +1,4 @@
-"""Notifications: where an account is told things, and what was delivered."""
+"""Models of notifications: targets of an account, schedules, and the ledger of deliveries."""
 
 from notifications.models.calendar_feed import CalendarFeed
 from notifications.models.delivery import Delivery, DeliveryState

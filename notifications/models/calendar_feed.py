@@ -1,4 +1,4 @@
-"""Calendar feeds: addresses at which a calendar reads an account's dates, without signing in."""
+"""Calendar feeds: secret URLs at which calendar programs read an account's dates, without signing in."""
 
 import hashlib
 import secrets
@@ -12,10 +12,12 @@ FEED_KINDS = [IMPORTANT_DATE, CONTACT]
 
 
 class CalendarFeed(OwnedModel):
-    """One address. `digest` is the hash of its secret, which is stored nowhere.
+    """One feed URL.
 
-    `group_ids` (texts) narrow it down to members of these groups, those that are active; empty: all people. `language`
-    is empty where it follows the account's. `revision` is that of the write that changed it last.
+    - `digest` is the hash of the URL's secret. The secret itself is not stored.
+    - `group_ids` (as text) restrict the feed to members of these groups, as far as they are active; empty: all people.
+    - `language` is empty if the feed uses the account's.
+    - `revision` is that of the account's write that changed the feed last.
     """
 
     name = models.CharField(max_length=100)
@@ -32,10 +34,10 @@ class CalendarFeed(OwnedModel):
 
 
 def new_secret() -> str:
-    """256 bits, as they stand in an address."""
+    """A random secret of 256 bits, in the form used in the URL."""
     return secrets.token_urlsafe(32)
 
 
 def secret_digest(secret: str) -> str:
-    """What is stored of a secret."""
+    """The hash under which a secret is stored. The secret is random, so that it needs neither salt nor slow hashing."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The ledger: one row for each thing that was told, or could not be, over one destination."""
+"""The delivery ledger: one row per notice and target. It is the outbox, the retry queue and the history at once."""
 
 import datetime as dt
 from uuid import UUID
@@ -12,11 +12,15 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 from notifications.notices.notice import NoticeKind
 from people.models import Person
 
-_BEHIND = dt.timedelta(minutes=5)
+# A run for a past time (`--now`) writes that time to `planned_at`: further than this behind `created_at`, it is one.
+_BACKFILL_AGE = dt.timedelta(minutes=5)
+# Columns of a person that no notice needs and that may be large.
+HEAVY_PERSON_COLUMNS = ("notes", *Person.DOCUMENTS)
 
 
 class DeliveryState(models.TextChoices):
-    """PENDING waits for its (next) try and alone has `next_try_at`, SENDING is being tried, the others are ends."""
+    """PENDING waits for its first attempt or a retry, and only then `next_try_at` is set. SENDING is claimed by a
+    worker. SENT, FAILED and SKIPPED are final."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -26,32 +30,39 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  # type: ignore[override]  # as_manager
-    """Deliveries."""
-
-    def waiting(self, now: dt.datetime) -> "DeliveryQuerySet":
-        """Those whose next try is due at `now`."""
+    def due(self, now: dt.datetime) -> "DeliveryQuerySet":
+        """Those whose first attempt or retry is due at `now`."""
         return self.filter(next_try_at__lte=now)
 
-    def by_the_clock(self) -> "DeliveryQuerySet":
-        """Those that are the worker's. What a run for a past time (`--now`) planned is for such runs to try."""
-        return self.filter(planned_at__gt=F("created_at") - _BEHIND)
+    def not_backfilled(self) -> "DeliveryQuerySet":
+        """Those that the worker sends. A delivery planned by a run for a past time (`--now`) is left to such runs."""
+        return self.filter(planned_at__gt=F("created_at") - _BACKFILL_AGE)
 
     def unqueued(self, clock: dt.datetime) -> "DeliveryQuerySet":
-        """Those that no queue was given lately."""
+        """Those that are in no task queue at `clock`, as far as the database knows."""
         return self.filter(Q(held_until=None) | Q(held_until__lte=clock))
+
+    def with_owner_and_person(self) -> "DeliveryQuerySet":
+        """Join the owner, and of the person the columns that a notice needs."""
+        deferred = (f"person__{column}" for column in HEAVY_PERSON_COLUMNS)
+        return self.select_related("owner", "person").defer(*deferred)
 
 
 class Delivery(Leased, OwnedModel):
-    """One (source, occurrence, kind, lead days, round, destination), made when it is due; the database has it once.
+    """One notice to one target: unique per (source, occurrence, kind, lead days, round, channel, target).
 
-    The source is an important date, a person (contact) or the account (digest, with the Monday of its ISO week as
-    occurrence). Without a `channel` the row says why nothing was sent at all. `content` is what a notice holds, fixed
-    at the first try. `round` is 0, and higher where the account had it sent again (ReminderAnswer); `answers` are what
-    it said since, in that order: `{ kind, days?, at }`. `code` is the last failure or the reason of a skip. Who sends
-    it holds the lease, and `claims` counts the leases taken; `held_until` without a claim says until when the queue
-    that was given it may take.
-    Times of the plan (`due_at`, `next_try_at`, `expires_at`) follow the clock that the run was given, leases the
-    machine's.
+    - `source_id` is an important date, a person (contact reminder) or the account (digest, whose `occurrence_on` is the
+      Monday of its ISO week).
+    - `channel` is empty where nothing could be sent at all; `code` then has the reason.
+    - `content` is the notice's content. It does not change after the first attempt.
+    - `round` is 0, or counts how often the account snoozed the occurrence (ReminderAnswer).
+    - `answers` lists the account's answers in order: `{ kind, days?, at }`.
+    - `code` is the last failure code, or the reason of a skip.
+    - `claim` is set while a worker sends the delivery; `claims` counts how often one was taken. `held_until` with a
+      claim is the end of the lease. Without a claim the delivery is in a task queue, which has until then to start it.
+
+    `due_at`, `next_try_at` and `expires_at` follow the time that the run was given (`--now`); leases follow the
+    machine's clock.
     """
 
     kind = models.CharField(max_length=30, choices=NoticeKind.choices)
@@ -84,8 +95,8 @@ class Delivery(Leased, OwnedModel):
     objects = OwnedManager["Delivery", DeliveryQuerySet](DeliveryQuerySet)
 
     @property
-    def once(self) -> tuple[UUID, dt.date, str, int, int]:
-        """What is told once over each destination."""
+    def notice_key(self) -> tuple[UUID, dt.date, str, int, int]:
+        """Identifies the notice. Every target gets it once (`delivery_once`)."""
         return self.source_id, self.occurrence_on, self.kind, self.lead_days, self.round
 
     class Meta:
@@ -93,6 +104,7 @@ class Delivery(Leased, OwnedModel):
         constraints = [
             one_of(NoticeKind, "kind", name="delivery_kind_known"),
             one_of(DeliveryState, "state", name="delivery_state_known"),
+            # The last defence against sending twice, should two plans ever run without the account's lock.
             models.UniqueConstraint(
                 fields=["source_id", "occurrence_on", "kind", "lead_days", "round", "channel", "target_key"],
                 name="delivery_once",
@@ -103,7 +115,7 @@ class Delivery(Leased, OwnedModel):
             models.Index(fields=["held_until"], name="delivery_held", condition=Q(held_until__isnull=False)),
             models.Index(fields=["owner", "planned_at", "id"], name="delivery_history"),
             models.Index(fields=["planned_at"], name="delivery_old"),
-            # What operators look at: how those of a day ended, and those that did not arrive.
+            # For the admin: how the deliveries of a day ended, and those that did not arrive.
             models.Index(
                 fields=["updated_at", "channel", "state", "code"],
                 name="delivery_ended",

@@ -1,4 +1,4 @@
-"""Notification destinations: ntfy topics and webhooks that an account sends its reminders to."""
+"""Notification destinations: ntfy topics and webhooks to which an account's notices are sent."""
 
 import datetime as dt
 from urllib.parse import urlsplit
@@ -17,25 +17,26 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 class DestinationType(models.TextChoices):
-    """What is spoken at the URL."""
+    """The protocol of the URL."""
 
     NTFY = "NTFY"
     WEBHOOK = "WEBHOOK"
 
 
 class DestinationQuerySet(FeedQuerySet["Destination"]):
-    """Destinations."""
-
     def of_type(self, type_: DestinationType) -> "DestinationQuerySet":
         return self.filter(type=type_)
 
 
 class Destination(FeedModel):
-    """One URL of one account. `secret` is the ntfy access token or the webhook's signing secret.
+    """One URL of one account.
 
-    A webhook that came with an import has none until its owner rotates it, and is off for so long (`is_on`).
-    `server_url` is the ntfy server's root as it was found behind the topic URL. The previous signing secret signs too
-    until `old_secret_until`. `disable_notice_due` stays true until the owner has been told by mail.
+    - `secret` is the ntfy access token or the webhook's signing secret. An imported webhook has none until its owner
+      rotates it, and is off until then (`is_on`).
+    - `old_secret` is the previous signing secret. It signs too until `old_secret_until`.
+    - `server_url` is the root URL of the ntfy server, found when the topic URL was set.
+    - `url_key` is the normalised URL, unique per account.
+    - `disable_notice_due`: the destination was switched off for failing, and the mail about it is still to be sent.
     """
 
     type = models.CharField(max_length=10, choices=DestinationType.choices)
@@ -55,7 +56,7 @@ class Destination(FeedModel):
     disable_notice_due = models.BooleanField(default=False)
 
     FEED_TYPE = "destination"
-    # What a delivery writes down.
+    # The columns that the outcome of a delivery may change.
     OUTCOME_COLUMNS = (
         "consecutive_failures",
         "last_success_at",
@@ -77,7 +78,7 @@ class Destination(FeedModel):
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="destination_feed"),
             models.Index(fields=["id"], name="destination_notice_due", condition=models.Q(disable_notice_due=True)),
-            # What operators look at.
+            # For the admin.
             models.Index(fields=["id"], name="destination_off", condition=models.Q(enabled=False)),
             models.Index(fields=["id"], name="destination_failing", condition=models.Q(consecutive_failures__gt=0)),
             models.Index(
@@ -87,41 +88,41 @@ class Destination(FeedModel):
 
     @property
     def lacks_secret(self) -> bool:
-        """Whether it could sign nothing."""
+        """Whether it is a webhook without a signing secret."""
         return self.type == DestinationType.WEBHOOK and not self.secret
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is sent there."""
+        """Whether deliveries are sent there."""
         return self.enabled and not self.lacks_secret
 
     def point_to(self, url: str, server_url: str) -> None:
-        """Set a checked URL, with the ntfy server found behind it."""
+        """Set a URL that was checked, with the root URL of its ntfy server (empty for a webhook)."""
         self.url, self.url_key, self.server_url = url, url_key(url), server_url
 
     def signing_secrets(self, now: dt.datetime) -> list[str]:
-        """The secrets that sign at `now`, the newest first."""
-        old_counts = self.old_secret and self.old_secret_until and now < self.old_secret_until
-        return [self.secret, self.old_secret] if old_counts else [self.secret]
+        """The secrets that are valid at `now`, the newest first."""
+        is_old_valid = self.old_secret and self.old_secret_until and now < self.old_secret_until
+        return [self.secret, self.old_secret] if is_old_valid else [self.secret]
 
     def rotate_secret(self, secret: str, now: dt.datetime) -> None:
-        """Sign with `secret` from now on, and with the one before for a day more."""
+        """Sign with `secret` from now on, and for OLD_SECRET_HOURS with the previous one too."""
         self.old_secret, self.old_secret_until = self.secret, now + dt.timedelta(hours=OLD_SECRET_HOURS)
         self.secret = secret
 
     def reset_failures(self) -> None:
-        """A new URL or credential starts with a clean slate."""
+        """Clear the failures, after a change of the URL or credential."""
         self.consecutive_failures = 0
         self.last_failure_at, self.last_failure_code = None, ""
 
     def enable(self) -> None:
-        """Switch on, with the counter and the automatic switching-off forgotten."""
+        """Switch on, clearing the failure count and the mark of automatic disabling."""
         self.enabled = True
         self.consecutive_failures = 0
         self.auto_disabled_at, self.disable_notice_due = None, False
 
     def record_failure(self, code: str, now: dt.datetime, *, counts: bool, is_gone: bool) -> None:
-        """A delivery was given up. The tenth in a row, or a destination that says it is gone, switches it off."""
+        """Note a failed delivery. Switches off after FAILURES_TO_DISABLE in a row, or if the destination is gone."""
         self.last_failure_at, self.last_failure_code = now, code
         self.consecutive_failures += counts
         if self.enabled and (is_gone or self.consecutive_failures >= FAILURES_TO_DISABLE):
@@ -130,12 +131,12 @@ class Destination(FeedModel):
 
     @property
     def needs_pro(self) -> bool:
-        """Whether using it takes a Pro subscription: webhooks do where plans are sold."""
+        """Whether it needs a Pro subscription: webhooks do if the instance sells plans."""
         return settings.SAAS_MODE and self.type == DestinationType.WEBHOOK
 
 
 def url_key(url: str) -> str:
-    """What makes two URLs the same: scheme and host in lower case, without a default port and fragment."""
+    """The normalised URL, by which duplicates are found: lower-case scheme and host, no default port, no fragment."""
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(scheme, ""))

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class DigestSchedule(models.Model):
-    """One account with the digest switched on: the instant of the next one, and the day that it is the digest of."""
+    """One account with the digest switched on: when the next digest is due, and its day in the account's time zone."""
 
     owner = models.OneToOneField(settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="+")
     next_due_at = models.DateTimeField(db_index=True)

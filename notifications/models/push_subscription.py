@@ -1,4 +1,4 @@
-"""Devices that take browser push."""
+"""Devices subscribed to browser push."""
 
 import hashlib
 
@@ -9,7 +9,7 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class PushSubscription(OwnedModel):
-    """One browser on one device, as its push service knows it. An endpoint belongs to one account at a time."""
+    """One browser on one device, with its endpoint and keys. An endpoint belongs to one account at a time."""
 
     endpoint = models.TextField()
     endpoint_digest = models.CharField(max_length=64, unique=True)
@@ -24,5 +24,5 @@ class PushSubscription(OwnedModel):
 
 
 def endpoint_digest(endpoint: str) -> str:
-    """The upsert key: an endpoint may be longer than an index entry."""
+    """The unique key of an endpoint, which may itself be too long for an index."""
     return hashlib.sha256(endpoint.encode()).hexdigest()

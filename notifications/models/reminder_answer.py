@@ -1,4 +1,4 @@
-"""What an account said to a reminder and what is still to follow from it."""
+"""Answers of an account to a reminder that still have an effect: snoozed and skipped occurrences."""
 
 import datetime as dt
 from uuid import UUID
@@ -13,17 +13,19 @@ from people.models import ImportantDate, Person
 
 
 class AnswerState(models.TextChoices):
-    """SNOOZED waits to be sent again and is removed with that; SKIPPED keeps its occurrence from being sent."""
+    """SNOOZED: sent again at `due_at`, with which the row is deleted. SKIPPED: the occurrence is not sent any more."""
 
     SNOOZED = "snoozed"
     SKIPPED = "skipped"
 
 
 class ReminderAnswer(OwnedModel):
-    """One occurrence of an important date, or of getting in touch with a person (one of the two is set).
+    """The answer to one occurrence of an important date or of a person's contact reminder (one of the two is set).
 
-    `kind` and `lead_days` are those of the reminder that was answered. A snoozed one is sent again at `due_at`, the
-    reminder hour of `again_on`; its deliveries have this `round`, which no sending of the occurrence had before.
+    - `kind` and `lead_days` are those of the answered reminder.
+    - A snoozed reminder is sent again at `due_at`, the reminder hour of the day `again_on`.
+    - `round` is the number of that sending. No earlier delivery of the occurrence has it, so that the ledger takes the
+      reminder for a new one.
     """
 
     important_date = models.ForeignKey(ImportantDate, null=True, on_delete=models.CASCADE, related_name="+")
@@ -62,29 +64,29 @@ class ReminderAnswer(OwnedModel):
 
     @property
     def source_id(self) -> UUID:
-        """As a Delivery names it."""
+        """The source as in Delivery.source_id."""
         source = self.important_date_id or self.person_id
         if source is None:
             raise ValueError("an answer is to an important date or about a person")
         return source
 
-    def is_to(self, kind: NoticeKind, lead_days: int) -> bool:
-        """Whether it is the answer to just this reminder of the occurrence."""
+    def matches(self, kind: NoticeKind, lead_days: int) -> bool:
+        """Whether this reminder of the occurrence was answered, rather than another one."""
         return (self.kind, self.lead_days) == (kind, lead_days)
 
     @property
-    def comes_as(self) -> NoticeKind:
-        """What a snoozed one is sent as: from the day itself on there is no notice in advance any more."""
+    def resend_kind(self) -> NoticeKind:
+        """The kind as which a snoozed reminder is sent again: from the day itself on, not as an advance notice."""
         is_lead = self.kind == NoticeKind.IMPORTANT_DATE_LEAD
         is_ahead = self.again_on is not None and self.again_on < self.occurrence_on
         return NoticeKind.IMPORTANT_DATE if is_lead and not is_ahead else NoticeKind(self.kind)
 
     @property
-    def waits_for_the_day(self) -> bool:
-        """Whether a notice in advance was put off to the very day, on which there is a reminder in any case."""
+    def is_snoozed_to_the_day(self) -> bool:
+        """Whether an advance notice was snoozed to the day itself, on which a reminder is sent anyway."""
         return self.kind == NoticeKind.IMPORTANT_DATE_LEAD and self.again_on == self.occurrence_on
 
     @property
     def key(self) -> tuple[UUID, dt.date]:
-        """The occurrence."""
+        """Source and day of the occurrence."""
         return self.source_id, self.occurrence_on

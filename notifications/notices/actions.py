@@ -1,4 +1,4 @@
-"""What a reminder offers to do where it is read: a signed link each, for one delivery and one thing."""
+"""Actions of a reminder (was in touch, snooze, skip): a signed link for each, valid for one delivery and action."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from notifications.notices.notice import Notice, NoticeKind
 from people.vocabularies import DateType
 
 SALT = "notifications.actions"
-GOOD_FOR = dt.timedelta(days=30)
-REMINDERS_OF_PEOPLE = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT})
+TOKEN_LIFETIME = dt.timedelta(days=30)
+PERSON_REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT})
 
 
 class ActionKind(TextChoices):
-    """The contract's words (open points, section 13)."""
+    """The words are those of the contract (open points, section 13)."""
 
     CONTACTED = "contacted"
     SNOOZE = "snooze"
@@ -31,30 +31,30 @@ class ActionKind(TextChoices):
 
 
 class ActionExpiredError(DomainError):
-    """The link is older than it is good for."""
+    """The link is older than TOKEN_LIFETIME."""
 
     message = "This link has expired."
 
 
 @dataclass(frozen=True)
 class Action:
-    """One thing to do; `days` until a snoozed reminder comes again."""
+    """An answer that a reminder offers. `days`: of a snooze, until the reminder is sent again."""
 
     kind: ActionKind
     days: int | None = None
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """As JSON: `kind`, and `days` where there are any."""
+    def as_json(self) -> dict[str, Any]:
+        """`kind`, and for a snooze `days`."""
         return {"kind": self.kind.value} | ({"days": self.days} if self.days else {})
 
     @property
     def label(self) -> str:
-        """What stands on its button, in the active language."""
+        """The text of the button, in the active language."""
         return _label(self, translation.get_language())
 
     def question(self, name: str) -> str:
-        """What the page asks, of a reminder about somebody called so, in the active language."""
+        """The question of the confirmation page, in the active language; `name` is the person's."""
         if self.kind is ActionKind.CONTACTED:
             return _("Note that you were in touch with %(name)s today?") % {"name": name}
         if self.kind is ActionKind.SKIP:
@@ -71,15 +71,15 @@ ACTIONS = (
     Action(ActionKind.SNOOZE, 3),
     Action(ActionKind.SKIP),
 )
-# Nobody gets in touch with the dead.
-_OF_MEMORIALS = ACTIONS[1:]
-_BY_WORD = {f"{action.kind.value}{action.days or ''}": action for action in ACTIONS}
-_WORDS = {action: word for word, action in _BY_WORD.items()}
+# A memorial is about somebody who has died: there is no "was in touch".
+_MEMORIAL_ACTIONS = ACTIONS[1:]
+_ACTIONS_BY_CODE = {f"{action.kind.value}{action.days or ''}": action for action in ACTIONS}
+_CODES_BY_ACTION = {action: code for code, action in _ACTIONS_BY_CODE.items()}
 
 
 @lru_cache(maxsize=256)
 def _label(action: Action, language: str | None) -> str:
-    """The words in the language, which is the active one."""
+    """The label in `language`, which must be the active one. It is a parameter to be part of the cache's key."""
     if action.kind is ActionKind.CONTACTED:
         return _("Contacted today")
     if action.kind is ActionKind.SKIP:
@@ -90,47 +90,50 @@ def _label(action: Action, language: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Offer:
-    """An action of one notice: what is on its button, in the owner's language, and where that leads."""
+class ActionLink:
+    """An action of one notice, with the button's label in the owner's language and the signed URL."""
 
     action: Action
     label: str
     url: str
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """As webhooks and push show it: `kind`, `days` where there are any, `label`, `url`."""
-        return {**self.action.facts, "label": self.label, "url": self.url}
+    def as_json(self) -> dict[str, Any]:
+        """As webhooks and push payloads contain it: `kind`, `days` of a snooze, `label`, `url`."""
+        return {**self.action.as_json, "label": self.label, "url": self.url}
 
 
-def offers_of(notice: Notice) -> tuple[Offer, ...]:
-    """What can be done about a notice. A digest is about many people, a test about nobody: they offer nothing."""
-    if notice.kind not in REMINDERS_OF_PEOPLE:
+def action_links(notice: Notice) -> tuple[ActionLink, ...]:
+    """The action links of a notice; none for notices that are not about one person, such as digests and tests."""
+    if notice.kind not in PERSON_REMINDERS:
         return ()
-    actions = _OF_MEMORIALS if notice.content.get("type") == DateType.MEMORIAL else ACTIONS
+    actions = _MEMORIAL_ACTIONS if notice.content.get("type") == DateType.MEMORIAL else ACTIONS
     with translation.override(notice.owner.language):
-        return tuple(Offer(action, action.label, _url(notice, action)) for action in actions)
+        return tuple(
+            ActionLink(
+                action,
+                action.label,
+                f"{settings.BASE_URL}/api/actions/{make_token(notice.id, action, notice.made_at + TOKEN_LIFETIME)}",
+            )
+            for action in actions
+        )
 
 
-def offers_without_three_days(notice: Notice) -> tuple[Offer, ...]:
-    """For who shows three buttons at most."""
-    return tuple(offer for offer in offers_of(notice) if offer.action.days != 3)
-
-
-def _url(notice: Notice, action: Action) -> str:
-    return f"{settings.BASE_URL}/api/actions/{make_token(notice.id, action, notice.made_at + GOOD_FOR)}"
+def action_links_without_three_days(notice: Notice) -> tuple[ActionLink, ...]:
+    """The action links for clients that show three buttons at most."""
+    return tuple(offer for offer in action_links(notice) if offer.action.days != 3)
 
 
 def make_token(delivery_id: UUID, action: Action, expires_at: dt.datetime) -> str:
-    """The credential. It says nothing of the time of its making: every try of a delivery says the same."""
-    return _signer().sign(f"{delivery_id.hex}-{_WORDS[action]}-{int(expires_at.timestamp()):x}")
+    """The signed token. It contains no time of signing, so that every attempt of a delivery sends the same one."""
+    return _signer().sign(f"{delivery_id.hex}-{_CODES_BY_ACTION[action]}-{int(expires_at.timestamp()):x}")
 
 
 def read_token(token: str, *, now: dt.datetime) -> tuple[UUID, Action]:
-    """Which delivery, and what to do. Raises MissingError where we did not make it, ActionExpiredError."""
+    """The delivery's id and the action. Raises MissingError if the signature is wrong, and ActionExpiredError."""
     try:
-        key, word, expires = _signer().unsign(token).split("-")
-        action = _BY_WORD[word]
+        key, code, expires = _signer().unsign(token).split("-")
+        action = _ACTIONS_BY_CODE[code]
     except (signing.BadSignature, KeyError) as error:
         raise MissingError("This link is not valid.") from error
     if now.timestamp() >= int(expires, 16):
@@ -139,5 +142,5 @@ def read_token(token: str, *, now: dt.datetime) -> tuple[UUID, Action]:
 
 
 def _signer() -> signing.Signer:
-    # A colon in a path is fine for browsers, and where links are found in plain text it often ends them.
+    # Not Django's default colon: many programs that find links in plain text end them at a colon.
     return signing.Signer(salt=SALT, sep=".")

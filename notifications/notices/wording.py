@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.date_formats import day_in_digits, day_in_words
-from notifications.notices.actions import offers_of
+from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice, NoticeKind
 from people.dates.occasions import event_in_words, occasion
 from people.links import person_url
@@ -68,7 +68,7 @@ def wording_of(notice: Notice) -> Wording:
         wording = _WORDINGS[notice.kind](notice)
         # In a digest each name is a link.
         opening = [] if wording.days else [Button("open", _("Open"), wording.url)]
-    buttons = (*opening, *(Button(offer.action.kind.value, offer.label, offer.url) for offer in offers_of(notice)))
+    buttons = (*opening, *(Button(offer.action.kind.value, offer.label, offer.url) for offer in action_links(notice)))
     # Names may hold line breaks; titles become headers.
     return replace(wording, title=" ".join(wording.title.split()), buttons=buttons)
 

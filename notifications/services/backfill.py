@@ -1,7 +1,7 @@
-"""Runs for another time than the clock's (`--now`), past or to come, in any order.
+"""Runs for another time than the clock's (`--now`), past or future, in any order.
 
-Rows know only what comes next by the clock. Such a run works out from copies in memory what was, or would be, due at
-its time, and leaves the rows to the clock. The ledger keeps what one run made from being made by another.
+The rows' due times know only what comes next by the clock. A backfill works out on copies in memory what was, or would
+be, due at its time, and saves none of them. The ledger prevents two runs from planning the same notice twice.
 """
 
 import datetime as dt
@@ -17,9 +17,9 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, catch_up_window, is_missed
 from notifications.models import ReminderAnswer
+from notifications.models.delivery import HEAVY_PERSON_COLUMNS
 from notifications.services.digests import digest_at
 from notifications.services.planner import (
-    UNREAD,
     collect_contacts,
     collect_dates,
     collect_snoozed,
@@ -33,37 +33,37 @@ from people.vocabularies import ReminderType
 log = logging.getLogger(__name__)
 
 _TOLERANCE = dt.timedelta(minutes=1)
-_ROWS = 500
+_BATCH_SIZE = 500
 
 
-def is_other_time(now: dt.datetime) -> bool:
-    """Whether `now` is not the present."""
+def is_backfill(now: dt.datetime) -> bool:
+    """Whether `now` is not the present, by more than a minute."""
     return abs(now - timezone.now()) > _TOLERANCE
 
 
 def plan_reminders_at(now: dt.datetime) -> int:
-    """Make the deliveries of all reminders due at `now`; returns how many."""
-    return _each_account(now, _plan_account)
+    """Plan all reminders due at `now`; returns how many deliveries were planned."""
+    return _plan_each_account(now, _plan_account)
 
 
 def plan_digests_at(now: dt.datetime) -> int:
-    """The same for the digests."""
-    return _each_account(now, _plan_digest)
+    """Plan all digests due at `now`; returns how many deliveries were planned."""
+    return _plan_each_account(now, lambda owner_id, now: _plan_under_lock(owner_id, now, _add_digest))
 
 
-def _each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int]) -> int:
-    made = 0
+def _plan_each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int]) -> int:
+    planned = 0
     for owner_id in list(User.objects.filter(is_active=True).order_by("pk").values_list("pk", flat=True)):
         try:
-            made += plan(owner_id, now)
+            planned += plan(owner_id, now)
         except AccountGoneError:
             continue
         except Exception:
             log.exception("an account could not be planned", extra={"owner": str(owner_id)})
-    return made
+    return planned
 
 
-def _under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
+def _plan_under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
     with account_lock(owner_id):
         plan = AccountPlan(User.objects.get(pk=owner_id), now)
         collect(plan)
@@ -71,61 +71,50 @@ def _under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan
 
 
 def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
-    """In batches of some hundred rows each: an account that has many does not keep its owner waiting."""
+    """Plan an account's reminders in batches, with a lock for each, so that its owner does not wait for all of them."""
     is_past = now < timezone.now()
     dates = ImportantDate.objects.owned_by(owner_id).active().filter(reminder_enabled=True, person__deleted_at=None)
     people = Person.objects.owned_by(owner_id).active().filter(contact_reminder_enabled=True)
-    of_dates = _batches(dates if is_past else dates.filter(next_due_at__lte=now))
-    of_people = _batches(people if is_past else people.filter(contact_due_at__lte=now))
-    snoozed = _batches(ReminderAnswer.objects.owned_by(owner_id).filter(due_at__lte=now))
+    # For a past time all rows count: those due then have since moved on to a later reminder.
+    date_ids = _id_batches(dates if is_past else dates.filter(next_due_at__lte=now))
+    people_ids = _id_batches(people if is_past else people.filter(contact_due_at__lte=now))
+    snoozed_ids = _id_batches(ReminderAnswer.objects.owned_by(owner_id).filter(due_at__lte=now))
     batches = [
-        *(partial(_add_dates, ids) for ids in of_dates),
-        *(partial(_add_contacts, ids) for ids in of_people),
-        *(partial(_add_snoozed, ids) for ids in snoozed),
+        *(partial(_add_dates, ids) for ids in date_ids),
+        *(partial(_add_contacts, ids) for ids in people_ids),
+        *(partial(_add_snoozed, ids) for ids in snoozed_ids),
     ]
-    return sum(_under_lock(owner_id, now, batch) for batch in batches)
+    return sum(_plan_under_lock(owner_id, now, batch) for batch in batches)
+
+
+def _id_batches(rows: Any) -> list[list[UUID]]:
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    return [ids[start : start + _BATCH_SIZE] for start in range(0, len(ids), _BATCH_SIZE)]
 
 
 def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
     rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids)))
-    _reset_dates(rows, plan)
+    since = plan.calendar.today(plan.now - catch_up_window())
+    for row in rows:
+        # After its one reminder, a one-time date without a year would get a second occurrence from a reset.
+        is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == ReminderType.ONCE
+        if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
+            schedule.reset_date(row, plan.calendar, since)
     collect_dates(plan, rows)
 
 
 def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
-    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*UNREAD))
-    _reset_contacts(people, plan)
+    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*HEAVY_PERSON_COLUMNS))
+    since = plan.calendar.today(plan.now - catch_up_window())
+    for person in people:
+        if person.contact_due_at is None or person.contact_due_at > plan.now:
+            schedule.reset_contact(person, plan.calendar, since)
     collect_contacts(plan, people)
 
 
 def _add_snoozed(ids: list[UUID], plan: AccountPlan) -> None:
     answers = with_source(ReminderAnswer.objects.owned_by(plan.owner).filter(pk__in=ids))
     collect_snoozed(plan, [answer for answer in answers if not is_missed(answer.due_at, plan.now)])
-
-
-def _batches(rows: Any) -> list[list[UUID]]:
-    ids = list(rows.order_by("pk").values_list("pk", flat=True))
-    return [ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS)]
-
-
-def _reset_dates(rows: list[ImportantDate], plan: AccountPlan) -> None:
-    """Set those whose next reminder lies after a past time to what there was to make up for at that moment."""
-    since = plan.calendar.today(plan.now - catch_up_window())
-    for row in rows:
-        is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == ReminderType.ONCE
-        if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
-            schedule.reset_date(row, plan.calendar, since)
-
-
-def _reset_contacts(people: list[Person], plan: AccountPlan) -> None:
-    since = plan.calendar.today(plan.now - catch_up_window())
-    for person in people:
-        if person.contact_due_at is None or person.contact_due_at > plan.now:
-            schedule.reset_contact(person, plan.calendar, since)
-
-
-def _plan_digest(owner_id: UUID, now: dt.datetime) -> int:
-    return _under_lock(owner_id, now, _add_digest)
 
 
 def _add_digest(plan: AccountPlan) -> None:

@@ -1,4 +1,4 @@
-"""Devices that take browser push."""
+"""Subscribing devices to browser push."""
 
 from django.utils import timezone
 
@@ -12,16 +12,15 @@ MAX_DEVICES = 20
 
 
 class TooManyDevicesError(DomainError):
-    """The account has as many devices as one may have."""
+    """The account has MAX_DEVICES already."""
 
     message = f"An account has at most {MAX_DEVICES} devices: remove one first."
 
 
 def subscribe(*, owner: User, endpoint: str, p256dh: str, auth: str) -> None:
-    """Store a device; the same endpoint again renews its keys. Another account's endpoint moves here.
+    """Store a device. A known endpoint gets the new keys, and is moved here if it belongs to another account.
 
-    One statement, without the other account's lock: two accounts that fight for an endpoint neither fail nor wait for
-    each other in a circle. A delivery planned for the account that lost it finds no device of its own any more.
+    Raises TooManyDevicesError. A delivery that was planned for the other account is skipped, as the device is gone.
     """
     digest = endpoint_digest(endpoint)
     with account_write(owner):
@@ -31,6 +30,8 @@ def subscribe(*, owner: User, endpoint: str, p256dh: str, auth: str) -> None:
         device = PushSubscription(
             owner=owner, endpoint=endpoint, endpoint_digest=digest, p256dh=p256dh, auth=auth, updated_at=timezone.now()
         )
+        # One upsert, which does not lock the other account: two accounts that take an endpoint from each other at the
+        # same moment neither fail nor deadlock.
         PushSubscription.objects.bulk_create(
             [device],
             update_conflicts=True,

@@ -1,4 +1,4 @@
-"""What the scheduler and the commands run: look what is due, plan it, hand it to workers or send it here."""
+"""What the scheduler, the worker and the commands run: plan what is due, enqueue deliveries in batches, send them."""
 
 import datetime as dt
 import logging
@@ -18,58 +18,61 @@ from notifications.models import Delivery
 from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
 from notifications.services.answers import replan_snoozed
-from notifications.services.backfill import is_other_time, plan_digests_at, plan_reminders_at
+from notifications.services.backfill import is_backfill, plan_digests_at, plan_reminders_at
 from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.host_backlog import BACKLOG
-from notifications.services.planner import plan_due, share_due
-from notifications.services.sender import Attempt, send_batch, send_delivery
+from notifications.services.planner import enqueue_due_accounts, plan_due
+from notifications.services.sender import SendResult, send_batch, send_delivery
 from people.services.last_contact import count_arrived
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
 Enqueue = Callable[..., object]
+"""Puts a task with these ids, as text, into the queue."""
 
-_HANDED_OUT_AT_ONCE = 5000
-_BACKLOG_SECONDS = 10
-# As many mails as strict mail servers take over one connection.
-BATCH = 20
+_QUERY_LIMIT = 5000
+_MAX_BACKLOG_SECONDS = 10
+# Strict mail servers take about this many messages over one connection.
+BATCH_SIZE = 20
 
 
-def scan(*, now: dt.datetime, share: Enqueue | None = None) -> int:
-    """Plan everything that is due; returns how many deliveries were made here.
+def scan(*, now: dt.datetime, enqueue_accounts: Enqueue | None = None) -> int:
+    """The due scan: plan everything that is due; returns how many deliveries were planned here.
 
-    Where many accounts are due their reminders are left to whom `share` gives them.
+    With `enqueue_accounts`, the reminders of many due accounts are left to tasks instead (`plan_accounts_batch`).
     """
     replan_stale(now=now)
-    # What becomes somebody's last contact today moves the reminder that is due today.
+    # Before planning: an interaction dated today becomes the last contact and moves the reminder that is due today.
     count_arrived(now=now)
-    is_shared = share is not None and share_due(now=now, enqueue=share)
-    return (0 if is_shared else plan_due(now=now)) + plan_digests(now=now)
+    is_enqueued = enqueue_accounts is not None and enqueue_due_accounts(now=now, enqueue=enqueue_accounts)
+    return (0 if is_enqueued else plan_due(now=now)) + plan_digests(now=now)
 
 
-def plan_portion(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
-    """Plan what is due of some accounts, and hand it out."""
+def plan_accounts_batch(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
+    """Plan what is due of some accounts, and enqueue their deliveries.
+
+    If the process dies in between, the deliveries are due and in no queue: the next scan enqueues them.
+    """
     if plan_due(now=now, owner_ids=owner_ids):
-        waiting = list(_waiting(timezone.now()).filter(owner_id__in=owner_ids))
-        _hand_out_all(waiting, enqueue)
+        _enqueue_in_batches(list(_due_unqueued(timezone.now()).filter(owner_id__in=owner_ids)), enqueue)
 
 
 def plan_reminders(*, now: dt.datetime) -> int:
-    """Plan the reminders due at any moment, past or to come; returns how many deliveries were made."""
-    if is_other_time(now):
+    """Plan the reminders due at `now`, which may be in the past or future; returns how many deliveries were planned."""
+    if is_backfill(now):
         return plan_reminders_at(now)
     count_arrived(now=now)
     return plan_due(now=now)
 
 
 def plan_all_digests(*, now: dt.datetime) -> int:
-    """The same for the digests."""
-    return plan_digests_at(now) if is_other_time(now) else plan_digests(now=now)
+    """Plan the digests due at `now`, which may be in the past or future; returns how many deliveries were planned."""
+    return plan_digests_at(now) if is_backfill(now) else plan_digests(now=now)
 
 
 def replan_stale(*, now: dt.datetime) -> int:
-    """Replan every account whose clock changed since its rows were planned."""
-    # By a mark on the row: the task that follows a change of preferences may be lost with its queue.
+    """Replan every account whose time zone or reminder settings changed since its reminders were planned."""
+    # Found by the mark on the row: the task enqueued with the change may have been lost with its queue.
     stale = list(User.objects.filter(reminders_stale=True).values_list("pk", flat=True))
     for owner_id in stale:
         try:
@@ -80,9 +83,10 @@ def replan_stale(*, now: dt.datetime) -> int:
 
 
 def replan(*, owner_id: UUID, now: dt.datetime) -> None:
-    """Compute one account's due instants anew, its digest's too, in one transaction."""
+    """Recompute all due times of an account (dates, contacts, snoozed reminders, digest) in one transaction."""
     try:
         with account_lock(owner_id):
+            # Clears the mark too: if the process dies before the commit, the next scan starts over.
             replan_account(owner_id=owner_id, now=now)
             replan_snoozed(owner_id=owner_id, now=now)
             schedule_digest(User.objects.get(pk=owner_id), now=now)
@@ -91,84 +95,89 @@ def replan(*, owner_id: UUID, now: dt.datetime) -> None:
 
 
 def enqueue_due(enqueue: Enqueue) -> int:
-    """Give `enqueue` the ids of the deliveries that are due and that no queue has, in batches; returns how many.
-
-    The queue may lose them: after two leases they are handed out again. One whose sender died goes alone: if it kills
-    whoever tries it, it takes no others along.
-    """
+    """Enqueue all deliveries that are due and in no queue, in batches; returns how many."""
     clock = timezone.now()
-    handed = sum(hand_out([delivery_id], enqueue) for delivery_id in _abandoned(clock))
-    while waiting := list(_waiting(clock)[:_HANDED_OUT_AT_ONCE]):
-        handed += _hand_out_all(waiting, enqueue)
-    return handed
+    # An abandoned delivery goes alone: if it kills every worker that sends it, it takes no others down with it.
+    enqueued = sum(enqueue_batch([delivery_id], enqueue) for delivery_id in _abandoned_ids(clock))
+    while due := list(_due_unqueued(clock)[:_QUERY_LIMIT]):
+        enqueued += _enqueue_in_batches(due, enqueue)
+    return enqueued
 
 
-def _hand_out_all(waiting: Sequence[UUID], enqueue: Enqueue) -> int:
-    return sum(hand_out(waiting[at : at + BATCH], enqueue) for at in range(0, len(waiting), BATCH))
+def _enqueue_in_batches(due: Sequence[UUID], enqueue: Enqueue) -> int:
+    return sum(enqueue_batch(due[start : start + BATCH_SIZE], enqueue) for start in range(0, len(due), BATCH_SIZE))
 
 
-def hand_out(delivery_ids: Sequence[UUID], enqueue: Enqueue) -> int:
-    """Give `enqueue` these as one batch, unless queues have them all; returns how many it got."""
+def enqueue_batch(delivery_ids: Sequence[UUID], enqueue: Enqueue) -> int:
+    """Enqueue these deliveries as one task, unless all of them are in a queue already; returns how many were not.
+
+    The rows are marked first. If the process dies before the task is in the queue, or the queue loses it, the mark
+    expires after two leases and the scan enqueues them again.
+    """
     clock = timezone.now()
     until = clock + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS)
     rows = Delivery.unscoped.rows().filter(pk__in=delivery_ids)
-    # A conditional UPDATE: of two scans at the same moment one hands them out.
-    handed: int = rows.waiting(clock).unqueued(clock).update(held_until=until) or rows.abandoned(clock).count()
-    if handed:
+    # A conditional UPDATE: of two scans at the same moment, one marks the rows. Abandoned ones keep their claim, which
+    # is what shows that their worker died; they may be enqueued twice, but are claimed once.
+    enqueued: int = rows.due(clock).unqueued(clock).update(held_until=until) or rows.abandoned(clock).count()
+    if enqueued:
         enqueue(*map(str, delivery_ids))
-    return handed
+    return enqueued
 
 
-def _waiting(clock: dt.datetime) -> QuerySet[Delivery, UUID]:
-    """The worker's deliveries to be tried now that no queue has, the oldest first."""
-    rows: DeliveryQuerySet = Delivery.unscoped.rows().by_the_clock().waiting(clock).unqueued(clock)
+def _due_unqueued(clock: dt.datetime) -> QuerySet[Delivery, UUID]:
+    """Ids of the worker's deliveries that are due and in no queue, the longest due first."""
+    rows: DeliveryQuerySet = Delivery.unscoped.rows().not_backfilled().due(clock).unqueued(clock)
     return rows.order_by("next_try_at", "id").values_list("pk", flat=True)
 
 
-def _abandoned(clock: dt.datetime) -> list[UUID]:
-    """Those whose sender died."""
-    rows = Delivery.unscoped.rows().by_the_clock().abandoned(clock).order_by("held_until", "id")
-    return list(rows.values_list("pk", flat=True)[:_HANDED_OUT_AT_ONCE])
+def _abandoned_ids(clock: dt.datetime) -> list[UUID]:
+    """Ids of the worker's deliveries whose sender died."""
+    rows = Delivery.unscoped.rows().not_backfilled().abandoned(clock).order_by("held_until", "id")
+    return list(rows.values_list("pk", flat=True)[:_QUERY_LIMIT])
 
 
 def send_queued(*, delivery_ids: Sequence[UUID], enqueue: Enqueue) -> None:
-    """Try deliveries that came from the queue, and then what waited for its host and finds room again.
+    """Send deliveries that came from the queue, then those of the backlog whose host has room again.
 
-    Where one takes long those behind it go on through the queue, each with a thread of its own. So does what is still
-    waiting after ten seconds: a worker that stops waits for its tasks.
+    After a slow send the rest of the batch goes back to the queue, one task each, so that other threads can take them.
     """
-    ends_at = time.monotonic() + _BACKLOG_SECONDS
+    ends_at = time.monotonic() + _MAX_BACKLOG_SECONDS
     for left in send_batch(delivery_ids=delivery_ids):
         enqueue(str(left))
-    while (waiting := BACKLOG.take()) is not None:
+    while (delivery_id := BACKLOG.take()) is not None:
+        # A worker that is told to stop waits for its tasks, so no task runs for long.
         if time.monotonic() >= ends_at:
-            enqueue(str(waiting))
+            enqueue(str(delivery_id))
             return
-        send_batch(delivery_ids=[waiting])
+        send_batch(delivery_ids=[delivery_id])
 
 
-def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[Attempt]:
-    """Try everything that is due here, one after the other; returns how many ended in what way.
+def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[SendResult]:
+    """Send everything that is due in this process, one after the other; returns the number of each result.
 
-    One that breaks us is logged and left for a later run: others wait behind it.
+    An exception is logged and its delivery left to a later run, so that it does not hold up the others.
     """
-    counts: Counter[Attempt] = Counter()
+    counts: Counter[SendResult] = Counter()
     broken: set[UUID] = set()
-    while ids := [delivery_id for delivery_id in _due_here(now, kinds) if delivery_id not in broken]:
+    while ids := [delivery_id for delivery_id in _due_ids(now, kinds) if delivery_id not in broken]:
         for delivery_id in ids:
             try:
                 counts[send_delivery(delivery_id=delivery_id, now=now)] += 1
             except HostBusyError:
-                continue  # it has waited its while, and is found due again
+                continue  # still due: the next round of the loop finds it again
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})
                 broken.add(delivery_id)
-                counts[Attempt.FAILED] += 1
+                counts[SendResult.FAILED] += 1
     return counts
 
 
-def _due_here(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[UUID]:
-    """As the worker's, those that wait in a queue included: whoever claims one first sends it."""
+def _due_ids(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[UUID]:
+    """Ids of deliveries that are due or, if there are none, abandoned.
+
+    Includes those in a queue and those of backfills: whichever process claims a delivery first sends it.
+    """
     rows, clock = Delivery.unscoped.rows().filter(kind__in=kinds), timezone.now()
-    waiting = rows.waiting(now).order_by("next_try_at", "id").values_list("pk", flat=True)
-    return list(waiting[:_HANDED_OUT_AT_ONCE]) or list(rows.abandoned(clock).values_list("pk", flat=True))
+    due = rows.due(now).order_by("next_try_at", "id").values_list("pk", flat=True)
+    return list(due[:_QUERY_LIMIT]) or list(rows.abandoned(clock).values_list("pk", flat=True))

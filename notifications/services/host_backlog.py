@@ -1,4 +1,4 @@
-"""Deliveries whose host has as much of this process as it may have: they wait for a call to it to end."""
+"""Deliveries whose host is at its limit of concurrent calls from this process, until one of those calls ends."""
 
 import heapq
 import threading
@@ -8,9 +8,9 @@ from contacts_project.kernel.outbound.hosts import HOST_CALLS
 
 
 class HostBacklog:
-    """Ids of deliveries by host, in the order in which they were planned.
+    """Delivery ids by host. Ids are UUIDv7, so that the heap gives them back in the order of planning.
 
-    Only in memory: their rows are due, and handed out again two leases later, should this process forget them.
+    Kept in memory only: if the process dies, the rows are still due, and the scan enqueues them after two leases.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class HostBacklog:
             heapq.heappush(self._waiting.setdefault(host, []), delivery_id)
 
     def take(self) -> UUID | None:
-        """The first of a host that has room."""
+        """Remove and return the oldest delivery of a host that is below its limit; None if there is none."""
         with self._lock:
             host = next((host for host in self._waiting if HOST_CALLS.has_room(host)), None)
             if host is None:

@@ -1,4 +1,4 @@
-"""What an operator tries again: a delivery that was given up, or that waits for its next try."""
+"""Manual retry: an operator has a delivery sent again that failed, was skipped, or waits for its next attempt."""
 
 import datetime as dt
 
@@ -13,36 +13,36 @@ from people.dates import schedule
 from people.dates.recurrence import end_of_day
 
 
-class ConfirmedError(DomainError):
-    """The destination has it: it is never sent twice."""
+class AlreadySentError(DomainError):
+    """The target has confirmed the delivery. It is never sent twice."""
 
     message = "It was confirmed."
 
 
-class UnderWayError(DomainError):
-    """Somebody sends it at this moment."""
+class BeingSentError(DomainError):
+    """A worker has claimed the delivery."""
 
     message = "It is being sent."
 
 
-class NowhereToGoError(DomainError):
-    """The destination is off, or there is none."""
+class TargetUnavailableError(DomainError):
+    """The delivery's target is off, or was removed."""
 
     message = "Its destination is off, or there is none."
 
 
-def try_again(*, delivery: Delivery, now: dt.datetime) -> None:
-    """Have the delivery tried now, as the same one (webhook-id, push topic), once more or until the account's day ends.
+def retry_delivery(*, delivery: Delivery, now: dt.datetime) -> None:
+    """Make the delivery due now, under the same id (webhook-id, push topic), until the end of the account's day.
 
-    Raises ConfirmedError, UnderWayError, NowhereToGoError. Whether it is still wanted is looked at again when it is
-    sent. The caller hands it to the queue after commit; should that lose it, the scan finds it.
+    Raises AlreadySentError, BeingSentError, TargetUnavailableError. Whether it is still wanted is checked again when it
+    is sent. The caller enqueues it after the commit. If the process dies before that, the scan enqueues it.
     """
     if delivery.state == DeliveryState.SENT:
-        raise ConfirmedError
-    if not _is_on(delivery):
-        raise NowhereToGoError
+        raise AlreadySentError
+    if not _is_target_on(delivery):
+        raise TargetUnavailableError
     calendar = schedule.load_calendar(delivery.owner)
-    waits = {
+    values = {
         "state": DeliveryState.PENDING,
         "next_try_at": now,
         "ended_at": None,
@@ -53,14 +53,15 @@ def try_again(*, delivery: Delivery, now: dt.datetime) -> None:
     }
     rows = Delivery.unscoped.rows().filter(pk=delivery.pk, claim=None)
     with transaction.atomic():
-        if not rows.exclude(state__in=[DeliveryState.SENT, DeliveryState.SENDING]).update(**waits):
+        # The state is checked in the UPDATE: a worker may have sent the delivery since it was read.
+        if not rows.exclude(state__in=[DeliveryState.SENT, DeliveryState.SENDING]).update(**values):
             row = Delivery.unscoped.rows().filter(pk=delivery.pk).first()
-            raise ConfirmedError if row and row.state == DeliveryState.SENT else UnderWayError
+            raise AlreadySentError if row and row.state == DeliveryState.SENT else BeingSentError
 
 
-def _is_on(delivery: Delivery) -> bool:
+def _is_target_on(delivery: Delivery) -> bool:
     kind = NoticeKind(delivery.kind)
     targets = targets_of(delivery.owner, kind, delivery.channel) if delivery.channel else ()
     return delivery.owner.is_active and any(
-        target.key == delivery.target_key and target.off is None for target in targets
+        target.key == delivery.target_key and target.off_reason is None for target in targets
     )

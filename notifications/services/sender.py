@@ -1,6 +1,13 @@
-"""Deliveries: claim, send, record how each ended. Each step survives a kill -9 between it and the next.
+"""Sending deliveries: claim, send, record the outcome. A `kill -9` between any two of these steps loses nothing.
 
-Those of a batch are read together; each is claimed, sent and recorded before the next is claimed.
+- Before the claim: the row is still due. The scan enqueues it again once its time in the task queue is over.
+- After the claim, before or during the send: the row stays in SENDING. The scan finds it as abandoned once its lease
+  has run out, or at once if the process was killed on this machine, and it is sent again.
+- After the send, before the outcome is recorded: as above. The target may then get the notice a second time, under the
+  same id (Message-ID, webhook-id, push topic), by which it recognises it.
+- After the outcome is recorded: the row is final or waits for its retry, and is not claimed for this attempt again.
+
+The deliveries of a batch are loaded together; each is claimed, sent and recorded before the next is claimed.
 """
 
 import datetime as dt
@@ -24,112 +31,110 @@ from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.delivery_metrics import FAILURES, count_deliveries
-from notifications.ledger import MISSED, first_sent_content, is_late, is_missed
+from notifications.ledger import MISSED, day_dependent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
 from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.services.host_backlog import BACKLOG
-from notifications.services.relevance import Facts, read_facts, why_irrelevant
+from notifications.services.relevance import Facts, irrelevance_reason, load_facts
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
-from people.models import Person
 
 log = logging.getLogger(__name__)
 
-TRY_AFTER = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
-"""Seconds from the first try to each of the tries."""
-_MIN_PAUSE = 30
-_UNREAD = tuple(f"person__{column}" for column in ("notes", *Person.DOCUMENTS))
-_MOST_CLAIMS_PER_TRY = 5
-# When one of a batch has taken so long, or all together, the rest goes on alone: others have a thread free for it.
-_LONG_SECONDS, _BATCH_SECONDS = 1.0, 3.0
+RETRY_SCHEDULE_SECONDS = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
+"""Backoff: when each attempt is made, in seconds after the first one."""
+_MIN_RETRY_SECONDS = 30
+_MAX_CLAIMS_PER_ATTEMPT = 5
+# A batch is given up after one send this slow, or this long in all: other threads may be free for the rest of it.
+_SLOW_SEND_SECONDS, _MAX_BATCH_SECONDS = 1.0, 3.0
 
 
-class Attempt(StrEnum):
-    """What became of a call of send_delivery."""
+class SendResult(StrEnum):
+    """How a call of send_delivery ended. The values are part of the output of `deliver_reminders`."""
 
     SENT = "sent"
     FAILED = "failed"
     SKIPPED = "skipped"  # too late, or not wanted any more
-    PUT_OFF = "put off"  # to the end of the quiet hours
-    TAKEN = "taken"  # by another run, which sends it
+    DEFERRED = "put off"  # to the end of the quiet hours
+    TAKEN = "taken"  # claimed by another process, or not due
 
 
-def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> Attempt:
-    """Try one delivery that is due, unless another run has it.
+def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> SendResult:
+    """Attempt one delivery if it is due and no other process has claimed it.
 
-    Raises HostBusyError: its host has as much of us as it may have; nothing was tried, and it stays due.
+    Raises HostBusyError: the host's limit is reached. Nothing was sent, and the delivery stays due.
     """
-    deliveries = read([delivery_id])
-    return _try(deliveries[0], read_facts(deliveries), now) if deliveries else Attempt.TAKEN
+    deliveries = load_deliveries([delivery_id])
+    return _attempt(deliveries[0], load_facts(deliveries), now) if deliveries else SendResult.TAKEN
 
 
 def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
-    """Try each that is due and that no other run has; returns those that were not begun, since one took long.
+    """Attempt each delivery that is due and unclaimed; returns the ids that were not begun, because a send was slow.
 
-    Read together, and each claimed right before it is sent: of what waits here nothing is ours. One that breaks us is
-    logged, and found again when its lease runs out.
+    An exception is logged and does not stop the batch. Its delivery is found again when the lease runs out.
     """
-    deliveries = read(delivery_ids)
+    deliveries = load_deliveries(delivery_ids)
     if len(deliveries) > 1:
-        # A batch whose worker died comes back whole. What it died of is among those begun: they go alone, by the scan.
+        # The broker redelivers a batch whose worker died. What killed it may be one of those in SENDING: leave them to
+        # the scan, which enqueues each on its own.
         deliveries = [delivery for delivery in deliveries if delivery.state != DeliveryState.SENDING]
-    facts, begun = read_facts(deliveries), time.monotonic()
-    with _kept_open({delivery.channel for delivery in deliveries}):
+    facts, batch_started = load_facts(deliveries), time.monotonic()
+    with _reuse_connections({delivery.channel for delivery in deliveries}):
         for number, delivery in enumerate(deliveries, start=1):
             started = time.monotonic()
             try:
-                _try(delivery, facts, timezone.now())
+                # Claimed only now, not with the whole batch: if the process dies here, the rest is still unclaimed.
+                _attempt(delivery, facts, timezone.now())
             except HostBusyError as busy:
                 BACKLOG.put(busy.host, delivery.pk)
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery.pk)})
             ended = time.monotonic()
-            if ended - started > _LONG_SECONDS or ended - begun > _BATCH_SECONDS:
+            if ended - started > _SLOW_SEND_SECONDS or ended - batch_started > _MAX_BATCH_SECONDS:
                 return [left.pk for left in deliveries[number:]]
     return []
 
 
-def _with_ids(ids: Sequence[UUID]) -> QuerySet[Delivery]:
+def _deliveries_by_ids(ids: Sequence[UUID]) -> QuerySet[Delivery]:
     rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
-    return rows.select_related("owner", "person").defer(*_UNREAD)
+    return rows.with_owner_and_person()
 
 
-_DELIVERIES = CompiledQuery(_with_ids)
+_DELIVERIES_BY_IDS = CompiledQuery(_deliveries_by_ids)
+
+
+def load_deliveries(ids: Sequence[UUID]) -> list[Delivery]:
+    """The deliveries with owner and person, the longest due first."""
+    return _DELIVERIES_BY_IDS.instances(ids=ids)
 
 
 @contextmanager
-def _kept_open(names: set[str]) -> Iterator[None]:
+def _reuse_connections(names: set[str]) -> Iterator[None]:
     with ExitStack() as stack:
         for name in names & channels().keys():
-            stack.enter_context(channels()[name].kept_open())
+            stack.enter_context(channels()[name].reuse_connections())
         yield
 
 
-def read(ids: Sequence[UUID]) -> list[Delivery]:
-    """The deliveries, with owner and person, the oldest first."""
-    return _DELIVERIES.instances(ids=ids)
-
-
 def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
-    """Take the delivery for as long as the lease lasts; False when it is not due, or somebody else has or had it.
-
-    By a conditional UPDATE of the row as it was read: whoever took it meanwhile has left another claim, or count.
-    """
+    """Take the lease on a delivery that is due, or whose worker died; False if another process has it or had it."""
     clock = timezone.now()
     is_due = delivery.next_try_at is not None and delivery.next_try_at <= now
     if not (is_due or delivery.state == DeliveryState.SENDING) or not delivery.is_free(clock):
-        return False  # of those that are being sent one may be taken whose sender died
+        return False
+    # Compare and swap: a process that claimed the row since it was read has changed `claim` or `claims`.
     as_read = {name: getattr(delivery, name) for name in ("id", "state", "claim", "claims", "attempts")}
     taken = {
         **lease_values(dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS), clock),
         "state": DeliveryState.SENDING,
         "next_try_at": None,
-        # Counted with the claim itself: a delivery that kills its worker each time is given up some day.
+        # Counted with the claim, not with the outcome: a delivery that kills every worker never gets to an outcome.
         "claims": delivery.claims + 1,
         "first_tried_at": delivery.first_tried_at or now,
         "updated_at": clock,
     }
+    # Committed before anything is sent: if the process dies from here on, the row shows who had it and until when.
     if not update_where(Delivery, as_read, taken):
         return False
     for name, value in taken.items():
@@ -137,62 +142,68 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
     return True
 
 
-def _try(delivery: Delivery, facts: Facts, now: dt.datetime) -> Attempt:
-    """Claim a delivery, send it if it is still wanted, and record it."""
+def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
+    """Claim a delivery, send it if it is still wanted, and record the outcome."""
     if not claim(delivery, now=now):
-        return Attempt.TAKEN
+        return SendResult.TAKEN
     if delivery.attempts and now >= delivery.expires_at:
         give_up(delivery, now)
-        return Attempt.FAILED
-    if reason := _why_not(delivery, facts, now):
-        _end(delivery, DeliveryState.SKIPPED, reason, now)
-        return Attempt.SKIPPED
+        return SendResult.FAILED
+    # Checked after the claim: nobody else can send it between this check and the send.
+    if reason := _skip_reason(delivery, facts, now):
+        _finish(delivery, DeliveryState.SKIPPED, reason, now)
+        return SendResult.SKIPPED
     sends_at = schedule.calendar_from_user(delivery.owner).sends_at(now)
     if sends_at > now:
-        _put_off(delivery, sends_at)
-        return Attempt.PUT_OFF
+        _defer(delivery, sends_at)
+        return SendResult.DEFERRED
     if not delivery.attempts and is_content_outdated(delivery, now):
+        # Stored before the send: a retry after a crash sends the same content under the same id.
         mark_late(delivery, now)
     try:
         with limited_hosts():
             target = facts.target_of(delivery)
             row = target.row if target else None
-            outcome = channels()[delivery.channel].send(delivery.target_key, notice_of(delivery, now), row)
+            # If the process dies in here, nobody knows whether the target got it. The lease runs out and it is sent
+            # again with the same id.
+            outcome = channels()[delivery.channel].send(delivery.target_key, build_notice(delivery, now), row)
     except HostBusyError:
-        # The scan leaves it to whoever waits for the host, as long as to a queue.
-        _put_off(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))
+        # Unclaimed and due, but reserved for the host's backlog in this process. If the process dies, the scan enqueues
+        # it after two leases, as it does with what a task queue has lost.
+        _defer(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))
         raise
-    record(delivery, outcome, now=now)
-    return Attempt.SENT if outcome.is_ok else Attempt.FAILED
+    record_attempt(delivery, outcome, now=now)
+    return SendResult.SENT if outcome.is_ok else SendResult.FAILED
 
 
-def _why_not(delivery: Delivery, facts: Facts, now: dt.datetime) -> str | None:
-    if not delivery.attempts and is_missed(delivery.due_at, now):  # once tried, it goes on until it expires
+def _skip_reason(delivery: Delivery, facts: Facts, now: dt.datetime) -> str | None:
+    # Only before the first attempt: from then on the delivery is retried until it expires.
+    if not delivery.attempts and is_missed(delivery.due_at, now):
         return MISSED
-    if delivery.claims > _MOST_CLAIMS_PER_TRY * (delivery.attempts + 1):
-        return "crashed"  # whoever tries it dies of it
-    return why_irrelevant(delivery, facts)
+    if delivery.claims > _MAX_CLAIMS_PER_ATTEMPT * (delivery.attempts + 1):
+        return "crashed"  # most claims ended without an outcome: it probably kills the workers that send it
+    return irrelevance_reason(delivery, facts)
 
 
 def is_content_outdated(delivery: Delivery, now: dt.datetime) -> bool:
-    """Whether the day or the lateness that the content names is not that of `now`."""
+    """Whether the content was made for an earlier day than that of `now`, or does not yet say that it is late."""
     return now >= delivery.expires_at or (is_late(delivery.due_at, now) and not delivery.late)
 
 
 def mark_late(delivery: Delivery, now: dt.datetime) -> None:
-    """Where the first try comes later than planned, say so; every further try of that day says the same."""
+    """Store that the delivery is late, with the content and the expiry of the day of `now`."""
     calendar = schedule.load_calendar(delivery.owner)
     today = calendar.today(now)
     if now >= delivery.expires_at:
         delivery.expires_at = end_of_day(today, calendar.zone)
     delivery.late = True
-    content = first_sent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
+    content = day_dependent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **content}
-    _write(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
+    _update_claimed(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
 
 
-def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
-    """What the channel is handed at the try of `now`."""
+def build_notice(delivery: Delivery, now: dt.datetime) -> Notice:
+    """The notice that a channel gets for the attempt at `now`."""
     return Notice(
         id=delivery.pk,
         kind=NoticeKind(delivery.kind),
@@ -204,68 +215,73 @@ def notice_of(delivery: Delivery, now: dt.datetime) -> Notice:
     )
 
 
-def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
-    """Write down how a try ended: sent, to be tried again, or given up."""
+def record_attempt(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
+    """Record how an attempt ended: the delivery is sent, waits for a retry, or has failed for good."""
     delivery.attempts += 1
     if outcome.is_ok:
-        _end(delivery, DeliveryState.SENT, "", now, outcome)
+        _finish(delivery, DeliveryState.SENT, "", now, outcome)
         return
     code = outcome.code or "unknown"
     FAILURES.count(delivery.channel, code)
-    again_at = next_try_at(delivery, outcome, now)
-    if again_at is None:
-        _end(delivery, DeliveryState.FAILED, code, now, outcome)
+    retry_at = next_try_at(delivery, outcome, now)
+    if retry_at is None:
+        _finish(delivery, DeliveryState.FAILED, code, now, outcome)
     else:
-        _wait(delivery, code, again_at, now)
+        _schedule_retry(delivery, code, retry_at, now)
 
 
 def give_up(delivery: Delivery, now: dt.datetime) -> None:
-    """The account's day is over, and the tries made on it have failed."""
+    """End a delivery that was attempted on its day, which is over, and failed each time."""
     code = delivery.code or "unknown"
-    _end(delivery, DeliveryState.FAILED, code, now, Outcome(code=code))
+    _finish(delivery, DeliveryState.FAILED, code, now, Outcome(code=code))
 
 
 def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.datetime | None:
-    """When to try again after `delivery.attempts` tries; None: not any more, or not on the account's day."""
-    if outcome.is_final or delivery.attempts >= len(TRY_AFTER):
+    """When to retry after `delivery.attempts` attempts; None if no attempt is left, or none before it expires."""
+    if outcome.is_final or delivery.attempts >= len(RETRY_SCHEDULE_SECONDS):
         return None
     first = delivery.first_tried_at or now
-    # Up to a tenth either way, by the row: what failed together does not come back together.
-    spread = 1 + ((delivery.pk.int + delivery.attempts * 7919) % 2001 - 1000) / 10_000
-    planned = first + dt.timedelta(seconds=TRY_AFTER[delivery.attempts] * spread)
-    pause = max(_MIN_PAUSE, outcome.retry_after or 0)
-    again_at = max(planned, now + dt.timedelta(seconds=pause))
-    # What falls into quiet hours that go on past the day is tried when they are over.
-    return schedule.calendar_from_user(delivery.owner).sends_at(again_at) if again_at < delivery.expires_at else None
+    # Jitter of up to 10 % either way, derived from the id: deliveries that failed together are not retried together.
+    jitter = 1 + ((delivery.pk.int + delivery.attempts * 7919) % 2001 - 1000) / 10_000
+    planned = first + dt.timedelta(seconds=RETRY_SCHEDULE_SECONDS[delivery.attempts] * jitter)
+    pause = max(_MIN_RETRY_SECONDS, outcome.retry_after or 0)
+    retry_at = max(planned, now + dt.timedelta(seconds=pause))
+    # Compared before quiet hours are applied: a retry that quiet hours move to the next day is still made.
+    return schedule.calendar_from_user(delivery.owner).sends_at(retry_at) if retry_at < delivery.expires_at else None
 
 
-def _wait(delivery: Delivery, code: str, again_at: dt.datetime, now: dt.datetime) -> None:
-    """Leave the delivery to its next try; its destination shows the failure meanwhile."""
+def _schedule_retry(delivery: Delivery, code: str, retry_at: dt.datetime, now: dt.datetime) -> None:
+    """Release the delivery with its next attempt; the owner sees the failure at the destination meanwhile."""
+    # One transaction: if the process dies before the commit, the row is still claimed and its lease runs out.
     with transaction.atomic():
-        if again_at >= delivery.expires_at:
-            mark_late(delivery, again_at)
-        waits = _write(
+        if retry_at >= delivery.expires_at:
+            mark_late(delivery, retry_at)
+        is_released = _update_claimed(
             delivery,
             **RELEASED_VALUES,
             state=DeliveryState.PENDING,
             code=code,
             attempts=delivery.attempts,
-            next_try_at=again_at,
+            next_try_at=retry_at,
         )
-        if waits:
+        if is_released:
             channels()[delivery.channel].note_failure(delivery.target_key, code, owner=delivery.owner, now=now)
 
 
-def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None) -> None:
-    """End the delivery. With an `outcome` its destination hears of it: that it was given up in the same transaction,
-    that it was confirmed right after. Should we die between those two, earlier failures stay counted until the next one
-    is confirmed; the delivery itself is never sent again.
+def _finish(
+    delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None
+) -> None:
+    """Put the delivery into a final state, and pass the `outcome`, if there was an attempt, on to its channel.
+
+    A failure is counted at the destination in the same transaction. A success is passed on after the delivery was
+    committed as sent: if the process dies between the two, earlier failures stay counted until the next success, but
+    the delivery is never sent again.
     """
     channel = channels().get(delivery.channel)
     recording = channel if channel and channel.records_outcomes and outcome is not None else None
     is_confirmed = outcome is not None and outcome.is_ok
     with transaction.atomic() if recording and not is_confirmed else nullcontext():
-        ended = _write(
+        is_finished = _update_claimed(
             delivery,
             **RELEASED_VALUES,
             state=state,
@@ -274,17 +290,17 @@ def _end(delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, 
             ended_at=now,
             next_try_at=None,
         )
-        if ended and recording and outcome:
+        if is_finished and recording and outcome:
             recording.record_outcome(delivery.target_key, outcome, owner=delivery.owner, now=now)
-    if ended:
+    if is_finished:
         count_deliveries(delivery.channel, state)
 
 
-def _put_off(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | None = None) -> None:
-    """Give the delivery back untried."""
+def _defer(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | None = None) -> None:
+    """Release a delivery that was not attempted, due again at `until`; the claim does not count."""
     if delivery.attempts and until >= delivery.expires_at:
         mark_late(delivery, until)
-    _write(
+    _update_claimed(
         delivery,
         **{**RELEASED_VALUES, "held_until": held_until},
         state=DeliveryState.PENDING,
@@ -294,9 +310,12 @@ def _put_off(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | N
     )
 
 
-def _write(delivery: Delivery, **values: Any) -> int:
-    """Write to the row while it is still ours: whoever took it over after our lease records its own outcome."""
+def _update_claimed(delivery: Delivery, **values: Any) -> int:
+    """Update the row if this process still has the claim; returns the number of rows, 0 or 1.
+
+    After the lease has run out another process may have claimed the row. It records the outcome; this one must not.
+    """
     if delivery.claim is None:
         return 0
-    ours = {"id": delivery.pk, "claim": delivery.claim}
-    return update_where(Delivery, ours, {**values, "updated_at": timezone.now()})
+    claimed = {"id": delivery.pk, "claim": delivery.claim}
+    return update_where(Delivery, claimed, {**values, "updated_at": timezone.now()})

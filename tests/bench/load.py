@@ -156,7 +156,7 @@ def _beside(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
             assert status == 200, (path, status, body[:200])
         before = _counters()
         caller.ask("GET", path)
-        cost[database] = _since(before)
+        cost[database] = _resume_day(before)
     ends_at = time.monotonic() + _MOST_SECONDS
     for number in range(_TIMES):
         for database, found in spans.items():
@@ -195,7 +195,7 @@ def _counters() -> tuple[int, int]:
         return int(rows), int(blocks)
 
 
-def _since(before: tuple[int, int]) -> tuple[int, int]:
+def _resume_day(before: tuple[int, int]) -> tuple[int, int]:
     rows, blocks = _counters()
     return rows - before[0], blocks - before[1]
 
@@ -216,7 +216,7 @@ def _over_all() -> Iterator[Figure]:
 def _costed(name: str, work: Callable[[], Any]) -> Figure:
     before, start = _counters(), time.perf_counter()
     queries = query_count(work)
-    seconds, (rows, blocks) = time.perf_counter() - start, _since(before)
+    seconds, (rows, blocks) = time.perf_counter() - start, _resume_day(before)
     return Figure(name, seconds, queries, note=f"rows {rows:,}, blocks {blocks:,}")
 
 
@@ -254,10 +254,11 @@ def _due() -> Iterator[Figure]:
     portions: list[tuple[str, ...]] = []
     name = f"{len(due):,} of {ImportantDate.unscoped.count():,} dates due"
     yield _costed(
-        f"load: {name}, shared out", lambda: planner.share_due(now=now, enqueue=lambda *ids: portions.append(ids))
+        f"load: {name}, shared out",
+        lambda: planner.enqueue_due_accounts(now=now, enqueue=lambda *ids: portions.append(ids)),
     )
     yield _costed("load: the first thousand of these found", lambda: planner.find_due(now))
-    owners = list(planner.find_due(now))[: planner.PORTION]
+    owners = list(planner.find_due(now))[: planner.ACCOUNTS_PER_BATCH]
     yield _costed(f"load: those of {len(owners)} accounts planned", lambda: planner.plan_due(now=now, owner_ids=owners))
 
 

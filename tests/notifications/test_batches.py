@@ -57,13 +57,13 @@ def test_the_oldest_of_a_batch_goes_first(alice: User, webhook: Destination) -> 
     for number, delivery_id in enumerate(batch):
         due = timezone.now() - dt.timedelta(minutes=number)
         Delivery.unscoped.filter(pk=delivery_id).update(next_try_at=due)
-    assert [delivery.pk for delivery in sender.read(batch)] == batch[::-1]
+    assert [delivery.pk for delivery in sender.load_deliveries(batch)] == batch[::-1]
 
 
 def test_what_one_keeps_waiting_goes_on_alone(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "_LONG_SECONDS", 0.0)
+    monkeypatch.setattr(sender, "_SLOW_SEND_SECONDS", 0.0)
     receiver.reply = Reply()
     batch, alone = planned(alice, 3), list[tuple[str, ...]]()
     dispatch.send_queued(delivery_ids=batch, enqueue=lambda *ids: alone.append(ids))
@@ -98,7 +98,7 @@ def test_who_was_thought_dead_sends_nothing_that_others_took(
     """Read before a pause, however long: the claim right before the send looks at the row as it is."""
     batch = planned(alice, 2)
     receiver.reply = Reply()
-    stale = sender.read(batch)
+    stale = sender.load_deliveries(batch)
     sender.send_batch(delivery_ids=batch)
     assert [sender.claim(delivery, now=timezone.now()) for delivery in stale] == [False, False]
 
@@ -107,14 +107,14 @@ def test_one_that_breaks_us_leaves_the_others(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver.reply = Reply()
-    batch, real = planned(alice, 3), sender.notice_of
+    batch, real = planned(alice, 3), sender.build_notice
 
     def broken(delivery: Delivery, now: dt.datetime) -> object:
         if delivery.pk == batch[0]:
             raise RuntimeError
         return real(delivery, now)
 
-    monkeypatch.setattr(sender, "notice_of", broken)
+    monkeypatch.setattr(sender, "build_notice", broken)
     sender.send_batch(delivery_ids=batch)
     assert set(ids(receiver)) == set(map(str, batch[1:]))
     assert Delivery.unscoped.get(pk=batch[0]).state == "sending", "found again when its lease runs out"
@@ -122,7 +122,7 @@ def test_one_that_breaks_us_leaves_the_others(
 
 def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None:
     batch = planned(alice, 3)
-    for delivery in sender.read(batch):
+    for delivery in sender.load_deliveries(batch):
         assert sender.claim(delivery, now=timezone.now())
     Delivery.unscoped.rows().update(held_until=timezone.now() - dt.timedelta(minutes=1))
     handed: list[tuple[str, ...]] = []
@@ -135,7 +135,7 @@ def test_a_batch_that_comes_back_leaves_out_what_was_begun(
 ) -> None:
     receiver.reply = Reply()
     batch = planned(alice, 3)
-    assert sender.claim(sender.read(batch[:1])[0], now=timezone.now())
+    assert sender.claim(sender.load_deliveries(batch[:1])[0], now=timezone.now())
     Delivery.unscoped.rows().filter(pk=batch[0]).update(held_until=timezone.now() - dt.timedelta(minutes=1))
     sender.send_batch(delivery_ids=batch)
     assert set(ids(receiver)) == set(map(str, batch[1:]))
@@ -152,31 +152,31 @@ def test_one_of_an_unknown_channel_leaves_the_others(alice: User, webhook: Desti
 
 
 def test_more_than_one_batch_is_handed_out_at_once(alice: User, webhook: Destination) -> None:
-    planned(alice, dispatch.BATCH + 1)
+    planned(alice, dispatch.BATCH_SIZE + 1)
     handed: list[tuple[str, ...]] = []
-    assert dispatch.enqueue_due(lambda *batch: handed.append(batch)) == dispatch.BATCH + 1
-    assert [len(batch) for batch in handed] == [dispatch.BATCH, 1]
+    assert dispatch.enqueue_due(lambda *batch: handed.append(batch)) == dispatch.BATCH_SIZE + 1
+    assert [len(batch) for batch in handed] == [dispatch.BATCH_SIZE, 1]
 
 
 def test_many_accounts_are_planned_by_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "PORTION", 2)
+    monkeypatch.setattr(planner, "ACCOUNTS_PER_BATCH", 2)
     for number in range(5):
         make_due(make_user(f"early{number}@example.org"), 1)
     portions: list[tuple[str, ...]] = []
-    dispatch.scan(now=timezone.now(), share=lambda *owners: portions.append(owners))
+    dispatch.scan(now=timezone.now(), enqueue_accounts=lambda *owners: portions.append(owners))
     assert sorted(len(portion) for portion in portions) == [1, 2, 2]
     assert not Delivery.unscoped.exists()
     handed: list[tuple[str, ...]] = []
     for portion in [*portions, *portions]:
         owners = [UUID(text) for text in portion]
-        dispatch.plan_portion(owner_ids=owners, now=timezone.now(), enqueue=lambda *batch: handed.append(batch))
+        dispatch.plan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=lambda *batch: handed.append(batch))
     assert Delivery.unscoped.count() == sum(map(len, handed)) == 5
     assert not ImportantDate.unscoped.filter(next_due_at__lte=timezone.now()).exists()
 
 
 def test_mails_of_a_batch_go_over_one_connection(alice: User, mailbox: Mailbox) -> None:
     channel = EmailChannel()
-    with channel.kept_open():
+    with channel.reuse_connections():
         for _ in range(3):
             assert channel.send("email", make_notice(alice)).is_ok
     assert len(mailbox.messages) == 3
@@ -185,8 +185,8 @@ def test_mails_of_a_batch_go_over_one_connection(alice: User, mailbox: Mailbox) 
 
 def test_a_mail_server_that_hung_up_between_two_mails_is_asked_again(alice: User, mailbox: Mailbox) -> None:
     channel = EmailChannel()
-    with channel.kept_open():
+    with channel.reuse_connections():
         assert channel.send("email", make_notice(alice)).is_ok
-        email._kept.get().connection.sock.shutdown(2)
+        email._shared_connection.get().connection.sock.shutdown(2)
         assert channel.send("email", make_notice(alice)).is_ok
     assert len(set(mailbox.peers)) == 2

@@ -93,7 +93,7 @@ def test_names_are_unique() -> None:
 
 def test_target_belongs_to_its_account_alone(case: ChannelCase, mallory: User) -> None:
     target = case.target
-    assert (target.channel, target.off) == (case.channel.name, None)
+    assert (target.channel, target.off_reason) == (case.channel.name, None)
     assert target.key
     assert target.label
     assert case.target == target
@@ -119,7 +119,7 @@ def test_failure_is_an_outcome_with_a_code_of_the_contract(case: ChannelCase) ->
     assert outcome.code in CODES
     assert outcome == Outcome(code="refused")
     case.channel.record_outcome(case.target.key, outcome, owner=case.owner, now=timezone.now())
-    assert case.target.off is None
+    assert case.target.off_reason is None
 
 
 def test_being_asked_to_wait_is_passed_on(case: ChannelCase) -> None:
@@ -136,7 +136,7 @@ def test_target_that_is_no_more_ends_the_delivery(case: ChannelCase, mallory: Us
         pytest.skip("an account always has its address")
     for key in ("nonsense", "01900000-0000-7000-8000-000000000000"):
         outcome = case.channel.send(key, make_notice(case.owner))
-        assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
+        assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
         case.channel.record_outcome(key, outcome, owner=case.owner, now=timezone.now())
     assert not case.channel.send(case.target.key, make_notice(mallory)).is_ok
     assert case.delivered() == 0
@@ -147,9 +147,9 @@ def test_fault_of_ours_is_an_outcome_too(case: ChannelCase, monkeypatch: pytest.
         raise RuntimeError("a mistake")
 
     monkeypatch.setattr(case.channel, "deliver", broken)
-    assert case.channel.send(case.target.key, make_notice(case.owner)) == Outcome(code="unknown", is_ours=True)
+    assert case.channel.send(case.target.key, make_notice(case.owner)) == Outcome(code="unknown", is_internal=True)
 
 
 def test_confirmed_delivery_settles(case: ChannelCase) -> None:
     case.channel.record_outcome(case.target.key, Outcome(), owner=case.owner, now=timezone.now())
-    assert case.target.off is None
+    assert case.target.off_reason is None

@@ -46,7 +46,7 @@ def test_endpoint_moves_to_whoever_subscribes_last(api: Client, stranger: Client
     assert len(channels()["push"].targets(mallory)) == 1
     # What was planned for alice's device does not find it under mallory's account.
     outcome = channels()["push"].send(old.key, make_notice(alice))
-    assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
+    assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
 
 
 @pytest.mark.one_database

@@ -41,7 +41,7 @@ def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client
     assert (row["enabled"], row["auto_disabled_at"], row["last_failure_code"]) == (False, now, "timeout")
     (answer,) = api.ok("get", PATH)["endpoints"]
     assert answer["autoDisabledAt"] == "2026-05-04T09:00:00.000Z"
-    assert [target.off for target in channels()["webhook"].targets(alice)] == ["auto_disabled"]
+    assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["auto_disabled"]
 
 
 def test_success_starts_the_count_anew(alice: User, hook: str) -> None:
@@ -50,7 +50,7 @@ def test_success_starts_the_count_anew(alice: User, hook: str) -> None:
     assert row["last_success_at"] is not None
 
 
-@pytest.mark.parametrize("outcome", [Outcome(code="http_429"), Outcome(code="unknown", is_ours=True)])
+@pytest.mark.parametrize("outcome", [Outcome(code="http_429"), Outcome(code="unknown", is_internal=True)])
 def test_rate_limiting_and_our_own_faults_never_count(alice: User, hook: str, outcome: Outcome) -> None:
     row = record(alice, hook, *[outcome] * 30)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 0)
@@ -113,7 +113,7 @@ def test_failure_after_switching_off_by_hand_does_not_claim_to_have_done_it(
     api.ok("put", f"{PATH}/{hook}", {"enabled": False})
     row = record(alice, hook, *[GIVEN_UP] * 12)
     assert (row["enabled"], row["auto_disabled_at"]) == (False, None)
-    assert [target.off for target in channels()["webhook"].targets(alice)] == ["disabled"]
+    assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["disabled"]
 
 
 def test_destination_that_is_gone_settles_quietly(api: Client, alice: User, hook: str) -> None:

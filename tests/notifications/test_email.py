@@ -108,7 +108,7 @@ def test_name_cannot_write_headers(alice: User, mailbox: Mailbox) -> None:
 def test_mail_that_is_not_taken_is_a_failure(alice: User, mailbox: Mailbox, answer: str) -> None:
     mailbox.refuse = answer
     outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice))
-    assert (outcome.code, outcome.is_final, outcome.is_ours) == ("unexpected_response", False, False)
+    assert (outcome.code, outcome.is_final, outcome.is_internal) == ("unexpected_response", False, False)
 
 
 def test_mail_server_that_is_not_there(alice: User, mailbox: Mailbox, settings: Any) -> None:
@@ -128,7 +128,7 @@ def test_target_is_the_address_unless_switched_off(api: Client, alice: User, set
         alice.refresh_from_db()
         (target,) = channels()["email"].targets(alice)
         assert (target.key, target.label) == (EMAIL_KEY, "alice@example.org")
-        return [target.off]
+        return [target.off_reason]
 
     assert off() == [None]
     api.ok("put", "/api/notifications/email", {"enabled": False})

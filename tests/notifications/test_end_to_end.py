@@ -166,7 +166,7 @@ def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
     api.ok("put", "/api/notifications/email", {"enabled": False})
     remind_on(api, alice, MORNING.date())
     remind_on(api, alice, MORNING.date())
-    real, tried = sender.record, []
+    real, tried = sender.record_attempt, []
 
     def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
         tried.append(delivery.pk)
@@ -174,7 +174,7 @@ def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
             raise OverflowError
         real(delivery, outcome, now=now)
 
-    monkeypatch.setattr(sender, "record", record)
+    monkeypatch.setattr(sender, "record_attempt", record)
     deliver(clock, DUE)
     assert len(tried) == 2
     assert sorted(row["status"] for row in history(api)) == ["sending", "sent"]

@@ -18,7 +18,7 @@ from notifications.models import Delivery
 from notifications.notices.actions import ACTIONS
 from notifications.services import forecast
 from notifications.services.answers import answer_reminder
-from notifications.services.digests import events_of, schedule_digest
+from notifications.services.digests import digest_events, schedule_digest
 from notifications.services.forecast import upcoming_reminders
 from notifications.services.planner import plan_due
 from notifications.services.relevance import DECEASED
@@ -194,14 +194,16 @@ def every_row_is_read() -> Iterator[None]:
     """As if nothing were known of a row before it was looked at."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(upcoming, "_may_come", lambda dates, start, end: dates)
-        patch.setattr(forecast, "_may_be_told", lambda it: upcoming.active_dates(it.owner).order_by("id"))
+        patch.setattr(forecast, "_candidate_dates", lambda it: upcoming.active_dates(it.owner).order_by("id"))
         patch.setattr(
             forecast,
-            "_contacts_until",
+            "_candidate_contacts",
             lambda it: Person.objects.owned_by(it.owner).active().filter(contact_reminder_enabled=True).order_by("id"),
         )
         # Each digest for itself, as when it is sent.
-        patch.setattr(forecast, "_with_events", lambda it, days: {day for day in days if events_of(it.owner, day)})
+        patch.setattr(
+            forecast, "_digest_days_with_events", lambda it, days: {day for day in days if digest_events(it.owner, day)}
+        )
         yield
 
 

@@ -26,12 +26,12 @@ def endpoint(client: Client) -> Any:
 def test_a_webhook_is_off_until_its_secret_is_rotated(api: Client, alice: User) -> None:
     path = f"/api/notifications/endpoints/{imported(api, enabled=True)}"
     assert endpoint(api)["enabled"] is False
-    assert [target.off for target in channels()["webhook"].targets(alice)] == ["disabled"]
+    assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["disabled"]
     assert api.ok("PUT", path, {"enabled": True}, status=400)["details"][0]["field"] == "enabled"
     assert "rotateSecret" in api.ok("POST", f"{path}/test", status=400)["error"]
     assert api.ok("PUT", path, {"rotateSecret": True})["secret"].startswith("whsec_")
     assert endpoint(api)["enabled"] is True
-    assert [target.off for target in channels()["webhook"].targets(alice)] == [None]
+    assert [target.off_reason for target in channels()["webhook"].targets(alice)] == [None]
     assert api.ok("GET", "/api/user/export")["notificationDestinations"][0]["enabled"] is True
 
 

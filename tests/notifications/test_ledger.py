@@ -140,7 +140,7 @@ def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate,
 
 def claim(pk: UUID) -> Delivery | None:
     """What a worker holds right before it sends."""
-    (delivery,) = sender.read([pk])
+    (delivery,) = sender.load_deliveries([pk])
     return delivery if sender.claim(delivery, now=DUE) else None
 
 
@@ -164,7 +164,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
     run(minutes(1))
     assert len(channel.sent) == 1
     # The one that was thought dead comes back and writes nothing over it.
-    sender.record(dead, DOWN, now=DUE)
+    sender.record_attempt(dead, DOWN, now=DUE)
     row.refresh_from_db()
     assert (row.state, row.code) == ("sent", "")
     assert len(channel.recorded) == 1

@@ -152,9 +152,9 @@ def test_keys_that_are_none_fail_without_a_request(api: Client, alice: User, rec
 
 
 def test_targets_are_off_without_vapid_keys(alice: User, key: str, settings: Any) -> None:
-    assert [target.off for target in channels()["push"].targets(alice)] == [None]
+    assert [target.off_reason for target in channels()["push"].targets(alice)] == [None]
     settings.VAPID_PRIVATE_KEY = ""
-    assert [target.off for target in channels()["push"].targets(alice)] == ["push_not_configured"]
+    assert [target.off_reason for target in channels()["push"].targets(alice)] == ["push_not_configured"]
 
 
 def test_https_push_service_outside_the_policy_is_blocked(api: Client, alice: User) -> None:

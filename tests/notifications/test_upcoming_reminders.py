@@ -10,7 +10,7 @@ from django.core.management import call_command
 from accounts.models import User
 from notifications.models import ReminderAnswer
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
-from notifications.services.digests import events_of
+from notifications.services.digests import digest_events
 from people.models import ImportantDate, Person
 from tests.builders import make_person
 from tests.client import Client
@@ -106,7 +106,7 @@ def test_which_digests_will_have_something_to_tell(
     digests = [entry for entry in upcoming(api, 150) if entry["kind"] == "digest.weekly"]
     told = [entry["date"] for entry in digests if entry["reason"] is None]
     assert told == ["2026-03-23", "2026-03-30", "2026-07-13", "2026-07-20"]
-    assert told == [entry["date"] for entry in digests if events_of(alice, dt.date.fromisoformat(entry["date"]))]
+    assert told == [entry["date"] for entry in digests if digest_events(alice, dt.date.fromisoformat(entry["date"]))]
 
 
 def test_a_digest_that_was_unsubscribed_from_is_promised_no_more(api: Client, alice: User, ada: Person) -> None:

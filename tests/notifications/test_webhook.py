@@ -94,14 +94,14 @@ def test_changed_body_does_not_verify(alice: User, hook: Any, receiver: Recorder
 
 def test_another_accounts_webhook_is_never_sent_to(mallory: User, hook: Any, receiver: Recorder) -> None:
     outcome = channels()["webhook"].send(hook["endpoint"]["id"], make_notice(mallory))
-    assert (outcome.is_ok, outcome.is_final, outcome.is_ours) == (False, True, True)
+    assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
     assert receiver.received == []
 
 
 def test_secret_that_cannot_be_read_is_our_fault(alice: User, hook: Any, receiver: Recorder, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = ["Zm9yIHRlc3RzIG9ubHkgLSBub3QgYSByZWFsIGtleSE="]
     outcome = channels()["webhook"].send(hook["endpoint"]["id"], make_notice(alice))
-    assert (outcome.code, outcome.is_ours) == ("unknown", True)
+    assert (outcome.code, outcome.is_internal) == ("unknown", True)
     assert receiver.received == []
 
 

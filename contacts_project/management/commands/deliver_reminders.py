@@ -10,7 +10,7 @@ from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models.heartbeat import note_beat
 from notifications.services.dispatch import plan_reminders, replan_stale, send_due
-from notifications.services.sender import Attempt
+from notifications.services.sender import SendResult
 
 
 class Command(ServiceCommand):
@@ -26,8 +26,13 @@ class Command(ServiceCommand):
         counts = send_due(now=now)
         send_disabled_notices()
         if not options.get("now"):
+<<<<<<< HEAD
             # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
             note_beat("due_scan", now)
         shown = [attempt for attempt in Attempt if attempt is not Attempt.PUT_OFF or counts[attempt]]
+=======
+            note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
+        shown = [attempt for attempt in SendResult if attempt is not SendResult.DEFERRED or counts[attempt]]
+>>>>>>> 491078f (Name the steps of delivery as messaging does: plan, enqueue, claim, attempt, retry)
         ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in shown)
         self.stdout.write(f"{planned} planned, {ended} by another run")

@@ -9,7 +9,7 @@ from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
-from notifications.services.sender import Attempt
+from notifications.services.sender import SendResult
 
 
 class Command(ServiceCommand):
@@ -23,4 +23,4 @@ class Command(ServiceCommand):
         replan_stale(now=timezone.now())
         planned = plan_all_digests(now=now)
         counts = send_due(now=now, kinds=[NoticeKind.DIGEST])
-        self.stdout.write(f"{planned} planned, {counts[Attempt.SENT]} sent, {counts[Attempt.FAILED]} failed")
+        self.stdout.write(f"{planned} planned, {counts[SendResult.SENT]} sent, {counts[SendResult.FAILED]} failed")

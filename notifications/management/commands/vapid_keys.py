@@ -1,4 +1,4 @@
-"""`manage.py vapid_keys`: makes a pair of keys for browser push. It changes nothing: the lines go into .env."""
+"""`manage.py vapid_keys`: prints a new key pair for browser push, as lines for .env. It changes nothing itself."""
 
 from typing import Any
 

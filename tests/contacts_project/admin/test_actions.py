@@ -12,7 +12,7 @@ from accounts.models import AccountMail, TotpDevice, User
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.models import Delivery, DeliveryState, Destination
-from notifications.services.sender import Attempt, send_delivery
+from notifications.services.sender import SendResult, send_delivery
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client
 from tests.contacts_project.admin.scene import make_destination
@@ -149,11 +149,11 @@ def test_a_delivery_is_tried_again_as_the_same(operator: Client, alice: User, se
     delivery.refresh_from_db()
     assert delivery.state == DeliveryState.PENDING
     assert delivery.next_try_at is not None
-    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is Attempt.SENT
+    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is SendResult.SENT
     assert sent == [str(delivery.pk)]
     assert logged() == [("Try again", str(delivery.pk))]
     assert "It was confirmed." in act(operator, DELIVERIES, "try_again", delivery)
-    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is Attempt.TAKEN
+    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is SendResult.TAKEN
     delivery.refresh_from_db()
     assert (delivery.state, sent) == (DeliveryState.SENT, [str(delivery.pk)])
 
@@ -164,7 +164,7 @@ def test_one_that_fails_again_ends(operator: Client, alice: User, monkeypatch: p
     act(operator, DELIVERIES, "try_again", delivery)
     delivery.refresh_from_db()
     assert delivery.next_try_at is not None
-    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is Attempt.FAILED
+    assert send_delivery(delivery_id=delivery.pk, now=delivery.next_try_at) is SendResult.FAILED
     delivery.refresh_from_db()
     assert (delivery.state, delivery.attempts) == (DeliveryState.FAILED, 8)
 
