@@ -26,13 +26,8 @@ class Command(ServiceCommand):
         counts = send_due(now=now)
         send_disabled_notices()
         if not options.get("now"):
-<<<<<<< HEAD
             # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
             note_beat("due_scan", now)
-        shown = [attempt for attempt in Attempt if attempt is not Attempt.PUT_OFF or counts[attempt]]
-=======
-            note_beat("due_scan", now)  # cron in the scheduler's place is a scheduler, too
-        shown = [attempt for attempt in SendResult if attempt is not SendResult.DEFERRED or counts[attempt]]
->>>>>>> 491078f (Name the steps of delivery as messaging does: plan, enqueue, claim, attempt, retry)
-        ended = ", ".join(f"{counts[attempt]} {attempt}" for attempt in shown)
+        shown = [result for result in SendResult if result is not SendResult.DEFERRED or counts[result]]
+        ended = ", ".join(f"{counts[result]} {result}" for result in shown)
         self.stdout.write(f"{planned} planned, {ended} by another run")
