@@ -1,7 +1,7 @@
-"""What a calendar feed answers: an iCalendar document (RFC 5545), written row by row as the database gives them.
+"""The iCalendar document (RFC 5545) of a calendar feed, streamed row by row.
 
-The icalendar library writes the head, escapes and folds. Its components are not made for each event: 10,000 dates with
-their ages are 60,000 of them.
+The icalendar library writes the header, escapes and folds. Events are formatted here and not with its components, which
+are too slow for the 60,000 events of 10,000 dates with their ages.
 """
 
 import datetime as dt
@@ -29,10 +29,10 @@ from people.links import person_url
 from people.models import Group, ImportantDate, Membership, Person
 from people.names import COLUMNS, NameParts, display_name
 
-# The next occurrences that say how old somebody turns.
-_AGES = 5
-_ROWS_AT_ONCE = 200
-_LINE_BYTES = 75
+# How many of the next occurrences have an event of their own, with the age in its summary.
+_MAX_AGE_EVENTS = 5
+_CHUNK_SIZE = 200
+_MAX_LINE_BYTES = 75  # RFC 5545, 3.1
 _DATE_COLUMNS = (
     *("id", "person_id", "type", "title", "date", "year_unknown", "updated_at", "next_occurrence_on"),
     *("reminder_enabled", "reminder_type", "reminder_interval", "reminder_interval_unit", "reminder_lead_days"),
@@ -41,17 +41,17 @@ _DATE_COLUMNS = (
 
 
 def feed_etag(feed: CalendarFeed, now: dt.datetime) -> str:
-    """The validator of what the feed answers: it changes with each write of the account, and with the day."""
+    """The feed's ETag. It changes with each write of the account, and with the day."""
     today = schedule.calendar_from_user(feed.owner).today(now)
     state = f"{settings.VERSION}|{feed.pk}|{feed.digest}|{feed.owner.revision}|{today}"
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
 
 def feed_document(feed: CalendarFeed, now: dt.datetime) -> Iterator[bytes]:
-    """The document in pieces."""
+    """The document, in chunks of encoded text."""
     writer = _EventWriter(feed.owner, alarms=feed.alarms, now=now)
     language = feed.language or feed.owner.language
-    yield _head(feed)
+    yield _header(feed)
     sources: list[Iterator[str]] = []
     if IMPORTANT_DATE in feed.kinds:
         sources.append(chain.from_iterable(map(writer.date_events, _dates(feed))))
@@ -59,24 +59,25 @@ def feed_document(feed: CalendarFeed, now: dt.datetime) -> Iterator[bytes]:
         sources.append(chain.from_iterable(map(writer.contact_event, _contacts(feed))))
     events = chain.from_iterable(sources)
     while True:
+        # Not around the yield: the server may run other code in this thread before it asks for the next chunk.
         with translation.override(language):
-            piece = "".join(islice(events, _ROWS_AT_ONCE))
-        if not piece:
+            chunk = "".join(islice(events, _CHUNK_SIZE))
+        if not chunk:
             break
-        yield piece.encode()
+        yield chunk.encode()
     yield b"END:VCALENDAR\r\n"
 
 
-def _head(feed: CalendarFeed) -> bytes:
-    head = Calendar()
-    head.add("prodid", "-//Contact network service//Calendar feed//EN")
-    head.add("version", "2.0")
-    head.add("calscale", "GREGORIAN")
-    head["x-wr-calname"] = vText(" ".join(feed.name.split()))  # add() would not escape what it does not know
-    head.add("x-wr-timezone", feed.owner.time_zone)
-    head.add("refresh-interval", dt.timedelta(hours=12), parameters={"VALUE": "DURATION"})
-    head.add("x-published-ttl", "PT12H")
-    return bytes(head.to_ical()).removesuffix(b"END:VCALENDAR\r\n")
+def _header(feed: CalendarFeed) -> bytes:
+    calendar = Calendar()
+    calendar.add("prodid", "-//Contact network service//Calendar feed//EN")
+    calendar.add("version", "2.0")
+    calendar.add("calscale", "GREGORIAN")
+    calendar["x-wr-calname"] = vText(" ".join(feed.name.split()))  # add() does not escape properties it does not know
+    calendar.add("x-wr-timezone", feed.owner.time_zone)
+    calendar.add("refresh-interval", dt.timedelta(hours=12), parameters={"VALUE": "DURATION"})
+    calendar.add("x-published-ttl", "PT12H")
+    return bytes(calendar.to_ical()).removesuffix(b"END:VCALENDAR\r\n")
 
 
 def _dates(feed: CalendarFeed) -> Iterable[Any]:
@@ -84,7 +85,7 @@ def _dates(feed: CalendarFeed) -> Iterable[Any]:
     if feed.group_ids:
         rows = rows.filter(person_id__in=_members(feed))
     names = (f"person__{column}" for column in (*COLUMNS, "deathday"))
-    return rows.order_by("id").values_list(*_DATE_COLUMNS, *names, named=True).iterator(_ROWS_AT_ONCE)
+    return rows.order_by("id").values_list(*_DATE_COLUMNS, *names, named=True).iterator(_CHUNK_SIZE)
 
 
 def _contacts(feed: CalendarFeed) -> Iterable[Any]:
@@ -92,18 +93,18 @@ def _contacts(feed: CalendarFeed) -> Iterable[Any]:
     if feed.group_ids:
         rows = rows.filter(pk__in=_members(feed))
     columns = dict.fromkeys(("id", "updated_at", *schedule.CONTACT_FIELDS, *COLUMNS))
-    return rows.order_by("id").values_list(*columns, named=True).iterator(_ROWS_AT_ONCE)
+    return rows.order_by("id").values_list(*columns, named=True).iterator(_CHUNK_SIZE)
 
 
 def _members(feed: CalendarFeed) -> QuerySet[Any, Any]:
-    """The ids of the people in its groups, those that are active."""
+    """The ids of the people in the feed's groups, as far as the groups are active."""
     groups = Group.objects.owned_by(feed.owner).active().filter(pk__in=feed.group_ids)
     members: QuerySet[Any, Any] = Membership.objects.owned_by(feed.owner).filter(group__in=groups.values("pk"))
     return members.values("person_id")
 
 
 class _EventWriter:
-    """Rows as VEVENTs, in the language that is active."""
+    """Formats rows as VEVENTs, in the active language."""
 
     def __init__(self, owner: User, *, alarms: bool, now: dt.datetime) -> None:
         self._owner, self._alarms = owner, alarms
@@ -111,25 +112,25 @@ class _EventWriter:
         self._today = self._calendar.today(now)
 
     def date_events(self, row: Any) -> Iterator[str]:
-        """One for an important date, and one for each of its next occurrences that says an age."""
+        """The event of an important date, and one for each of its next occurrences for which the age is known."""
         rule = event_rule(row, self._calendar)
         start = first_day(rule, year_unknown=row.year_unknown)
         name = self._name(getattr(row, f"person__{column}") for column in COLUMNS)
         summary = _("%(occasion)s: %(name)s") % {"occasion": occasion(row.type, row.title), "name": name}
         is_over = schedule.is_birthday_of_dead(row.type, row.person__deathday)
         triggers = [] if is_over else self._triggers(row)
-        # The same for all events of the date: a client takes those with a RECURRENCE-ID for changed occurrences.
+        # All events of the date share a UID: those with a RECURRENCE-ID replace occurrences of the recurring one.
         uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _stamp(row.updated_at)
         yield _event(uid, start, summary, url, stamp, triggers, rule_lines(rule, start, self._today))
         if row.year_unknown or rule.unit is None or is_over:
             return
-        for day in islice(rule.between(self._today, dt.date.max), _AGES):
+        for day in islice(rule.between(self._today, dt.date.max), _MAX_AGE_EVENTS):
             if age := age_in_words(row.type, turns(row.date, day, self._calendar.leap_day)):
-                own = [f"RECURRENCE-ID;VALUE=DATE:{_digits(day)}"]
-                yield _event(uid, day, f"{summary} · {age}", url, stamp, triggers, own)
+                recurrence_id = [f"RECURRENCE-ID;VALUE=DATE:{_format_date(day)}"]
+                yield _event(uid, day, f"{summary} · {age}", url, stamp, triggers, recurrence_id)
 
     def contact_event(self, row: Any) -> Iterator[str]:
-        """One for a contact reminder: on its day, and from then on today until it was heeded."""
+        """The event of a contact reminder: on its day, or today if that has passed."""
         rule = schedule.contact_rule(row, self._calendar)
         due = rule.nth(rule.first) if rule else None
         if due is None:
@@ -145,7 +146,7 @@ class _EventWriter:
         return display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format)
 
     def _triggers(self, row: Any) -> list[str]:
-        """When the alarms of a date go off: at the reminder hour of the day, and of the days of its notices."""
+        """The alarms of a date: at the reminder hour of the day itself, and of the days of its advance notices."""
         rule = schedule.date_rule(row, self._calendar) if self._alarms else None
         if rule is None:
             return []
@@ -157,34 +158,36 @@ class _EventWriter:
 def _event(
     uid: str, day: dt.date, summary: str, url: str, stamp: str, triggers: list[str], recurrence: list[str]
 ) -> str:
-    """A VEVENT of a whole day. It ends with that day (RFC 5545, 3.6.1), and keeps nobody busy."""
-    said = _text(summary)
+    """An all-day VEVENT, which shows nobody as busy. Without DTEND it lasts one day (RFC 5545, 3.6.1)."""
+    text = _escape_text(summary)
     lines = [
         "BEGIN:VEVENT",
         f"UID:{uid}",
         f"DTSTAMP:{stamp}",
-        f"DTSTART;VALUE=DATE:{_digits(day)}",
+        f"DTSTART;VALUE=DATE:{_format_date(day)}",
         *recurrence,
-        f"SUMMARY:{said}",
+        f"SUMMARY:{text}",
         f"URL:{url}",
         "TRANSP:TRANSPARENT",
     ]
     for trigger in triggers:
-        lines += ["BEGIN:VALARM", "ACTION:DISPLAY", f"TRIGGER:{trigger}", f"DESCRIPTION:{said}", "END:VALARM"]
+        lines += ["BEGIN:VALARM", "ACTION:DISPLAY", f"TRIGGER:{trigger}", f"DESCRIPTION:{text}", "END:VALARM"]
     lines += ["END:VEVENT", ""]
-    return "\r\n".join(line if len(line) * 4 <= _LINE_BYTES else _folded(line) for line in lines)
+    return "\r\n".join(map(_fold, lines))
 
 
-def _folded(line: str) -> str:
-    return line if len(line.encode()) <= _LINE_BYTES else str(foldline(line))
+def _fold(line: str) -> str:
+    # A character has at most 4 bytes, so most lines need not be encoded.
+    fits = len(line) * 4 <= _MAX_LINE_BYTES or len(line.encode()) <= _MAX_LINE_BYTES
+    return line if fits else str(foldline(line))
 
 
-def _text(words: str) -> str:
-    """A TEXT value on one line: names may hold line breaks."""
-    return vText(" ".join(words.split())).to_ical().decode()
+def _escape_text(text: str) -> str:
+    """A TEXT value. White space is collapsed, since names may contain line breaks."""
+    return vText(" ".join(text.split())).to_ical().decode()
 
 
-def _digits(day: dt.date) -> str:
+def _format_date(day: dt.date) -> str:
     return f"{day.year:04}{day.month:02}{day.day:02}"
 
 

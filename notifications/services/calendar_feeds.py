@@ -1,4 +1,4 @@
-"""Calendar feeds: made, changed, given another address; found by their address."""
+"""Creating, changing and deleting calendar feeds, and finding one by the secret of its URL."""
 
 import datetime as dt
 from typing import Any
@@ -13,21 +13,22 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import CalendarFeed
 from notifications.models.calendar_feed import new_secret, secret_digest
 
-MOST_FEEDS = 20
-_USE_RESOLUTION = dt.timedelta(minutes=1)
+MAX_FEEDS = 20
+# `last_read_at` is written at most this often: a calendar program that polls must not cause a write each time.
+_LAST_READ_RESOLUTION = dt.timedelta(minutes=1)
 
 
 class TooManyFeedsError(DomainError):
-    """The account has as many as there may be."""
+    """The account has MAX_FEEDS already."""
 
-    message = f"An account has at most {MOST_FEEDS} calendar feeds."
+    message = f"An account has at most {MAX_FEEDS} calendar feeds."
 
 
 def create_feed(*, owner: User, values: dict[str, Any]) -> tuple[CalendarFeed, str]:
-    """Make a feed; the address comes with it, this once. Raises TooManyFeedsError."""
+    """Create a feed; returns it with its URL, which is not shown again. Raises TooManyFeedsError."""
     secret = new_secret()
     with account_write(owner) as write:
-        if CalendarFeed.objects.owned_by(owner).count() >= MOST_FEEDS:
+        if CalendarFeed.objects.owned_by(owner).count() >= MAX_FEEDS:
             raise TooManyFeedsError
         row = CalendarFeed.objects.create(
             owner=owner, digest=secret_digest(secret), revision=write.revision, created_at=write.now, **values
@@ -36,7 +37,7 @@ def create_feed(*, owner: User, values: dict[str, Any]) -> tuple[CalendarFeed, s
 
 
 def update_feed(*, feed: CalendarFeed, values: dict[str, Any]) -> CalendarFeed:
-    """Change what it tells of. Raises MissingError where it is gone."""
+    """Set columns of the feed. Raises MissingError if it was deleted."""
     with account_write(feed.owner) as write:
         row = CalendarFeed.objects.owned_by(feed.owner_id).find(feed.pk)
         for name, value in values.items():
@@ -47,32 +48,32 @@ def update_feed(*, feed: CalendarFeed, values: dict[str, Any]) -> CalendarFeed:
 
 
 def rotate_feed(*, feed: CalendarFeed) -> tuple[CalendarFeed, str]:
-    """Give it another address; the one before is nobody's from now on. Raises MissingError."""
+    """Give the feed a new URL, which is returned; the old one stops working. Raises MissingError."""
     secret = new_secret()
     return update_feed(feed=feed, values={"digest": secret_digest(secret), "last_read_at": None}), feed_url(secret)
 
 
 def delete_feed(*, feed: CalendarFeed) -> None:
-    """End it, at once."""
+    """Delete the feed; its URL stops working at once. Raises MissingError."""
     with account_write(feed.owner):
         CalendarFeed.objects.owned_by(feed.owner_id).find(feed.pk).delete()
 
 
 def feed_url(secret: str) -> str:
-    """Where calendars read it."""
+    """The URL at which calendar programs read the feed."""
     return f"{settings.BASE_URL}/calendar/{secret}.ics"
 
 
 def feed_at(*, secret: str, now: dt.datetime) -> CalendarFeed:
-    """The feed with this secret, and its owner, noting at most once a minute that it was read. Raises MissingError."""
+    """The feed with this secret, with its owner. Updates `last_read_at`, at most once a minute. Raises MissingError."""
     rows = CalendarFeed.unscoped.rows()
     found: CalendarFeed | None = (
         rows.select_related("owner").filter(digest=secret_digest(secret), owner__is_active=True).first()
     )
     if found is None:
         raise MissingError
-    if found.last_read_at is None or found.last_read_at < now - _USE_RESOLUTION:
-        stale = Q(last_read_at__isnull=True) | Q(last_read_at__lt=now - _USE_RESOLUTION)
+    if found.last_read_at is None or found.last_read_at < now - _LAST_READ_RESOLUTION:
+        stale = Q(last_read_at__isnull=True) | Q(last_read_at__lt=now - _LAST_READ_RESOLUTION)
         with skip_if_locked():
             rows.filter(stale, pk=found.pk).update(last_read_at=now)
     return found

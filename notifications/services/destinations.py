@@ -1,4 +1,8 @@
-"""Destinations: made, changed and tested. Check, then the network, then checked again inside a short transaction."""
+"""Creating, changing and testing destinations.
+
+Network calls are never made inside a transaction: limits are checked, then the network is asked, then the limits are
+checked again inside a short transaction, since another request may have used them up meanwhile.
+"""
 
 import datetime as dt
 import re
@@ -25,16 +29,16 @@ from notifications.notices.notice import Notice, NoticeKind
 
 MAX_DESTINATIONS = 5
 TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
-URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"}
-# How often an account may make this service speak to strangers.
+_URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"}
+# How often an account may make this service send requests to hosts of its choice.
 CREATIONS = Budget("destination-creation", 10, 3600)
 OUTBOUND = Budget("destination-outbound", 25, 15 * 60)
-TESTS_OF_ONE = Budget("destination-test", 5, 15 * 60)
+TESTS_PER_DESTINATION = Budget("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
 
 class UrlRefusedError(DomainError):
-    """The URL cannot be used; `code`, one of CODES, says why."""
+    """The URL cannot be used. `code` is one of CODES."""
 
     CODES = ("policy", "dns", "invalid", "too_long", "not_ntfy", "credentials_in_url")
 
@@ -44,26 +48,26 @@ class UrlRefusedError(DomainError):
 
 
 class DuplicateUrlError(DomainError):
-    """The account has this URL already."""
+    """The account already has a destination with this URL."""
 
     message = "This URL is already one of your destinations."
 
 
 class TooManyDestinationsError(DomainError):
-    """The account has as many destinations as one may have."""
+    """The account has MAX_DESTINATIONS already."""
 
     message = f"An account has at most {MAX_DESTINATIONS} destinations: delete one first."
 
 
 class SecretMissingError(DomainError):
-    """A webhook that came with an import signs with nothing yet."""
+    """An imported webhook has no signing secret until its owner rotates it."""
 
     message = "This webhook was imported without its signing secret: send rotateSecret first."
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What an update asks for; None: not asked for. A token of "" removes the saved one."""
+    """The changes of an update; None: unchanged. A token of "" removes the stored one."""
 
     label: str | None = None
     enabled: bool | None = None
@@ -75,45 +79,47 @@ class Changes:
 def create_destination(
     *, owner: User, type_: DestinationType, label: str, url: str, token: str
 ) -> tuple[Destination, str | None]:
-    """Make a destination; a webhook's signing secret comes with it, this once.
+    """Create a destination; returns it with a webhook's signing secret, which is not shown again, or None.
 
-    Raises UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError. An attempt
-    counts against the budget once nothing but the network can say whether the URL is usable.
+    Raises UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError. Only a
+    request that gets as far as the network counts against the budget.
     """
     destination = Destination(owner=owner, type=type_, label=label)
     _check_plan(owner, destination)
     check_url(type_, url)
-    with external_wait():  # first of all: who is refused because too many wait draws on no budget
+    # Before the budget is drawn on: a request that is refused because too many are waiting must not count.
+    with external_wait():
         CREATIONS.draw(str(owner.pk))
-        _check_room(owner, url)
-        destination.point_to(url, ask_network(type_, url))
+        _check_can_add(owner, url)
+        destination.point_to(url, check_reachable(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
     destination.secret = secret or token
     with account_write(owner):
-        _check_room(owner, url)
+        # Again, now under the lock: another request may have added a destination during the network call.
+        _check_can_add(owner, url)
         destination.save(force_insert=True)
     return destination, secret
 
 
 def update_destination(*, destination: Destination, changes: Changes, now: dt.datetime) -> str | None:
-    """Change a destination; returns the new signing secret when one was asked for.
+    """Change a destination; returns the new signing secret if one was requested.
 
-    Raises as create_destination does, SecretMissingError, and MissingError when the row went away meanwhile. A URL
-    that is the one it has is no change. A new URL or credential clears the failures; switching on clears the automatic
-    switching-off too.
+    A new URL or credential clears the failures; switching on also clears the mark of automatic disabling. Raises the
+    errors of create_destination, SecretMissingError, and MissingError if the row was deleted meanwhile.
     """
     owner = destination.owner
     new_url = changes.url if changes.url not in {None, destination.url} else None
     if new_url or changes.rotate_secret or (changes.enabled and not destination.enabled):
         _check_plan(owner, destination)
+    # The network is asked before the lock is taken.
     server_url = _check_new_url(destination, new_url) if new_url else ""
     secret = new_secret() if changes.rotate_secret else None
     with account_write(owner):
-        row = _own(owner, destination)
+        row = _lock_row(owner, destination)
         if new_url:
-            _check_duplicate(owner, new_url, besides=row)
+            _check_duplicate(owner, new_url, except_for=row)
             row.point_to(new_url, server_url)
-        _apply(row, changes, secret, now)
+        _apply_changes(row, changes, secret, now)
         if new_url or secret or changes.token is not None:
             row.reset_failures()
         row.save()
@@ -121,13 +127,13 @@ def update_destination(*, destination: Destination, changes: Changes, now: dt.da
 
 
 def delete_destination(*, destination: Destination) -> None:
-    """Remove a destination for good. Raises MissingError when it is gone already."""
+    """Delete a destination permanently. Raises MissingError if it no longer exists."""
     with account_write(destination.owner):
-        _own(destination.owner, destination).delete()
+        _lock_row(destination.owner, destination).delete()
 
 
 def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
-    """Send a sample now, whether the destination is on or off; the outcome counts nowhere.
+    """Send a test notice now, whether the destination is on or off. The outcome is not recorded.
 
     Raises PlanLimitError, SecretMissingError, RateLimitedError.
     """
@@ -136,8 +142,8 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     if destination.lacks_secret:
         raise SecretMissingError
     with external_wait():
-        with transaction.atomic():  # neither is drawn on when the other is used up
-            TESTS_OF_ONE.draw(str(destination.pk))
+        with transaction.atomic():  # if one budget is used up, the draw on the other is rolled back
+            TESTS_PER_DESTINATION.draw(str(destination.pk))
             OUTBOUND.draw(str(owner.pk))
         ends_at = now + dt.timedelta(days=1)
         notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
@@ -145,7 +151,7 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
 
 
 def check_url(type_: DestinationType, url: str) -> None:
-    """Refuse what can be refused without the network. Raises UrlRefusedError."""
+    """Check a URL as far as possible without the network. Raises UrlRefusedError."""
     if len(url) > MAX_URL_LENGTH:
         raise UrlRefusedError("too_long", f"At most {MAX_URL_LENGTH} characters, this has {len(url)}.")
     try:
@@ -159,8 +165,11 @@ def check_url(type_: DestinationType, url: str) -> None:
             raise UrlRefusedError("invalid", "The URL names no ntfy topic.")
 
 
-def ask_network(type_: DestinationType, url: str) -> str:
-    """Resolve the host, and for ntfy find the server behind the topic; returns its root. Raises UrlRefusedError."""
+def check_reachable(type_: DestinationType, url: str) -> str:
+    """Resolve the host, and for ntfy find the topic's server; returns the server's root URL, empty for a webhook.
+
+    Raises UrlRefusedError.
+    """
     try:
         if type_ == DestinationType.WEBHOOK:
             with outbound_session(schemes=SCHEMES[type_]) as session:
@@ -176,7 +185,7 @@ def ask_network(type_: DestinationType, url: str) -> str:
 
 def _refusal(error: OutboundError) -> UrlRefusedError:
     if error.code is Code.BLOCKED:
-        code = URL_CODES.get(error.reason, "policy") if error.reason else "policy"
+        code = _URL_CODES.get(error.reason, "policy") if error.reason else "policy"
         return UrlRefusedError(code, str(error))
     if error.code is Code.DNS:
         return UrlRefusedError("dns", "The host name does not resolve.")
@@ -188,11 +197,11 @@ def _check_new_url(destination: Destination, url: str) -> str:
     check_url(type_, url)
     with external_wait():
         OUTBOUND.draw(str(destination.owner_id))
-        _check_duplicate(destination.owner, url, besides=destination)
-        return ask_network(type_, url)
+        _check_duplicate(destination.owner, url, except_for=destination)
+        return check_reachable(type_, url)
 
 
-def _apply(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:
+def _apply_changes(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:
     if changes.label is not None:
         row.label = changes.label
     if secret:
@@ -207,24 +216,25 @@ def _apply(row: Destination, changes: Changes, secret: str | None, now: dt.datet
         row.enabled = False
 
 
-def _own(owner: User, destination: Destination) -> Destination:
-    # Locked where the database can: a delivery may be counting its failure at this moment.
+def _lock_row(owner: User, destination: Destination) -> Destination:
+    # The account's lock is not enough: a delivery that records its failure locks only the row. SQLite ignores this, but
+    # has one writer at a time.
     row = Destination.objects.owned_by(owner).select_for_update().filter(pk=destination.pk).first()
     if row is None:
         raise MissingError
     return row
 
 
-def _check_room(owner: User, url: str) -> None:
+def _check_can_add(owner: User, url: str) -> None:
     _check_duplicate(owner, url)
     if Destination.objects.owned_by(owner).count() >= MAX_DESTINATIONS:
         raise TooManyDestinationsError
 
 
-def _check_duplicate(owner: User, url: str, besides: Destination | None = None) -> None:
+def _check_duplicate(owner: User, url: str, except_for: Destination | None = None) -> None:
     same = Destination.objects.owned_by(owner).filter(url_key=url_key(url))
-    if besides is not None:
-        same = same.exclude(pk=besides.pk)
+    if except_for is not None:
+        same = same.exclude(pk=except_for.pk)
     if same.exists():
         raise DuplicateUrlError(field="url")
 
