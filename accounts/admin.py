@@ -1,4 +1,4 @@
-"""How operators sign in, and the mails that wait to be sent. The list of accounts: contacts_project/admin/users.py."""
+"""The sign-in form of the admin, and the list of queued mails. Accounts are in contacts_project/admin/users.py."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 
 
 class OperatorLoginForm(AdminAuthenticationForm):
-    """Signs in to the admin under the same budgets and with the same second factor as the API does."""
+    """Signs in to the admin with the same rate limits and second factor as the API."""
 
     code = forms.CharField(required=False, max_length=100, label="Code, if the account asks for one")
 
@@ -53,7 +53,7 @@ class TriesFilter(WordFilter):
 
 @admin.register(AccountMail)
 class AccountMailAdmin(OperatorAdmin):
-    """The outbox: a mail that was sent is no more. The link is made as it is sent, so none is here."""
+    """The outbox. A mail disappears once it is sent. It shows no link: that is only created when the mail is sent."""
 
     list_display = ("kind", "address", "account", "tries", "next_try_at", "created_at")
     list_filter = (MailKindFilter, TriesFilter)
@@ -63,5 +63,5 @@ class AccountMailAdmin(OperatorAdmin):
 
 admin.site.login_form = OperatorLoginForm
 
-# Groups of permissions are of no use here, and their name would be taken for the users' groups of people.
+# Django's permission groups are not used, and could be mistaken for the users' groups of people.
 admin.site.unregister(Group)

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` finds about accounts."""
+"""Checks of accounts for `manage.py doctor`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,11 +18,11 @@ _CONSOLE = "django.core.mail.backends.console.EmailBackend"
 
 @register(TAG, deploy=True)
 def check_accounts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Who can get in, and whether the service can write to them."""
+    """Check the settings of sign-in, who can register and operate, and whether mails can be sent."""
     try:
         return [*_settings(), *_registration(), *_mail()]
     except DatabaseError:
-        return []  # told by check_parts
+        return []  # check_parts reports the database
 
 
 def _settings() -> Iterator[CheckMessage]:

@@ -1,7 +1,4 @@
-"""Cookies of the sign-in beside the session's own. Scripts cannot read them.
-
-Never SameSite=Strict, whatever SESSION_SAMESITE says: a browser that comes back from a provider has to send them.
-"""
+"""Cookies of the sign-in other than the session cookie. Scripts cannot read them."""
 
 from typing import Literal
 
@@ -26,4 +23,6 @@ def drop_cookie(response: HttpResponseBase, name: str, *, path: str) -> None:
 
 
 def _samesite() -> Literal["None", "Lax"]:
+    # Never Strict, whatever SESSION_SAMESITE is: the browser has to send these cookies when the provider redirects it
+    # back.
     return "None" if settings.SESSION_COOKIE_SAMESITE == "None" else "Lax"

@@ -1,4 +1,4 @@
-"""Days as an account reads them: in digits in the order of its date format, and in words of the active language."""
+"""Formats dates for an account: as digits in the order of its date format, or as words in the active language."""
 
 import datetime as dt
 
@@ -12,13 +12,13 @@ _DIGITS_WITHOUT_YEAR = {"MDY": "%m/%d", "DMY": "%d/%m", "YMD": "%m-%d"}
 
 
 def day_in_digits(day: dt.date, owner: User, *, year_unknown: bool = False) -> str:
-    """`2026-12-09`, in the account's order; without the year where nobody knows it."""
+    """Format as `2026-12-09`, in the account's order; without the year if it is unknown."""
     patterns = _DIGITS_WITHOUT_YEAR if year_unknown else _DIGITS
     return day.strftime(patterns[owner.date_format])
 
 
 def day_in_words(day: dt.date, owner: User) -> str:
-    """`Wednesday, 9 December`. The pattern is each language's own; English has two orders."""
+    """Format as `Wednesday, 9 December`. The translation chooses the pattern; English has two orders."""
     # Translators: format characters of Django's date filter. Weekdays and months are Django's translations.
     pattern = _("l, F j") if owner.date_format == "MDY" else _("l, j F")
     if day.day == 1:

@@ -1,4 +1,4 @@
-"""Fields that only accounts have."""
+"""Serializer fields that only accounts use."""
 
 import re
 import zoneinfo
@@ -15,11 +15,11 @@ from contacts_project.kernel.api.fields import StrictCharField, check_text
 
 
 class AccountEmail(StrictCharField):
-    """The address that an account signs in with, and that mails reach as it stands.
+    """The address that an account signs in with, and that mails can be sent to unchanged.
 
-    At most 254 characters (RFC 5321, section 4.5.3.1.3, less the brackets).
-    Its local part is ASCII, so that no look-alikes fold together, and no encoded word (RFC 2047), which mail headers
-    would decode to another address. Its domain has an ASCII form, and is stored in the one spelling of it.
+    At most 254 characters (RFC 5321, section 4.5.3.1.3, without the angle brackets). The local part must be ASCII, so
+    that no two look-alike addresses fold to the same one, and must not contain an encoded word (RFC 2047), which mail
+    headers would decode to another address. The domain must have an ASCII form (IDNA), and is stored normalized.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -41,13 +41,13 @@ class AccountEmail(StrictCharField):
         except UnicodeError:
             raise serializers.ValidationError("This is not an e-mail address.") from None
         address = User.objects.normalize_email(text)
-        if len(address) > self.max_length:  # some letters have a longer form
+        if len(address) > self.max_length:  # the normalized form of some letters is longer
             raise serializers.ValidationError("This is not an e-mail address.")
         return address
 
 
 class Secret(StrictCharField):
-    """A password or code, taken as typed: its spaces count, and it is never answered."""
+    """A password or code, exactly as typed, including spaces. Write-only."""
 
     def __init__(self, *, max_length: int = 1000, **kwargs: Any) -> None:
         super().__init__(max_length=max_length, write_only=True, allow_blank=False, **kwargs)
@@ -66,6 +66,7 @@ class Secret(StrictCharField):
 @lru_cache(maxsize=1)
 def time_zones() -> frozenset[str]:
     """The names of all IANA time zones."""
+    # `Factory` stands for an unset zone, and `localtime` would be the server's.
     return frozenset(zoneinfo.available_timezones() - {"Factory", "localtime"})
 
 
@@ -87,7 +88,7 @@ _TIME_OF_DAY = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 
 @extend_schema_field({"type": "string", "pattern": f"^{_TIME_OF_DAY}$"})
 class TimeOfDay(StrictCharField):
-    """A time on the clock, HH:MM."""
+    """A time of day, HH:MM."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=5, allow_blank=False, **kwargs)

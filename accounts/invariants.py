@@ -1,7 +1,6 @@
-"""What must hold of accounts and of who is signed in to them."""
+"""Invariants of accounts and sessions, checked by `manage.py doctor --deep`."""
 
 from collections.abc import Iterator
-from uuid import UUID
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
@@ -19,16 +18,11 @@ def find_wrong_settings_revisions() -> Iterator[object]:
 
 @invariant("sessions are of no account", hint="They sign nobody in; the daily sweep removes them when they expire.")
 def find_sessions_of_nobody() -> Iterator[object]:
-    """Told by the account that they name and by when they expire: the key of a session is a secret."""
+    # Reported by account and expiry, because the key of a session is a secret.
     for chunk in in_chunks(Session.objects.all()):
-        named = {session.pk: _account_of(session) for session in chunk}
-        known = set(User.objects.filter(pk__in=filter(None, named.values())).values_list("pk", flat=True))
+        user_ids = {session.pk: parse_id(session.get_decoded().get(SESSION_KEY)) for session in chunk}
+        existing = set(User.objects.filter(pk__in=filter(None, user_ids.values())).values_list("pk", flat=True))
         for session in chunk:
-            account = named[session.pk]
-            if account and account not in known:
-                yield f"one of {account} until {session.expire_date.isoformat()}"
-
-
-def _account_of(session: Session) -> UUID | None:
-    account = session.get_decoded().get(SESSION_KEY)
-    return parse_id(account) if account else None
+            user_id = user_ids[session.pk]
+            if user_id and user_id not in existing:
+                yield f"one of {user_id} until {session.expire_date.isoformat()}"

@@ -1,7 +1,7 @@
-"""Tokens in mailed links: signed, for one purpose, expiring, and spent by what they are for.
+"""Tokens in mailed links: signed, for one purpose, expiring, and usable once.
 
-A token carries a fingerprint of what it is to change. Once that has changed the fingerprint fits no more: nothing has
-to be stored for a token to be used only once.
+A token contains a fingerprint of the value that it is to change. Once the value has changed the fingerprint no longer
+matches, so that a token works once without being stored.
 """
 
 import datetime as dt
@@ -17,7 +17,7 @@ from contacts_project.kernel.errors import FieldError
 
 
 class Purpose(StrEnum):
-    """What a link does, and by its salt cannot be made to do otherwise."""
+    """What a link is for. Part of the salt of the signature, so that a token works for no other purpose."""
 
     VERIFY = "verify"
     RESET = "reset"
@@ -28,37 +28,38 @@ _TAKE_BACK = "accounts.link.take-back"
 
 
 def make_token(user: User, purpose: Purpose) -> str:
-    """A token of letters, digits, `-`, `_` and `.`."""
+    """Create a token; it consists of letters, digits, `-`, `_` and `.`."""
     return _signer(purpose).sign_object([str(user.pk), _fingerprint(user, purpose)])
 
 
 def read_token(token: str, purpose: Purpose) -> User:
-    """The account a token is for. Raises FieldError, the same for whatever is wrong with it."""
+    """The account that a token was created for. Raises FieldError, the same one for every invalid token."""
     try:
         key, fingerprint = _signer(purpose).unsign_object(token, max_age=MAX_AGE_SECONDS[purpose])
     except (signing.BadSignature, ValueError, TypeError):
-        raise refusal() from None
+        raise invalid_token_error() from None
     user = User.objects.filter(pk=parse_id(key) or UUID(int=0), is_active=True).first()
     if user is None or not constant_time_compare(fingerprint, _fingerprint(user, purpose)):
-        raise refusal()
+        raise invalid_token_error()
     return user
 
 
 def make_take_back_token(change: EmailChange) -> str:
-    """A token that takes this change of address back. Its row is what spends it, and what ends it."""
+    """Create a token that undoes this change of address."""
+    # No fingerprint and no expiry: the row limits its lifetime (`ends_at`), and using it deletes the row.
     return signing.Signer(sep=".", salt=_TAKE_BACK).sign_object(str(change.pk))
 
 
 def read_take_back_token(token: str, now: dt.datetime) -> EmailChange:
-    """The change that a token takes back, with its account. Raises FieldError, the same for whatever is wrong."""
+    """The change that a token undoes, with its account. Raises FieldError, the same one for every invalid token."""
     try:
         key = signing.Signer(sep=".", salt=_TAKE_BACK).unsign_object(token)
     except (signing.BadSignature, ValueError, TypeError):
-        raise refusal() from None
+        raise invalid_token_error() from None
     rows = EmailChange.unscoped.rows().select_related("owner").with_id(key)
     change: EmailChange | None = rows.filter(owner__is_active=True).first()
     if change is None or change.ends_at <= now:
-        raise refusal()
+        raise invalid_token_error()
     return change
 
 
@@ -67,7 +68,7 @@ def _signer(purpose: Purpose) -> signing.TimestampSigner:
 
 
 def _fingerprint(user: User, purpose: Purpose) -> str:
-    fold = User.objects.fold
+    fold = User.objects.fold_email  # another spelling of the address must not invalidate the link
     if purpose is Purpose.RESET:
         state = f"{fold(user.recovery_email)}|{user.password}"
     else:
@@ -75,6 +76,6 @@ def _fingerprint(user: User, purpose: Purpose) -> str:
     return salted_hmac(f"accounts.fingerprint.{purpose}", state, algorithm="sha256").hexdigest()[:32]
 
 
-def refusal() -> FieldError:
-    """What every token that does not work is answered with."""
+def invalid_token_error() -> FieldError:
+    """The error for every token that does not work. It does not reveal why, or whether there is an account."""
     return FieldError("token", "This link was used already, or is too old. Ask for another one.")

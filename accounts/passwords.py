@@ -1,4 +1,4 @@
-"""The contract's rule for passwords, as one of Django's validators."""
+"""The password rule of the specification, as a Django password validator."""
 
 from django.core.exceptions import ValidationError
 
@@ -12,7 +12,7 @@ _TEXT = "The password needs an uppercase letter, a lowercase letter, a number an
 
 
 class CharacterKindsValidator:
-    """At least one each of upper case, lower case, digit and special character (specification, User, rule 3)."""
+    """Requires an uppercase and a lowercase letter, a digit and a special character (specification, User, rule 3)."""
 
     def validate(self, password: str, user: object = None) -> None:
         missing = [name for name, fits in _KINDS.items() if not any(map(fits, password))]

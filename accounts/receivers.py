@@ -1,4 +1,4 @@
-"""What follows from a sign-in or sign-out, wherever it happens, and from the order of a mail."""
+"""Receivers for sign-in and sign-out (by API, page or admin alike) and for queued mails."""
 
 from typing import Any
 from uuid import UUID
@@ -15,12 +15,12 @@ from accounts.tasks import send_account_mail
 
 
 @receiver(user_logged_in)
-def list_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
+def add_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
     record_session(request=request, user=user, now=timezone.now())
 
 
 @receiver(user_logged_out)
-def unlist_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+def remove_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
     if key := request.session.session_key:
         AccountSession.unscoped.rows().filter(session_key=key).delete()
 

@@ -1,7 +1,7 @@
-"""News of accounts, sent on commit, carrying ids. Receivers only enqueue.
+"""Signals about accounts, sent on commit, with ids as arguments. Receivers only enqueue tasks.
 
 preferences_changed   user_id, fields (set of model field names)
-mail_queued           mail_id  a row of AccountMail is to be sent
+mail_queued           mail_id of an AccountMail that is to be sent
 """
 
 from django.dispatch import Signal

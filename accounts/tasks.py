@@ -22,13 +22,13 @@ def send_account_mail(mail_id: str) -> None:
 
 @shared_task
 def sweep_account_mails() -> None:
-    """Every minute: what a crash or a mail server's pause left."""
+    """Every minute: send mails that a crash or an unavailable mail server left."""
     send_due_mails(now=timezone.now())
 
 
 @shared_task
 def sweep_accounts() -> None:
-    """Once a day: what sessions, devices and links that expired and accounts that ended have left."""
+    """Once a day: delete expired sessions, devices and links, unverified accounts, and files of deleted accounts."""
     now = timezone.now()
     delete_expired_sessions(now=now)
     delete_unused_devices(now=now)
@@ -39,7 +39,7 @@ def sweep_accounts() -> None:
 
 @shared_task
 def purge_budgets() -> None:
-    """Once an hour: counts that are over, answers that are no longer given again, and codes that have ended."""
+    """Once an hour: delete expired budgets, stored responses and app codes."""
     budgets.purge_budgets(now=timezone.now())
     purge_stored_responses(now=timezone.now())
     purge_app_codes(now=timezone.now())

@@ -1,4 +1,4 @@
-"""The words of an account's preferences and tokens; serializers, columns and readers take them from here."""
+"""The values of an account's preferences and tokens, shared by columns, serializers and rules."""
 
 from django.db.models import TextChoices
 
@@ -31,7 +31,7 @@ class GraphMode(TextChoices):
 
 
 class LeapDayRule(TextChoices):
-    """Where 29 February goes in a common year."""
+    """The day on which 29 February is observed in a common year."""
 
     FEB28 = "FEB28"
     MAR1 = "MAR1"
@@ -43,7 +43,7 @@ class TokenScope(TextChoices):
 
 
 class TokenKind(TextChoices):
-    """How a token came to be: made in a session for a script, or by signing in with an app."""
+    """How a token was created: in a session, for a script, or by signing in with an app."""
 
     TOKEN = "token"  # noqa: S105 - a word
     DEVICE = "device"

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
 from accounts.models.api_token import TOKEN_HASH, TOKEN_PATTERN
-from accounts.services.sessions import note_session_use
+from accounts.services.sessions import record_session_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.write_lock import skip_if_locked
@@ -79,7 +79,7 @@ class SessionAuthentication(authentication.SessionAuthentication):
         result = super().authenticate(request)
         key = request._request.session.session_key
         if result is not None and key is not None:
-            note_session_use(session_key=key, now=timezone.now())
+            record_session_use(session_key=key, now=timezone.now())
         return result
 
 

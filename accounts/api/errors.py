@@ -12,7 +12,7 @@ from accounts.services.api_tokens import SessionEndedError, TooManyTokensError
 from accounts.services.app_codes import InvalidGrantError
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import RegistrationClosedError
-from accounts.services.second_factor import AlreadyOnError, MfaRequiredError, NotOnError
+from accounts.services.second_factor import MfaEnabledError, MfaNotEnabledError, MfaRequiredError
 from accounts.services.stored_responses import InProgressError, KeyReusedError
 from accounts.services.verification import AddressTakenError, SignInRequiredError
 from contacts_project.kernel.api.errors import Failure
@@ -23,7 +23,7 @@ FAILURES: dict[type[Exception], Failure] = {
     AccountGoneError: Failure(401),
     AddressTakenError: Failure(400, "address_taken"),
     BatchFailedError: Failure(424, "batch_failed"),
-    AlreadyOnError: Failure(400, "mfa_enabled"),
+    MfaEnabledError: Failure(400, "mfa_enabled"),
     CsrfError: Failure(403, "csrf"),
     CursorExpiredError: Failure(410, "cursor_expired"),
     EmailUnverifiedError: Failure(403, "email_unverified"),
@@ -35,7 +35,7 @@ FAILURES: dict[type[Exception], Failure] = {
     InvalidGrantError: Failure(400, "invalid_grant"),
     MfaRequiredError: Failure(401, "mfa_required"),
     NotInBatchError: Failure(400, "not_in_batch"),
-    NotOnError: Failure(400, "mfa_not_enabled"),
+    MfaNotEnabledError: Failure(400, "mfa_not_enabled"),
     ProofRequiredError: Failure(403, "proof_required"),
     ProviderRefusedError: Failure(401, "oidc_refused"),
     ReadOnlyTokenError: Failure(403, "read_only_token"),

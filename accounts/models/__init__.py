@@ -1,4 +1,4 @@
-"""Accounts: who uses the service, how they sign in, and what they prefer."""
+"""Accounts, their credentials and preferences."""
 
 from accounts.models.account_mail import AccountMail, MailKind
 from accounts.models.account_session import AccountSession

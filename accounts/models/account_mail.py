@@ -1,4 +1,4 @@
-"""Mails about the account itself that have yet to be sent."""
+"""The queue of mails about the account itself."""
 
 from django.conf import settings
 from django.db import models
@@ -13,15 +13,15 @@ class MailKind(models.TextChoices):
     VERIFY = "VERIFY"
     RESET = "RESET"
     CHANGED = "CHANGED"
-    TAKEN = "TAKEN"  # never ordered: what VERIFY turns into where another account has proven the address
+    TAKEN = "TAKEN"  # never queued: replaces VERIFY if another account has proven the address
 
 
 class AccountMail(Leased):
-    """One mail to be sent to `address`; the row goes once it is sent, or turns out to be for nobody.
+    """One mail to be sent to `address`. The row is deleted once it is sent, or if nobody is to receive it.
 
-    Whose address it is, is looked up when it is sent and not when it is asked for: asking is the same work for every
-    address. The link is made then too, so that no secret stands here. `owner` is set where the mail is for one account
-    alone, `change` where it tells of one.
+    The account of the address is looked up when the mail is sent, not when it is queued, so that the time of the
+    request does not reveal whether there is one. The link is also created then, so that the table holds no secret.
+    `owner` is set if the mail concerns one account only, `change` if it is about a change of address.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

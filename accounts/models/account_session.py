@@ -1,4 +1,4 @@
-"""Signed-in browsers: what the owner sees of a session, beside Django's own store of it."""
+"""Signed-in browsers, as listed for their owner; Django's session store holds the sessions themselves."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class AccountSession(OwnedModel):
-    """One sign-in. It lives as long as the row of Django's session store under `session_key`."""
+    """One sign-in. Valid as long as Django's session store has a session with `session_key`."""
 
     session_key = models.CharField(max_length=40, unique=True)
     user_agent = models.CharField(max_length=500, default="", blank=True)

@@ -1,4 +1,4 @@
-"""Codes that an app gets for a token of its own (RFC 6749, section 4.1)."""
+"""Authorization codes that apps exchange for a device token (RFC 6749, section 4.1)."""
 
 from django.db import models
 
@@ -7,10 +7,11 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class AppCode(OwnedModel):
-    """A code that the user's browser took to an app after a sign-in through the provider.
+    """A code that the user's browser carries to an app after a sign-in through the provider.
 
-    Only its SHA-256 is stored. `challenge` is the app's (RFC 7636); `auth_hash` the account's when it was made, so that
-    a new password ends it. `token` is what it was exchanged for, at `used_at`.
+    Only its SHA-256 is stored. `challenge` is the app's PKCE challenge (RFC 7636). `auth_hash` is the account's session
+    hash when the code was created, so that a new password invalidates the code. `token` is the token that it was
+    exchanged for, at `used_at`.
     """
 
     digest = models.CharField(max_length=64, unique=True)

@@ -1,4 +1,4 @@
-"""Changes of an account's address that can still be taken back."""
+"""Changes of an account's address that can still be undone."""
 
 import datetime as dt
 
@@ -11,7 +11,10 @@ TAKE_BACK_DAYS = 7
 
 
 class EmailChange(OwnedModel):
-    """An account was to leave `old_email`, which it had proven. A link mailed there takes that back for seven days."""
+    """A change away from the proven address `old_email`. A link mailed to that address undoes it for seven days.
+
+    `password_mark` is a fingerprint of the password at the time: if it differs, the password has been changed since.
+    """
 
     old_email = models.EmailField(max_length=254)
     new_email = models.EmailField(max_length=254)
@@ -28,6 +31,6 @@ class EmailChange(OwnedModel):
         return self.created_at + dt.timedelta(days=TAKE_BACK_DAYS)
 
 
-def password_mark(encoded: str) -> str:
-    """What tells whether a password, given as it is stored, is the one that an account had then."""
+def fingerprint_password(encoded: str) -> str:
+    """A keyed hash of a stored password hash, to recognise later whether the password is still the same."""
     return salted_hmac("accounts.email_change", encoded, algorithm="sha256").hexdigest()

@@ -6,7 +6,7 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class KnownDevice(OwnedModel):
-    """The mark that a browser keeps as a cookie: a random token, of which only the SHA-256 is stored."""
+    """A browser, recognised by a random token in a cookie. Only its SHA-256 is stored."""
 
     digest = models.CharField(max_length=64, unique=True)
     last_used_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Who an account is at an OpenID Connect provider."""
+"""Links between accounts and the subjects of an OpenID Connect provider."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class OidcIdentity(OwnedModel):
-    """A subject of an issuer, which signs in to the account."""
+    """A subject of an issuer that signs in to the account."""
 
     issuer = models.CharField(max_length=255)
     subject = models.CharField(max_length=255)

@@ -1,4 +1,4 @@
-"""The second factor of an account: an authenticator app, and codes for when it is lost."""
+"""The second factor of an account: an authenticator app, and recovery codes for when it is lost."""
 
 from django.db import models
 
@@ -7,7 +7,10 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 
 
 class TotpDevice(OwnedModel):
-    """The authenticator app (RFC 6238). It counts from `confirmed_at` on, when the owner has shown that it works."""
+    """The authenticator app (RFC 6238). In use once `confirmed_at` is set, when the owner has entered a code of it.
+
+    `last_step` is the time step of the last accepted code: neither it nor an earlier one is accepted again.
+    """
 
     secret = EncryptedTextField()
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -21,7 +24,7 @@ class TotpDevice(OwnedModel):
 
 
 class RecoveryCode(OwnedModel):
-    """A code that stands in for the app once; only its keyed hash is stored, and the row goes when it is used."""
+    """A code that replaces the app once. Only its keyed hash is stored; the row is deleted when it is used."""
 
     digest = models.CharField(max_length=64)
 

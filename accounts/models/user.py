@@ -25,28 +25,27 @@ class Plan(models.TextChoices):
 
 
 class UserManager(BaseUserManager["User"]):
-    """Accounts by e-mail, without regard to case."""
+    """Accounts, by e-mail address without regard to case."""
 
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
-        """The address with its domain in the one form that stands for all (IDNA: case, Unicode forms, `xn--`).
-
-        It is the domain that mails go to.
-        """
+        """The address with its domain in one form for all spellings: lower case, Unicode instead of `xn--` (IDNA)."""
         local, at, domain = (email or "").rpartition("@")
         try:
             domain = domain.encode("idna").decode("ascii").lower().encode("ascii").decode("idna")
         except UnicodeError:
-            domain = domain.lower()  # no mail reaches it
+            domain = domain.lower()  # not a valid domain: no mail can reach it
         return f"{local}{at}{domain}"
 
-    def fold(self, email: str) -> str:
-        """The spelling by which two addresses are the same."""
+    def fold_email(self, email: str) -> str:
+        """The form in which equal addresses are equal strings."""
         return self.normalize_email(email).lower()
 
     def with_email(self, email: str) -> "models.QuerySet[User]":
-        """The accounts that have proven the address or claim it: the one that has proven it first, then those that
-        have proven none, the one used last before the others, then those that have proven another.
+        """The accounts that have proven the address or claim it.
+
+        Order: the one that has proven it, then those that have proven none, then those that have proven another; in
+        each group the last one to sign in first.
         """
         proven = self._is_proven(email)
         return self.filter(models.Q(self._is_claimed(email)) | models.Q(proven)).order_by(
@@ -61,35 +60,35 @@ class UserManager(BaseUserManager["User"]):
         return self.filter(self._is_proven(email))
 
     def claiming(self, email: str) -> "models.QuerySet[User]":
-        """The accounts that say they have the address and have not proven it, in the order of `with_email`."""
+        """The accounts that have entered the address but not proven it, in the order of `with_email`."""
         unproven = models.Q(proven_email=None) | ~models.Q(self._is_proven(email))
         return self.with_email(email).filter(unproven)
 
     def _is_claimed(self, email: str) -> "Exact[str]":
-        return Exact(Lower("email"), self.fold(email))
+        return Exact(Lower("email"), self.fold_email(email))
 
     def _is_proven(self, email: str) -> "Exact[str]":
-        return Exact(Lower("proven_email"), self.fold(email))
+        return Exact(Lower("proven_email"), self.fold_email(email))
 
     def recoverable_by(self, email: str) -> "User | None":
-        """The account that who has the mailbox may recover: that which has proven the address, else one that claims it
-        and has proven no other.
-        """
+        """The account that the owner of the mailbox may recover: the one that has proven the address, or else one that
+        claims it and has proven no other. None if there is none."""
         user = self.with_email(email).first()
-        return user if user and self.fold(user.recovery_email) == self.fold(email) else None
+        return user if user and self.fold_email(user.recovery_email) == self.fold_email(email) else None
 
     def get_by_natural_key(self, username: str | None) -> "User":
         return self.with_proven_email(username or "").get()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Insert an account. What a new account starts with is made by accounts.services.registration."""
+        """Insert the row alone. accounts.services.registration also creates what every new account has."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """An operator's account, whole: the command line vouches for its address. Raises ValidationError."""
+        """Create an operator's account for `manage.py createsuperuser`. Raises ValidationError."""
+        # No mail is sent: whoever may run commands on the server may also decide that the address is right.
         address = self.normalize_email(email)
         is_mandatory = settings.EMAIL_VERIFICATION == "mandatory"
         if (self.with_proven_email(address) if is_mandatory else self.with_email(address)).exists():
@@ -103,13 +102,17 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One account. `revision` rises with every write to anything it owns (kernel.ownership.account_lock);
-    `settings_revision` is that of the write which last changed what the profile shows (`SHOWN`). `is_mirrored`: people
-    are copied to a CardDAV server, so that writes have somebody to tell; triggers of carddav keep it.
+    """One account.
 
-    `email` is what its owner typed last; any number of accounts may claim an address. `proven_email` is the one whose
-    mails were seen to reach who holds the account, no other account's. `claimed_at` is when that was seen together with
-    the account's password, a session of it or a reset: before, whoever made it may be somebody else (docs/accounts.md).
+    `email` is the address as last entered; any number of accounts may claim the same one. `proven_email` is the address
+    whose mails have been shown to reach the owner; no two accounts have the same one. `claimed_at` is when that proof
+    came together with the account's password, a session of it, or a password reset. Before that, whoever registered the
+    account may be someone other than the owner of the address (docs/accounts.md).
+
+    `revision` rises with every write to anything that the account owns (kernel.ownership.account_lock);
+    `settings_revision` is the revision of the write that last changed the profile (`PROFILE_COLUMNS`). `is_mirrored`
+    means that people are copied to a CardDAV server, so that writes have to announce changes; triggers of carddav set
+    it. `reminders_stale` means that all next reminders have to be computed again.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -174,14 +177,14 @@ class User(AbstractBaseUser, PermissionsMixin):
         indexes = [
             models.Index(Lower("email"), name="user_email_without_case"),
             models.Index(fields=["created_at", "id"], name="user_created"),
-            # What operators look at.
+            # For the operators' list of accounts.
             models.Index(fields=["plan", "created_at", "id"], name="user_plan"),
             models.Index(fields=["created_at", "id"], name="user_off", condition=models.Q(is_active=False)),
             models.Index(fields=["created_at", "id"], name="user_operators", condition=models.Q(is_staff=True)),
             models.Index(fields=["id"], name="user_reminders_stale", condition=models.Q(reminders_stale=True)),
         ]
 
-    SHOWN: ClassVar[frozenset[str]] = frozenset(
+    PROFILE_COLUMNS: ClassVar[frozenset[str]] = frozenset(
         {
             *("email", "proven_email", "name", "surname", "nickname", "photo", "plan", "updated_at"),
             *("theme", "date_format", "name_order", "name_display_format", "graph_mode", "language"),
@@ -192,24 +195,28 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         columns = kwargs.get("update_fields")
-        if not self._state.adding and (columns is None or self.SHOWN.intersection(columns)):
+        # A new account gets no revision here: its row, which account_write locks, does not exist yet.
+        if not self._state.adding and (columns is None or self.PROFILE_COLUMNS.intersection(columns)):
             self.settings_revision = revision_values(User, self.pk).get("revision", self.settings_revision)
             if columns is not None:
                 kwargs["update_fields"] = {*columns, "settings_revision"}
         super().save(*args, **kwargs)
 
     def mark_changed(self) -> None:
-        """Tell the feed of the profile, which shows something else though the row does not: inside a write."""
+        """Put the profile into the change feed although no column of it changed (the profile has `mfaEnabled`, which
+        depends on another table). Must be called inside `account_write`."""
         User.objects.filter(pk=self.pk).update(settings_revision=revision_values(User, self.pk)["revision"])
 
     @property
     def email_verified(self) -> bool:
-        """Whether the address that is shown is the one that was proven."""
-        return self.proven_email is not None and User.objects.fold(self.email) == User.objects.fold(self.proven_email)
+        """Whether the current address is the proven one."""
+        return self.proven_email is not None and User.objects.fold_email(self.email) == User.objects.fold_email(
+            self.proven_email
+        )
 
     @property
     def recovery_email(self) -> str:
-        """Where the account's mails go, and whose mailbox resets it: the proven address where there is one."""
+        """The address for the account's mails and for password resets: the proven one, if there is one."""
         return self.proven_email or self.email
 
     @property
@@ -218,11 +225,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def effective_plan(self) -> str:
-        """The plan that counts: without SAAS_MODE every account is PRO."""
+        """The plan in effect: without SAAS_MODE every account is PRO."""
         return self.plan if settings.SAAS_MODE else Plan.PRO
 
     def plan_limit(self, kind: str) -> int | None:
-        """The most `kind` (people, groups, reminders, templates) the plan allows; None: no limit."""
+        """How many of `kind` (people, groups, reminders, templates) the plan allows; None for no limit."""
         if not settings.SAAS_MODE:
             return None
         limits: dict[str, int | None] = settings.PLAN_LIMITS.get(self.plan, {})

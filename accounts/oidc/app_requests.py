@@ -1,4 +1,4 @@
-"""The sign-in that an app asks for in the user's browser: an authorization request with PKCE (RFC 6749, 7636, 8252)."""
+"""Authorization requests of apps, made in the user's browser, with PKCE (RFC 6749, 7636, 8252)."""
 
 import re
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ _STATE = re.compile(r"[\x20-\x7e]{1,512}")
 
 
 class RedirectUriError(DomainError):
-    """The redirect URI is none that the operator has registered: nobody is sent there, not even with an error."""
+    """The redirect URI is not registered. The browser is not redirected there, not even with an error."""
 
     message = "This address is not registered for apps that sign in here (OIDC_APP_REDIRECT_URIS)."
 
 
 class AppRequestError(DomainError):
-    """The app asks for something else than a code with a challenge by S256."""
+    """The app's request lacks a valid `state` or S256 challenge."""
 
 
 class AppRequest(TypedDict):
-    """What is remembered of it, as JSON."""
+    """The parameters of an app's request, as stored in the cookie of the flow."""
 
     redirect_uri: str
     state: str
@@ -34,7 +34,7 @@ class AppRequest(TypedDict):
 
 
 def read_app_request(query: Mapping[str, str]) -> AppRequest | None:
-    """The app's part of a sign-in; None where a browser signs in for itself. Raises RedirectUriError."""
+    """The app's request; None if the browser itself signs in. Raises RedirectUriError."""
     if "redirect_uri" not in query and "code_challenge" not in query:
         return None
     uri = query.get("redirect_uri", "")
@@ -44,25 +44,25 @@ def read_app_request(query: Mapping[str, str]) -> AppRequest | None:
 
 
 def check_app_request(app: AppRequest, method: str) -> None:
-    """Raises AppRequestError: PKCE by S256 and a state are obligatory."""
+    """Raises AppRequestError unless the request has a `state` and a PKCE challenge with the method S256."""
     if not _STATE.fullmatch(app["state"]):
         raise AppRequestError("state must be 1 to 512 printable ASCII characters.")
     if method != "S256" or not _CHALLENGE.fullmatch(app["code_challenge"]):
         raise AppRequestError("code_challenge must be a SHA-256 in base64url, and code_challenge_method S256.")
 
 
-def lead_back(app: AppRequest, **answer: str) -> HttpResponse:
-    """Send the browser on to the app, with the answer and the app's state (RFC 6749, section 4.1.2)."""
-    joint = "&" if "?" in app["redirect_uri"] else "?"
-    location = f"{app['redirect_uri']}{joint}{urlencode({**answer, 'state': app['state']})}"
-    # Django's own redirects know no schemes of apps. An address that is registered is safe as it stands.
+def redirect_to_app(app: AppRequest, **answer: str) -> HttpResponse:
+    """Redirect the browser to the app, with `answer` and the app's `state` (RFC 6749, section 4.1.2)."""
+    separator = "&" if "?" in app["redirect_uri"] else "?"
+    location = f"{app['redirect_uri']}{separator}{urlencode({**answer, 'state': app['state']})}"
+    # HttpResponseRedirect refuses private-use schemes. The URI is safe, because it is registered.
     return HttpResponse(status=302, headers={"Location": location, "Cache-Control": "no-store"})
 
 
-def lead_back_refused(app: AppRequest, error: DomainError) -> HttpResponse:
-    """The same with what came in the way (section 4.1.2.1)."""
+def redirect_to_app_with_error(app: AppRequest, error: DomainError) -> HttpResponse:
+    """Redirect the browser to the app with an error (section 4.1.2.1)."""
     if isinstance(error, AppRequestError):
         code = "invalid_request"
     else:
         code = "temporarily_unavailable" if isinstance(error, UnavailableError) else "access_denied"
-    return lead_back(app, error=code, error_description=error.message.replace('"', "'"))
+    return redirect_to_app(app, error=code, error_description=error.message.replace('"', "'"))

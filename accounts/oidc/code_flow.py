@@ -1,7 +1,7 @@
 """The authorization code flow of OpenID Connect (Core 1.0, section 3.1), from its start to the provider's claims.
 
-Authlib builds the requests and checks the claims; an outbound session (contacts_project.kernel.outbound) carries them.
-Loading Authlib takes each start of a process a twentieth, so views load this module when somebody signs in.
+Authlib builds the requests and validates the claims; an outbound session (contacts_project.kernel.outbound) sends them.
+Views import this module only when somebody signs in: importing Authlib takes a twentieth of the start of a process.
 """
 
 import time
@@ -17,7 +17,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from requests import RequestException
 
-from accounts.oidc.app_redirects import proves_its_app
+from accounts.oidc.app_redirects import identifies_app
 from accounts.oidc.app_requests import AppRequest
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.flow import Flow, ProviderRefusedError
@@ -26,46 +26,48 @@ from contacts_project.kernel.outbound import OutboundError, check_status, config
 
 CALLBACK_PATH = "/api/auth/oidc/callback"
 _SCOPE = "openid email profile"
-# Only signatures that the provider alone can make: none of the HMAC kinds, and not `none`.
+# Only asymmetric signatures, which nobody but the provider can make: no HMAC, and not `none`.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"]
 _LEEWAY_SECONDS = 60
 
 
-def begin(next_path: str, app: AppRequest | None = None) -> tuple[str, Flow]:
-    """Where to send the browser, and what to remember. Raises ProviderUnreachableError.
-
-    Where the way back does not prove which app it is, the provider is to ask the user even if it knows them already:
-    else any program on the device signs in unseen (RFC 8252, section 8.6).
-    """
+def start_flow(next_path: str, app: AppRequest | None = None) -> tuple[str, Flow]:
+    """Return the URL to redirect the browser to, and the flow to store. Raises ProviderUnreachableError."""
     provider = load_provider()
     state, nonce, verifier = (get_random_string(48) for _ in range(3))
     flow = Flow(time.time(), state, nonce, verifier, next_path, app)
-    asking = {} if app is None or proves_its_app(app["redirect_uri"]) else {"prompt": "select_account"}
+    # If the redirect URI does not identify the app, the provider has to ask the user even if they are signed in there.
+    # Otherwise any program on the device could sign in without being noticed (RFC 8252, section 8.6).
+    extra_parameters = {} if app is None or identifies_app(app["redirect_uri"]) else {"prompt": "select_account"}
     with _session(provider) as session:
         url, _ = session.create_authorization_url(
             provider.authorization_endpoint,
             state=flow.state,
             nonce=flow.nonce,
             code_verifier=flow.verifier,
-            **asking,
+            **extra_parameters,
         )
     return url, flow
 
 
-def finish(flow: Flow, code: str) -> dict[str, Any]:
-    """Redeem the code and return the claims about the user, checked. Raises ProviderRefusedError or as begin."""
+def exchange_code(flow: Flow, code: str) -> dict[str, Any]:
+    """Exchange the code for tokens; returns the validated claims about the user.
+
+    Raises ProviderRefusedError, ProviderUnreachableError.
+    """
     provider = load_provider()
     with _session(provider) as session:
         try:
             token = session.fetch_token(provider.token_endpoint, code=code, code_verifier=flow.verifier)
+        # TypeError and AttributeError: Authlib expects an object, and the provider sent other JSON.
         except (OutboundError, RequestException, ValueError, TypeError, AttributeError) as error:
-            raise ProviderUnreachableError from error  # the latter: JSON that is no object
+            raise ProviderUnreachableError from error
         except AuthlibBaseError as error:
             raise ProviderRefusedError from error
-        claims = _checked_claims(provider, token, flow.nonce)
+        claims = _validate_claims(provider, token, flow.nonce)
         if "email" not in claims and provider.userinfo_endpoint:
-            # Only an ID token says how the user was authenticated.
-            claims = {**_userinfo(session, provider.userinfo_endpoint, claims["sub"]), "amr": None, **claims}
+            # `amr` counts only in the ID token, which is signed: a value from userinfo must not pass for it.
+            claims = {**_load_userinfo(session, provider.userinfo_endpoint, claims["sub"]), "amr": None, **claims}
     return claims
 
 
@@ -81,8 +83,8 @@ def _session(provider: Provider) -> OAuth2Session:
     return guard(session, configured_rules(), raise_redirects=True)
 
 
-def _checked_claims(provider: Provider, token: dict[str, Any], nonce: str) -> dict[str, Any]:
-    """The ID token's claims (OpenID Connect Core, section 3.1.3.7)."""
+def _validate_claims(provider: Provider, token: dict[str, Any], nonce: str) -> dict[str, Any]:
+    """The claims of the ID token, validated (OpenID Connect Core, section 3.1.3.7)."""
     id_token = token.get("id_token") if isinstance(token, dict) else None
     if not isinstance(id_token, str):
         raise ProviderRefusedError
@@ -108,18 +110,18 @@ def _decode(provider: Provider, id_token: str) -> jwt.Token:
     try:
         return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider)), _ALGORITHMS)  # type: ignore[arg-type]
     except (JoseError, ValueError):
-        # The provider may have changed its keys since they were read, whatever it calls them.
-        return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider, anew=True)), _ALGORITHMS)  # type: ignore[arg-type]
+        # The provider may have rotated its keys since they were loaded, even without changing the key id.
+        return jwt.decode(id_token, KeySet.import_key_set(load_keys(provider, refresh=True)), _ALGORITHMS)  # type: ignore[arg-type]
 
 
-def _userinfo(session: OAuth2Session, url: str, subject: str) -> dict[str, Any]:
-    """More claims about the same subject (section 5.3.4: another subject's must not be used)."""
+def _load_userinfo(session: OAuth2Session, url: str, subject: str) -> dict[str, Any]:
+    """More claims about the subject. Raises ProviderRefusedError for those of another subject (section 5.3.4)."""
     try:
         response = session.get(url)
         check_status(response)
-        found = response.json()
+        claims = response.json()
     except (OutboundError, RequestException, ValueError) as error:
         raise ProviderUnreachableError from error
-    if not isinstance(found, dict) or found.get("sub") != subject:
+    if not isinstance(claims, dict) or claims.get("sub") != subject:
         raise ProviderRefusedError
-    return found
+    return claims

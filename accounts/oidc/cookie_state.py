@@ -1,4 +1,4 @@
-"""What a sign-in remembers between two requests, as an encrypted cookie: starting one fills no table."""
+"""State of a sign-in between two requests, in an encrypted cookie: strangers who start sign-ins fill no table."""
 
 import time
 from dataclasses import asdict, dataclass
@@ -13,28 +13,29 @@ STATE_SECONDS = 600
 
 
 class FlowError(DomainError):
-    """The request does not belong to a sign-in that this browser began."""
+    """The request does not belong to a sign-in that this browser has started."""
 
     message = "This sign-in has expired, or was begun elsewhere. Start it again."
 
 
 @dataclass(frozen=True)
 class CookieState:
-    """Base of what is remembered; good for ten minutes."""
+    """Base class of the state; valid for ten minutes."""
 
     started_at: float
 
     def to_cookie(self) -> str:
-        """The cookie's value."""
         return keyring.encrypt(orjson.dumps(asdict(self)).decode())
 
     @classmethod
     def from_cookie(cls, cookie: str) -> Self:
-        """What this cookie holds. Raises FlowError."""
+        """Decrypt the cookie. Raises FlowError if it is invalid or too old."""
         try:
-            found = cls(**orjson.loads(keyring.decrypt(cookie)))
+            # TypeError: a cookie of another subclass, with other fields.
+            state = cls(**orjson.loads(keyring.decrypt(cookie)))
         except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
             raise FlowError from None
-        if time.time() - found.started_at > STATE_SECONDS:
+        # The browser's max-age is no protection: a client can keep a cookie for longer.
+        if time.time() - state.started_at > STATE_SECONDS:
             raise FlowError
-        return found
+        return state

@@ -1,4 +1,4 @@
-"""Whether the provider has asked for a second factor: the `amr` claim (RFC 8176)."""
+"""Whether the user has authenticated with a second factor at the provider, by the `amr` claim (RFC 8176)."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ _POSSESSION = {"otp", "sms", "tel", "hwk", "swk", "sc"}
 _INHERENCE = {"face", "fpt", "iris", "retina", "vbm"}
 
 
-def shows_second_factor(claims: dict[str, Any]) -> bool:
-    """Whether the claims of an ID token name factors of two kinds, or `mfa`. Two of one kind are one factor."""
+def used_second_factor(claims: dict[str, Any]) -> bool:
+    """Whether `amr` lists `mfa`, or methods of two kinds of factors. Two methods of one kind are a single factor."""
     amr = claims.get("amr")
     methods = {method for method in amr if isinstance(method, str)} if isinstance(amr, list) else set()
     kinds = [kind for kind in (_KNOWLEDGE, _POSSESSION, _INHERENCE) if kind & methods]

@@ -1,4 +1,4 @@
-"""What one sign-in through the provider remembers between its start and its end: in the browser's cookie."""
+"""The state of one sign-in through the provider between its start and the callback, in the browser's cookie."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,15 @@ from contacts_project.kernel.errors import DomainError
 
 
 class ProviderRefusedError(DomainError):
-    """The provider says no, or says what cannot be believed."""
+    """The provider refused the sign-in, or its response is not valid."""
 
     message = "The sign-in provider did not confirm who you are."
 
 
 @dataclass(frozen=True)
 class Flow(CookieState):
-    """What the callback is checked against (RFC 6749 10.12, RFC 7636, OpenID Connect Core 3.1.2.1).
-
-    Encrypted, since who has the verifier can redeem the code.
-    """
+    """The values that the callback is checked against: `state` (RFC 6749, section 10.12), the PKCE verifier (RFC 7636)
+    and the `nonce` (OpenID Connect Core, section 3.1.2.1). Encrypted, since the verifier allows to redeem the code."""
 
     state: str
     nonce: str
@@ -29,8 +27,8 @@ class Flow(CookieState):
     app: AppRequest | None = None
 
 
-def resume(cookie: str, state: str) -> Flow:
-    """The sign-in that this browser began and the provider answers. Raises FlowError."""
+def resume_flow(cookie: str, state: str) -> Flow:
+    """The flow that this browser has started. Raises FlowError, also if the callback's `state` is of another one."""
     flow = Flow.from_cookie(cookie)
     if not constant_time_compare(flow.state, state):
         raise FlowError

@@ -1,7 +1,5 @@
-"""What this instance knows of its provider: where its endpoints are, and which keys it signs with.
-
-Both are documents that the issuer publishes (OpenID Connect Discovery 1.0, section 4).
-"""
+"""The configured provider: its endpoints and its keys, from the documents that the issuer publishes (OpenID Connect
+Discovery 1.0, section 4)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +14,7 @@ PROVIDER_ID = "oidc"
 
 @dataclass(frozen=True)
 class Provider:
-    """The provider's metadata, as far as the flow needs it."""
+    """The part of the provider's metadata that the flow needs."""
 
     issuer: str
     authorization_endpoint: str
@@ -27,12 +25,11 @@ class Provider:
 
 
 def is_configured() -> bool:
-    """Whether the operator has set a provider up."""
     return bool(settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID)
 
 
 def provider_name() -> str:
-    """What the button says."""
+    """The label of the sign-in button."""
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).hostname or PROVIDER_ID
 
 
@@ -41,7 +38,8 @@ def load_provider() -> Provider:
     issuer = settings.OIDC_ISSUER.rstrip("/")
     metadata = document(f"{issuer}/.well-known/openid-configuration").load()
     try:
-        if metadata["issuer"].rstrip("/") != issuer:  # section 4.3: else anybody's endpoints could be named
+        # Section 4.3: without this check, metadata could name the endpoints of another provider.
+        if metadata["issuer"].rstrip("/") != issuer:
             raise ProviderUnreachableError("The provider's metadata name another issuer than OIDC_ISSUER.")
         return Provider(
             issuer=metadata["issuer"],
@@ -49,19 +47,20 @@ def load_provider() -> Provider:
             token_endpoint=metadata["token_endpoint"],
             jwks_uri=metadata["jwks_uri"],
             userinfo_endpoint=metadata.get("userinfo_endpoint"),
-            client_auth=_client_auth(metadata),
+            client_auth=_client_auth_method(metadata),
         )
     except (KeyError, AttributeError, TypeError):
         raise ProviderUnreachableError from None
 
 
-def load_keys(provider: Provider, *, anew: bool = False) -> dict[str, Any]:
-    """The provider's JSON Web Key Set; `anew` when a key is not in what is kept. Raises as load_provider."""
-    return document(provider.jwks_uri).load(anew=anew)
+def load_keys(provider: Provider, *, refresh: bool = False) -> dict[str, Any]:
+    """The provider's JSON Web Key Set; with `refresh`, not from the cache. Raises ProviderUnreachableError."""
+    return document(provider.jwks_uri).load(refresh=refresh)
 
 
-def _client_auth(metadata: dict[str, Any]) -> str:
+def _client_auth_method(metadata: dict[str, Any]) -> str:
     if not settings.OIDC_CLIENT_SECRET:
         return "none"
+    # client_secret_basic is the default if the metadata name no methods (Discovery, section 3).
     offered = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"

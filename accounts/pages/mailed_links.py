@@ -1,6 +1,6 @@
-"""Where mailed links lead: small pages, for people who have no other face of the service at hand.
+"""The pages of mailed links, for readers without another client at hand.
 
-GET shows and changes nothing (mail scanners open links too), POST acts by the same services as the API.
+GET only shows a form, because mail scanners open links too; POST calls the same services as the API.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ from contacts_project.kernel.pages import render_page
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says; with a `button` it asks, with `field` for a password too.
+    """The content of a page: with `button` a form, with `field` also a password field.
 
-    The browser becomes a known device of `owner`, who has just proven to be that.
+    `owner` is set if the reader has just proven to own the account: the browser then becomes a known device of it.
     """
 
     title: str
@@ -49,14 +49,14 @@ class Page:
 
 @require_http_methods(["GET", "POST"])
 def verify_email_page(request: HttpRequest) -> HttpResponse:
-    """Ask whether to verify the address, with the password where nobody is signed in, and do it."""
+    """Ask for confirmation, and for the password if nobody is signed in; verify the address."""
     token = request.GET.get("token", "")
     signed_in = request.user if isinstance(request.user, User) else None
 
     def act(user: User) -> Page:
-        ask = _verification(user, signed_in, request.get_full_path())
+        form = _verification_form(user, signed_in, request.get_full_path())
         if request.method != "POST":
-            return ask
+            return form
         try:
             verify_email(
                 token=token,
@@ -64,17 +64,17 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
                 password=request.POST.get("password") or None,
                 now=timezone.now(),
             )
-        except SignInRequiredError:  # no 401: the browser would ask for a password in its own window
-            return replace(ask, problem=_("This is not the password of the account."), status=403)
+        except SignInRequiredError:  # not 401, for which the browser would open its own password dialog
+            return replace(form, problem=_("This is not the password of the account."), status=403)
         except RateLimitedError:
             problem = _("Too many tries. Wait a quarter of an hour, then open the link again.")
-            return replace(ask, problem=problem, status=429)
+            return replace(form, problem=problem, status=429)
         return Page(_("Your e-mail address is verified"), _("You can close this page."))
 
-    return _answer(request, lambda: read_token(token, Purpose.VERIFY), act)
+    return _respond(request, lambda: read_token(token, Purpose.VERIFY), act)
 
 
-def _verification(user: User, signed_in: User | None, here: str) -> Page:
+def _verification_form(user: User, signed_in: User | None, here: str) -> Page:
     asks_password = signed_in != user and user.has_usable_password()
     if not user.proven_email:
         return Page(
@@ -99,7 +99,7 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
     token = request.GET.get("token", "")
 
     def act(user: User) -> Page:
-        ask = Page(
+        form = Page(
             _("Set a new password"),
             user.recovery_email,
             button=_("Set a new password"),
@@ -107,27 +107,27 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
             field_kind="new-password",
         )
         if request.method != "POST":
-            return ask
+            return form
         password = request.POST.get("password", "")
         try:
             check_password_rules(password, user)
         except FieldError as error:
-            return replace(ask, problem=str(error))
+            return replace(form, problem=str(error))
         owner = reset_password(token=token, password=password, now=timezone.now())
         title, text = _("Your new password is set"), _("You can sign in with it now.")
         return Page(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
 
-    return _answer(request, lambda: read_token(token, Purpose.RESET), act)
+    return _respond(request, lambda: read_token(token, Purpose.RESET), act)
 
 
 @require_http_methods(["GET", "POST"])
 def take_back_page(request: HttpRequest) -> HttpResponse:
-    """Ask whether to take a change of address back, and do it."""
+    """Ask for confirmation; undo the change of address."""
     token = request.GET.get("token", "")
 
     def act(user: User) -> Page:
         change = read_take_back_token(token, timezone.now())
-        ask = Page(
+        form = Page(
             _("Take the change back"),
             _(
                 "The address of your account becomes %(old)s again, instead of %(new)s. Everybody is signed out, and a "
@@ -137,21 +137,22 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
             button=_("Take the change back"),
         )
         if request.method != "POST":
-            return ask
+            return form
         try:
             take_back_email(token=token, now=timezone.now())
         except AddressTakenError:
             problem = _("Another account has this address now. Delete that one or change its address first.")
-            return replace(ask, problem=problem, status=400)
+            return replace(form, problem=problem, status=400)
         return Page(
             _("The change is taken back"),
             _("Sign in with %(old)s. We have sent a mail there, to set a new password.") % {"old": change.old_email},
         )
 
-    return _answer(request, lambda: read_take_back_token(token, timezone.now()).owner, act)
+    return _respond(request, lambda: read_take_back_token(token, timezone.now()).owner, act)
 
 
-def _answer(request: HttpRequest, read: Callable[[], User], act: Callable[[User], Page]) -> HttpResponse:
+def _respond(request: HttpRequest, read: Callable[[], User], act: Callable[[User], Page]) -> HttpResponse:
+    """Render what `act` returns for the account that `read` finds, in its language. An invalid token is a 400."""
     language = language_of(request, None)
     try:
         user = read()

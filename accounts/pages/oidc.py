@@ -1,4 +1,4 @@
-"""What a browser sees of a sign-in through the provider after it has come back from there."""
+"""The pages of a sign-in through the provider, after the browser has come back from there."""
 
 from urllib.parse import urlsplit
 
@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.oidc.cookie_state import FlowError
-from accounts.pages.sign_in import in_words
+from accounts.pages.sign_in import translate_error
 from accounts.pages.viewers import SIGN_IN_PATH, language_of
 from accounts.services.oidc_sign_in import (
     PENDING_COOKIE,
     PendingSignIn,
+    check_pending_code,
     complete_sign_in,
-    finish_with_code,
-    lead_back_signed_in,
+    redirect_to_app_with_code,
 )
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
@@ -27,15 +27,16 @@ CODE_PATH = "/account/sign-in/code"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_code(request: HttpRequest) -> HttpResponse:
-    """Ask for the code of the account's second factor; then go on. Without a sign-in that waits for it, start anew."""
+    """Ask for the code of the account's second factor and complete the sign-in. Without a pending sign-in, redirect to
+    the sign-in page."""
     pending = None
     try:
         pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
         if request.method != "POST":
             return _code_page(request, pending)
-        user = finish_with_code(pending=pending, code=request.POST.get("code", "").strip(), now=timezone.now())
+        user = check_pending_code(pending=pending, code=request.POST.get("code", "").strip(), now=timezone.now())
         if pending.app:
-            return lead_back_signed_in(pending.app, user)
+            return redirect_to_app_with_code(pending.app, user)
     except FlowError:
         return redirect(SIGN_IN_PATH)
     except DomainError as error:
@@ -45,29 +46,34 @@ def ask_code(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def show_unregistered(request: HttpRequest) -> HttpResponse:
-    """An app has asked to be led back to an address that nobody has registered: nobody is led there."""
+def unregistered_redirect_page(request: HttpRequest) -> HttpResponse:
+    """The error page for an app whose redirect URI is not registered."""
     return render_page(request, "account/not_registered.html", {}, language=language_of(request, None), status=400)
 
 
 def _code_page(request: HttpRequest, pending: PendingSignIn | None, error: DomainError | None = None) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
-        problem = in_words(error) if isinstance(error, RateLimitedError) else _("The code is wrong.") if error else ""
+        problem = (
+            translate_error(error) if isinstance(error, RateLimitedError) else _("The code is wrong.") if error else ""
+        )
     status = 429 if isinstance(error, RateLimitedError) else 401
     response = render_page(request, "account/code.html", {"problem": problem}, language=language, status=status)
     if pending and pending.app:
-        # The form's answer leads to the app.
-        own = f"form-action 'self' {_source_of(pending.app['redirect_uri'])}"
-        response["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY.replace("form-action 'self'", own)
+        # After the form is sent, the browser is redirected to the app: form-action applies to that redirect too.
+        form_action = f"form-action 'self' {_csp_source(pending.app['redirect_uri'])}"
+        policy = settings.CONTENT_SECURITY_POLICY.replace("form-action 'self'", form_action)
+        response["Content-Security-Policy"] = policy
     if isinstance(error, RateLimitedError):
         response["Retry-After"] = str(error.retry_after)
     else:
-        response["WWW-Authenticate"] = "Bearer"  # for Basic and Digest alone would the browser ask in its own window
+        # A 401 must name a scheme (RFC 9110, section 15.5.2). For Bearer, browsers open no password dialog.
+        response["WWW-Authenticate"] = "Bearer"
     return response
 
 
-def _source_of(redirect_uri: str) -> str:
-    """How a policy names where an app is reached: its scheme alone on this machine, where [::1] has no other name."""
-    parts = urlsplit(redirect_uri)
-    return f"https://{parts.netloc}" if parts.scheme == "https" else f"{parts.scheme}:"
+def _csp_source(redirect_uri: str) -> str:
+    """The source expression of an app's redirect URI in a Content-Security-Policy."""
+    uri = urlsplit(redirect_uri)
+    # For apps on the device, the scheme alone: a policy cannot name the host [::1].
+    return f"https://{uri.netloc}" if uri.scheme == "https" else f"{uri.scheme}:"

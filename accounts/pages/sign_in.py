@@ -1,4 +1,4 @@
-"""The pages by which a browser signs in and out: the services, budgets and cookies of POST /api/auth/login."""
+"""The sign-in and sign-out pages, with the services, rate limits and cookies of POST /api/auth/login."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.oidc.provider import is_configured, provider_name
-from accounts.pages.next_paths import local_path
+from accounts.pages.next_paths import safe_next_path
 from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.credentials import EmailUnverifiedError, check_credentials
 from accounts.services.known_devices import remember_device
@@ -26,10 +26,10 @@ _HOME = "/"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Ask for address and password, for a code where the account has a second factor; then go on to `next`."""
+    """Ask for address and password, and for a code if the account has a second factor; then redirect to `next`."""
     if request.method == "POST":
-        return _try(request, local_path(request.POST.get("next", ""), _HOME))
-    next_path = local_path(request.GET.get("next", ""), _HOME)
+        return _try(request, safe_next_path(request.POST.get("next", ""), _HOME))
+    next_path = safe_next_path(request.GET.get("next", ""), _HOME)
     return redirect(next_path) if viewer_of(request) else _page(request, next_path)
 
 
@@ -51,7 +51,7 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
             now=timezone.now(),
         )
     except DomainError as error:
-        # Once a code was asked for, it stays asked for: which part was wrong is not said.
+        # Once shown, the field for the code stays: the page must not reveal whether password or code was wrong.
         asks_code = isinstance(error, MfaRequiredError) or bool(code)
         response = _page(request, next_path, error, email=email, asks_code=asks_code)
         if isinstance(error, RateLimitedError):
@@ -66,16 +66,16 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
 def _page(request: HttpRequest, next_path: str, error: DomainError | None = None, **shown: Any) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
-        problem = in_words(error) if error else ""
+        problem = translate_error(error) if error else ""
     provider = provider_name() if is_configured() else ""
     context = {"next": next_path, "problem": problem, "provider": provider, **shown}
-    # A 401 would have to name a scheme (RFC 9110, section 15.5.2), and the browser would ask in its own window.
+    # Not 401, which would have to name a scheme (RFC 9110, section 15.5.2): the browser would open its own dialog.
     status = 200 if error is None else 429 if isinstance(error, RateLimitedError) else 403
     return render_page(request, "account/sign_in.html", context, language=language, status=status)
 
 
-def in_words(error: DomainError) -> str:
-    """The refusal in the active language; the API's own messages are in English."""
+def translate_error(error: DomainError) -> str:
+    """The message for the error in the active language; the messages of the API are in English."""
     if isinstance(error, MfaRequiredError):
         return _("This account asks for a code as well. Type your password again, and the code.")
     if isinstance(error, EmailUnverifiedError):

@@ -1,1 +1,1 @@
-"""What happens to an account: begun, signed in to, changed, ended."""
+"""Writes to accounts: registration, sign-in, changes of address and password, deletion."""

@@ -1,4 +1,4 @@
-"""Whose an address is: any number of accounts may claim it, one has proven it (docs/accounts.md)."""
+"""Ownership of e-mail addresses: any number of accounts may claim one, at most one has proven it (docs/accounts.md)."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from django.conf import settings
 from django.db import transaction
 
-from accounts.link_tokens import refusal
+from accounts.link_tokens import invalid_token_error
 from accounts.models import EmailChange, RegistrationLock, User
 from accounts.models.email_change import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 
-_SAVED = ["email", "proven_email", "claimed_at", "password", "is_staff", "is_superuser", "updated_at"]
+_SAVED_FIELDS = ["email", "proven_email", "claimed_at", "password", "is_staff", "is_superuser", "updated_at"]
 _UNOPENED_DAYS = 30
 
 
@@ -23,53 +23,56 @@ def verification_is_mandatory() -> bool:
 
 @contextmanager
 def address_write(user: User) -> Iterator[User]:
-    """Lock what decides whose an address is, then the account; yields it as stored. Never inside an account_write.
+    """Lock the ownership of all addresses, then the account; yields the account as stored.
 
-    Whatever was read of addresses before has to be read again inside. Raises AccountGoneError.
+    Must not be called inside `account_write`. What the caller has read about addresses before must be read again
+    inside. Raises AccountGoneError.
     """
     with transaction.atomic():
-        RegistrationLock.take()
+        # Always before the account lock: prove_email locks other accounts, and one order prevents deadlocks.
+        RegistrationLock.acquire()
         with account_write(user):
             yield User.objects.get(pk=user.pk)
 
 
 def prove_email(user: User, email: str, *, claims: bool, now: dt.datetime) -> None:
-    """Make the address the account's proven one, and with `claims` the account its owner's; save it, with its password.
+    """Set the proven address of the account and save it, including its password. Must be called inside `address_write`.
 
-    Others who claim the address fall back to the one that they have proven. Those that have proven none go where
-    verification is mandatory: nobody could sign in to them. Inside address_write. Raises FieldError where another
-    account has proven the address.
+    With `claims`, the account also counts as claimed by the owner of the address. Other accounts that claim the address
+    fall back to the one that they have proven. Those without one are deleted if verification is mandatory, since nobody
+    could sign in to them. Raises FieldError if another account has proven the address.
     """
     if User.objects.with_proven_email(email).exclude(pk=user.pk).exists():
-        raise refusal()
+        raise invalid_token_error()
     user.proven_email = User.objects.normalize_email(email)
     if claims and user.claimed_at is None:
         user.claimed_at = now
     for other in User.objects.claiming(email).exclude(pk=user.pk):
-        _withdraw(other, user)
-    user.save(update_fields=_SAVED)
+        _withdraw_claim(other, user)
+    user.save(update_fields=_SAVED_FIELDS)
 
 
-def _withdraw(other: User, user: User) -> None:
-    """Take the claim of `other` back for `user`, who has proven the address."""
+def _withdraw_claim(other: User, user: User) -> None:
+    """Remove the claim of `other` to an address that `user` has proven."""
     try:
         with account_write(other):
             if other.proven_email:
                 other.email = other.proven_email
                 other.save(update_fields=["email"])
             elif verification_is_mandatory():
-                # The first account of an instance is its operator's, also when its owner had to register again.
+                # The first account of an instance is its operator's. If a stranger registered the operator's address
+                # first, or its owner registered twice, the rights go to the account that has proven the address.
                 user.is_staff |= other.is_staff
                 user.is_superuser |= other.is_superuser
                 delete_account(user=other)
     except AccountGoneError:
-        return  # its owner deleted it meanwhile
+        return  # deleted in the meantime
 
 
 def remove_unopened_accounts(*, now: dt.datetime) -> int:
-    """Remove the accounts whose first mail nobody has opened in 30 days; how many.
+    """Delete accounts whose address was not verified within 30 days; returns how many.
 
-    Where verification is mandatory nobody could sign in to them, and anybody may register any address.
+    Only if verification is mandatory: then nobody could have signed in to them, and anybody can register any address.
     """
     if not verification_is_mandatory():
         return 0
@@ -78,6 +81,7 @@ def remove_unopened_accounts(*, now: dt.datetime) -> int:
     removed = 0
     for user in list(unopened[:1000]):
         with address_write(user) as stored:
+            # The owner may have verified the address since the query.
             if stored.proven_email is None:
                 delete_account(user=stored)
                 removed += 1
@@ -85,5 +89,5 @@ def remove_unopened_accounts(*, now: dt.datetime) -> int:
 
 
 def delete_old_email_changes(*, now: dt.datetime) -> None:
-    """Remove the changes that can be taken back no more."""
+    """Delete the records of address changes that can no longer be undone."""
     EmailChange.unscoped.rows().filter(created_at__lte=now - dt.timedelta(days=TAKE_BACK_DAYS)).delete()

@@ -1,4 +1,4 @@
-"""API tokens: made, shown once."""
+"""Creation of API tokens. Only the digest is stored, so the text is available once."""
 
 import datetime as dt
 from typing import Any
@@ -15,13 +15,13 @@ MOST_TOKENS = 100
 
 
 class TooManyTokensError(DomainError):
-    """The account has as many as there may be, those of devices and those that have expired included."""
+    """The account has the maximum number of tokens. Device tokens and expired tokens count."""
 
     message = f"An account has at most {MOST_TOKENS} API tokens. Delete some first, in your account."
 
 
 class SessionEndedError(DomainError):
-    """The session that asks has ended since the request came in."""
+    """The session of the request ended while the request was processed."""
 
     message = "This session has ended. Sign in again."
 
@@ -29,24 +29,26 @@ class SessionEndedError(DomainError):
 def create_api_token(
     *, owner: User, session_key: str | None, name: str, scope: str, expires_at: dt.datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """Make a token for who holds this session; returns its row and the text, which is stored nowhere.
+    """Create a token in the session `session_key`; returns the row and the token's text, which is not stored.
 
-    Raises SessionEndedError: a reset ends all sessions and tokens there are, and none may come after it.
-    TooManyTokensError.
+    Raises SessionEndedError, TooManyTokensError.
     """
     with account_write(owner):
+        # A password reset ends all sessions and tokens. A request of a session that it ended while the request waited
+        # for the lock must not leave a new token behind.
         if not AccountSession.objects.owned_by(owner).filter(session_key=session_key).exists():
             raise SessionEndedError
         return _create(owner, TokenKind.TOKEN, name=name, scope=scope, expires_at=expires_at)
 
 
 def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken, str]:
-    """The same for an app, by whose means the owner has just proven to be `owner` (read before the proof).
+    """Create a token for an app through which the owner has just signed in; returns the row and the token's text.
 
-    Raises InvalidCredentialsError where the password has changed since, or the account was switched off: what ends all
-    tokens leaves none that was asked for before it. AccountGoneError, TooManyTokensError.
+    `owner` must have been loaded before the credentials were checked. Raises InvalidCredentialsError if the password
+    has changed or the account was switched off since; AccountGoneError, TooManyTokensError.
     """
     with account_write(owner):
+        # As above: no token may survive a reset that came between the check of the password and this lock.
         if not User.objects.filter(pk=owner.pk, password=owner.password, is_active=True).exists():
             raise InvalidCredentialsError
         return _create(owner, TokenKind.DEVICE, name=name, scope=scope)

@@ -1,4 +1,4 @@
-"""Proving who one is by password, within budgets that hold a guesser but never lock the owner out for good."""
+"""Sign-in by password, rate-limited so that guessing is slow but the owner is never locked out for good."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -11,29 +11,29 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
-from accounts.services.known_devices import BY_KNOWN_DEVICES, is_known_device
-from accounts.services.second_factor import MfaRequiredError, has_second_factor, spend_code
+from accounts.services.known_devices import ATTEMPTS_BY_KNOWN_DEVICE, is_known_device
+from accounts.services.second_factor import MfaRequiredError, consume_code, has_second_factor
 from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.budgets import Budget, forget_draws
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.metrics import Counter
 
 SIGN_INS = Counter("contacts_sign_ins_total", "Attempts to sign in, by what came of them.", ("outcome",))
-BY_ADDRESS = Budget("login-address", 10, 15 * 60)
-BY_ACCOUNT = Budget("login-account", 10, 15 * 60)
-# Guesses of somebody who is signed in, at what proves that it is still the owner.
-PROOFS = Budget("account-proof", 10, 15 * 60)
+ATTEMPTS_BY_ADDRESS = Budget("login-address", 10, 15 * 60)
+ATTEMPTS_BY_ACCOUNT = Budget("login-account", 10, 15 * 60)
+# Attempts of a signed-in caller at the password or code that a sensitive change asks for.
+REAUTHENTICATIONS = Budget("account-proof", 10, 15 * 60)
 UNUSABLE_HASH = "!"
 
 
 class InvalidCredentialsError(DomainError):
-    """Wrong address, password or code: which of them is not said."""
+    """Wrong address, password or code. The message does not reveal which."""
 
     message = "The e-mail address, the password or the code is wrong."
 
 
 class EmailUnverifiedError(DomainError):
-    """Right credentials, but the address has yet to be verified."""
+    """The credentials are right, but the address is not verified yet."""
 
     message = "Verify your e-mail address first: follow the link in the mail, or ask for another."
 
@@ -47,8 +47,8 @@ _OUTCOMES = {
 
 
 @contextmanager
-def counting_refusals() -> Iterator[None]:
-    """Count what keeps somebody out who tries to sign in."""
+def count_failed_sign_ins() -> Iterator[None]:
+    """Count errors raised inside in the metric of sign-ins, by outcome."""
     try:
         yield
     except DomainError as error:
@@ -56,38 +56,40 @@ def counting_refusals() -> Iterator[None]:
         raise
 
 
-@counting_refusals()
+@count_failed_sign_ins()
 def check_credentials(*, request: HttpRequest, email: str, password: str, code: str | None, now: dt.datetime) -> User:
-    """The account that these open. Raises RateLimitedError, InvalidCredentialsError, EmailUnverifiedError,
-    MfaRequiredError.
+    """Return the account that the credentials sign in to. Raises RateLimitedError, InvalidCredentialsError,
+    EmailUnverifiedError, MfaRequiredError.
 
-    Failures draw on two budgets, of the caller's address and of the account. Browsers that were signed in to the
-    account before share one of their own instead, so that strangers who fail on purpose do not keep the owner out.
-    For an unknown address a hash is computed as for a known one.
+    Failures draw on two budgets, of the client address and of the account. Browsers that have signed in to the account
+    before share a budget of their own instead, so that strangers who fail on purpose cannot lock the owner out.
     """
+    # Drawn before the check and given back on success: parallel guesses cannot all pass before the first is counted.
     attempt = draw_attempt(request, User.objects.with_email(email).first(), email)
-    user = _opened_by(email, password)
+    user = _find_by_password(email, password)
     if user is None or not user.is_active:
         raise InvalidCredentialsError
-    if verification_is_mandatory() and User.objects.fold(user.proven_email or "") != User.objects.fold(email):
+    if verification_is_mandatory() and User.objects.fold_email(user.proven_email or "") != User.objects.fold_email(
+        email
+    ):
         attempt.give_back()
         raise EmailUnverifiedError
     if has_second_factor(user):
         if not code:
+            # The password was right, so this is no failed attempt; guesses of the code are counted on the next one.
             attempt.give_back()
             raise MfaRequiredError
-        if not spend_code(user=user, code=code, now=now):
+        if not consume_code(user=user, code=code, now=now):
             raise InvalidCredentialsError
     attempt.give_back()
     SIGN_INS.count("ok")
     return user
 
 
-def _opened_by(email: str, password: str) -> User | None:
-    """The account that has proven the address, else the first that claims it, whichever has this password.
-
-    A wrong password costs two hashes for any address, so that the time tells of neither.
-    """
+def _find_by_password(email: str, password: str) -> User | None:
+    """The account that has proven the address, or else the first that claims it, if it has this password."""
+    # A wrong password costs two hashes for every address, known or not: the response time must not reveal which
+    # addresses have an account.
     for users in (User.objects.with_proven_email(email), User.objects.claiming(email)):
         user = users.first()
         if check_password(password, user.password if user else UNUSABLE_HASH):
@@ -96,42 +98,46 @@ def _opened_by(email: str, password: str) -> User | None:
 
 
 def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "Attempt":
-    """Count an attempt before it is made. Raises RateLimitedError, and has then drawn nothing."""
-    account = str(user.pk) if user else User.objects.fold(email)
+    """Count an attempt, before the credentials are checked. Raises RateLimitedError, in which case nothing is drawn."""
+    # An unknown address has a budget too: whether attempts are limited must not reveal whether an account exists.
+    account = str(user.pk) if user else User.objects.fold_email(email)
     if is_known_device(request, user):
-        attempt = Attempt(((BY_KNOWN_DEVICES, account),))
+        attempt = Attempt(((ATTEMPTS_BY_KNOWN_DEVICE, account),))
     else:
-        attempt = Attempt(((BY_ADDRESS, address_block(client_address(request))), (BY_ACCOUNT, account)))
-    with transaction.atomic():
+        attempt = Attempt(
+            ((ATTEMPTS_BY_ADDRESS, address_block(client_address(request))), (ATTEMPTS_BY_ACCOUNT, account))
+        )
+    with transaction.atomic():  # both budgets or none
         for budget, subject in attempt.draws:
             budget.draw(subject, drawn_for=account)
     return attempt
 
 
-def forget_attempts(user: User) -> None:
-    """Let the account be signed in to at once, from wherever it was last tried: attempts and proofs start anew."""
+def reset_attempts(user: User) -> None:
+    """Reset the failed attempts for the account, including those of the client addresses that they came from."""
     forget_draws(str(user.pk))
-    PROOFS.clear(str(user.pk))
+    REAUTHENTICATIONS.clear(str(user.pk))
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one attempt has drawn."""
+    """One attempt to sign in: the budgets that it has drawn on, each with its subject."""
 
     draws: tuple[tuple[Budget, str], ...]
 
     def give_back(self) -> None:
-        """It proved right, which costs nothing."""
+        """Undo the draws, since only failures count."""
         for budget, subject in self.draws:
             budget.give_back(subject)
 
 
 @contextmanager
-def proving(user: User) -> Iterator[None]:
-    """Count a check of a signed-in account's password or code, unless it passes. Raises RateLimitedError.
+def reauthentication(user: User) -> Iterator[None]:
+    """Count a failed check of the signed-in account's password or code: an error raised inside. Raises
+    RateLimitedError.
 
-    A budget of its own: what strangers fail to prove is nothing to who is signed in.
+    It has a budget of its own, so that failed sign-ins of strangers do not block the signed-in owner.
     """
-    PROOFS.draw(str(user.pk))
+    REAUTHENTICATIONS.draw(str(user.pk))
     yield
-    PROOFS.give_back(str(user.pk))
+    REAUTHENTICATIONS.give_back(str(user.pk))

@@ -1,10 +1,10 @@
-"""The end of an account."""
+"""Deletion of accounts."""
 
 from django.contrib.auth.hashers import check_password
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from accounts.lifecycle import files_of
+from accounts.lifecycle import account_files
 from accounts.models import AccountMail, PendingFileDeletion, User
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
@@ -12,7 +12,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def check_deletion_password(user: User, password: str | None) -> None:
-    """Raise FieldError unless the account's password was sent, where it has one."""
+    """Raises FieldError if the account has a password and it is missing or wrong."""
     if not user.has_usable_password():
         return
     if password is None:
@@ -22,14 +22,15 @@ def check_deletion_password(user: User, password: str | None) -> None:
 
 
 def delete_account(*, user: User) -> None:
-    """Remove the account with every row and file; what is queued for it finds nothing.
-
-    Files go after the commit. They are noted in the same transaction, so that a crash in between leaves none.
-    """
+    """Delete the account with all its rows and files. Queued tasks for it find no row and do nothing."""
     with account_write(user):
-        PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in files_of(user))
+        # Files are deleted after the commit, since a file cannot be rolled back. Their paths are stored in the same
+        # transaction, so that the daily sweep deletes them if the process dies in between.
+        PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in account_files(user))
         end_sessions(user=user)
         for address in {user.email, user.recovery_email}:
+            # Mails that were requested by address alone have no owner to cascade from. Another account may wait for
+            # them, though.
             if not User.objects.with_email(address).exclude(pk=user.pk).exists():
                 AccountMail.objects.filter(address__iexact=address).delete()
         User.objects.get(pk=user.pk).delete()
@@ -37,7 +38,7 @@ def delete_account(*, user: User) -> None:
 
 
 def delete_pending_files() -> int:
-    """Delete the files that are noted for it; how many. Running twice does no harm."""
+    """Delete the files of deleted accounts; returns how many. Safe to run twice: a missing file is no error."""
     rows = list(PendingFileDeletion.objects.order_by("pk")[:10_000])
     for row in rows:
         default_storage.delete(row.path)

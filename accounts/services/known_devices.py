@@ -1,4 +1,4 @@
-"""Browsers that an account was signed in to from. Their attempts are counted apart from those of strangers."""
+"""Browsers that have signed in to an account before. Their sign-in attempts have a budget apart from strangers'."""
 
 import datetime as dt
 import hashlib
@@ -13,43 +13,44 @@ from accounts.models import KnownDevice, User
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.ownership.account_lock import account_lock
 
-# One for all of an account's, however many marks somebody has gathered.
-BY_KNOWN_DEVICES = Budget("login-known-devices", 10, 15 * 60)
+# One budget for all known devices of an account: collecting many cookies must not give more attempts.
+ATTEMPTS_BY_KNOWN_DEVICE = Budget("login-known-devices", 10, 15 * 60)
 COOKIE = "known_device"
 MAX_DEVICES = 20
-_KEPT = dt.timedelta(days=365)
+_LIFETIME = dt.timedelta(days=365)  # since the last sign-in
 
 
 def is_known_device(request: HttpRequest, user: User | None) -> bool:
-    """Whether the browser was signed in to the account before. The same work where there is no account."""
+    """Whether the browser has signed in to the account before."""
+    # The query runs without an account too: the response time must not reveal whether there is one.
     known = KnownDevice.unscoped.rows().filter(digest=_digest(request.COOKIES.get(COOKIE, "")))
     owner_id = known.values_list("owner_id", flat=True).first()
     return user is not None and owner_id == user.pk
 
 
 def remember_device(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Mark the browser as one that was signed in to the account. One that has a mark keeps it."""
-    mark, now = request.COOKIES.get(COOKIE, ""), timezone.now()
+    """Set the cookie that makes the browser a known device of the account; an existing one is renewed."""
+    token, now = request.COOKIES.get(COOKIE, ""), timezone.now()
     with account_lock(user):
         devices = KnownDevice.objects.owned_by(user)
-        if not mark or not devices.filter(digest=_digest(mark)).update(last_used_at=now):
-            mark = secrets.token_urlsafe(32)
-            KnownDevice.objects.create(owner=user, digest=_digest(mark), last_used_at=now)
+        if not token or not devices.filter(digest=_digest(token)).update(last_used_at=now):
+            token = secrets.token_urlsafe(32)
+            KnownDevice.objects.create(owner=user, digest=_digest(token), last_used_at=now)
             latest = devices.order_by("-last_used_at", "-id").values_list("pk", flat=True)[:MAX_DEVICES]
             devices.exclude(pk__in=list(latest)).delete()
-    set_cookie(response, COOKIE, mark, seconds=int(_KEPT.total_seconds()), path="/")
+    set_cookie(response, COOKIE, token, seconds=int(_LIFETIME.total_seconds()), path="/")
 
 
-def delete_devices(user: User) -> None:
-    """End the marks of all browsers, and what was counted of them."""
+def forget_devices(user: User) -> None:
+    """Delete all known devices of the account, and their count of failed attempts."""
     KnownDevice.objects.owned_by(user).delete()
-    BY_KNOWN_DEVICES.clear(str(user.pk))
+    ATTEMPTS_BY_KNOWN_DEVICE.clear(str(user.pk))
 
 
 def delete_unused_devices(*, now: dt.datetime) -> None:
-    """Remove the marks that browsers have thrown away by now."""
-    KnownDevice.unscoped.rows().filter(last_used_at__lt=now - _KEPT).delete()
+    """Delete devices whose cookie has expired."""
+    KnownDevice.unscoped.rows().filter(last_used_at__lt=now - _LIFETIME).delete()
 
 
-def _digest(mark: str) -> str:
-    return hashlib.sha256(mark.encode()).hexdigest()
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

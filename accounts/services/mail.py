@@ -1,4 +1,4 @@
-"""Sends the mails about the account: to verify an address, to set a new password, to take a change back."""
+"""Sends mails about the account: to verify an address, to set a new password, to undo a change of address."""
 
 import datetime as dt
 import logging
@@ -12,104 +12,105 @@ from django.utils import translation
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountMail, MailKind, User
-from accounts.services.mail_texts import Letter, text_of
+from accounts.services.mail_texts import ResolvedMail, build_mail_text
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 
 log = logging.getLogger(__name__)
 
-# A mail under way is nobody else's for so long, unless its process is killed; then it counts as lost and is sent again.
+# No other process sends the mail meanwhile. If this one is killed, the mail may have been sent; it is sent again.
 _LEASE = dt.timedelta(minutes=5)
-_PAUSES = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
-# Strangers can ask for mails to any address: no mailbox gets more of a kind than this. Kinds are counted apart, so that
-# asking for one keeps nobody from getting another: a link for a new password, or the news that an address was changed.
-_PER_MAILBOX = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
+_RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
+# Anybody can request mails to any address, so each mailbox gets at most ten of a kind an hour. Each kind has its own
+# budget: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
+_MAILBOX_BUDGETS = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
 
 
 def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
-    """Send one mail if it is due and nobody else's; whether it went out. Running twice sends once."""
+    """Send one mail if it is due and not leased; returns whether it was sent. Running twice sends it once."""
     due = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
     claim = due.acquire(_LEASE, clock=now, tries=F("tries") + 1)
     if claim is None:
         return False
     mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
-    message = _message(mail)
+    message = _build_message(mail)
     if message is None:
         mail.delete()
         return False
     try:
         message.send()
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with this one, others wait behind it
-        _put_off(mail, now, error)
+    except Exception as error:  # noqa: BLE001 - one mail that cannot be sent must not block the others
+        _schedule_retry(mail, now, error)
         return False
     mail.delete()
     return True
 
 
 def send_due_mails(*, now: dt.datetime) -> int:
-    """Send what is due, such as what a crash or a mail server's pause left; how many went out."""
+    """Send all due mails, including those that a crash or an unavailable mail server left; returns how many."""
     due = AccountMail.objects.filter(next_try_at__lte=now).free(now).order_by("next_try_at", "pk")
     return sum(send_mail(mail_id=mail_id, now=now) for mail_id in list(due.values_list("pk", flat=True)[:500]))
 
 
-def _put_off(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
-    if mail.tries > len(_PAUSES):
+def _schedule_retry(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
+    if mail.tries > len(_RETRY_DELAYS):
         log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, type(error).__name__)
         mail.delete()
         return
     log.warning("A %s mail could not be sent: %s", mail.kind, type(error).__name__)
     ours = AccountMail.objects.filter(pk=mail.pk).held_by(mail.claim)
-    ours.release(next_try_at=now + _PAUSES[mail.tries - 1])
+    ours.release(next_try_at=now + _RETRY_DELAYS[mail.tries - 1])
 
 
-def _message(mail: AccountMail) -> EmailMultiAlternatives | None:
-    """The mail in its reader's language; None where there is nobody, or nothing to tell."""
-    letter = _letter(mail)
-    if letter is None or not letter.user.is_active:
+def _build_message(mail: AccountMail) -> EmailMultiAlternatives | None:
+    """The message in the recipient's language; None if there is no recipient, or its mailbox had too many mails."""
+    resolved = _resolve(mail)
+    if resolved is None or not resolved.user.is_active:
         return None
     try:
-        _PER_MAILBOX[letter.kind].draw(User.objects.fold(letter.address))
+        _MAILBOX_BUDGETS[resolved.kind].draw(User.objects.fold_email(resolved.address))
     except RateLimitedError:
         return None
-    with translation.override(letter.user.language):
-        return _compose(letter)
+    with translation.override(resolved.user.language):
+        return _compose(resolved)
 
 
-def _letter(mail: AccountMail) -> Letter | None:
-    """What a mail that was ordered is by now, by who has its address."""
+def _resolve(mail: AccountMail) -> ResolvedMail | None:
+    """Decide what a requested mail is about, by who has its address now; None if nobody is to get it."""
     if mail.change:
-        return Letter(MailKind.CHANGED, mail.change.owner, mail.change.old_email, mail.change)
+        return ResolvedMail(MailKind.CHANGED, mail.change.owner, mail.change.old_email, mail.change)
     if mail.kind == MailKind.RESET:
         user = User.objects.recoverable_by(mail.address)
-        return Letter(MailKind.RESET, user, user.recovery_email) if user else None
+        return ResolvedMail(MailKind.RESET, user, user.recovery_email) if user else None
     holder = User.objects.with_proven_email(mail.address).first()
-    if mail.owner is None:  # asked for by its address alone
+    if mail.owner is None:  # requested by address alone
         user = None if holder else User.objects.claiming(mail.address).first()
-        return Letter(MailKind.VERIFY, user, user.email) if user else None
-    if holder == mail.owner or User.objects.fold(mail.owner.email) != User.objects.fold(mail.address):
+        return ResolvedMail(MailKind.VERIFY, user, user.email) if user else None
+    # The account has proven the address since, or has changed it again.
+    if holder == mail.owner or User.objects.fold_email(mail.owner.email) != User.objects.fold_email(mail.address):
         return None
     if holder:
-        return Letter(MailKind.TAKEN, holder, holder.recovery_email)
-    return Letter(MailKind.VERIFY, mail.owner, mail.owner.email)
+        return ResolvedMail(MailKind.TAKEN, holder, holder.recovery_email)
+    return ResolvedMail(MailKind.VERIFY, mail.owner, mail.owner.email)
 
 
-def _link(letter: Letter) -> str:
-    if letter.change:
-        page, token = "take-back", make_take_back_token(letter.change)
-    elif letter.kind is MailKind.VERIFY:
-        page, token = "verify-email", make_token(letter.user, Purpose.VERIFY)
+def _build_link(resolved: ResolvedMail) -> str:
+    if resolved.change:
+        page, token = "take-back", make_take_back_token(resolved.change)
+    elif resolved.kind is MailKind.VERIFY:
+        page, token = "verify-email", make_token(resolved.user, Purpose.VERIFY)
     else:
-        page, token = "reset-password", make_token(letter.user, Purpose.RESET)
+        page, token = "reset-password", make_token(resolved.user, Purpose.RESET)
     return f"{settings.BASE_URL}/account/{page}?token={token}"
 
 
-def _compose(letter: Letter) -> EmailMultiAlternatives:
-    text = text_of(letter)
-    link = _link(letter)
+def _compose(resolved: ResolvedMail) -> EmailMultiAlternatives:
+    text = build_mail_text(resolved)
+    link = _build_link(resolved)
     buttons = [{"kind": "open", "label": text.button, "url": link}]
-    context = {"text": text, "link": link, "buttons": buttons, "language": letter.user.language}
+    context = {"text": text, "link": link, "buttons": buttons, "language": resolved.user.language}
     plain = render_to_string("email/account.txt", context)
     headers = {"Auto-Submitted": "auto-generated"}
-    message = EmailMultiAlternatives(text.subject, plain, None, [letter.address], headers=headers)
+    message = EmailMultiAlternatives(text.subject, plain, None, [resolved.address], headers=headers)
     message.attach_alternative(render_to_string("email/account.html", context), "text/html")
     return message

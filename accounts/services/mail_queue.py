@@ -1,4 +1,4 @@
-"""Orders a mail about the account: a row first, the task once it is committed."""
+"""Queues mails about the account: a row in the caller's transaction, a task after the commit."""
 
 from django.db import transaction
 
@@ -7,7 +7,8 @@ from accounts.signals import mail_queued
 
 
 def queue_mail(*, kind: MailKind, address: str, user: User | None = None, change: EmailChange | None = None) -> None:
-    """Have a mail sent to `address`, soon. The same work whether or not anybody has the address."""
+    """Queue a mail to `address`."""
+    # Nothing is looked up about the address here: the response time must not reveal whether it has an account.
     mail = AccountMail.objects.create(kind=kind, address=address, owner=user, change=change)
-    # Should the broker not answer, the sweep finds the row.
+    # If the broker is down, the minutely sweep finds the row, so an error of the task is only logged (robust).
     transaction.on_commit(lambda: mail_queued.send(sender=AccountMail, mail_id=mail.pk), robust=True)

@@ -1,4 +1,4 @@
-"""What the mails about the account say, in the active language."""
+"""The texts of the mails about the account, in the active language."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from accounts.services.addresses import verification_is_mandatory
 
 
 @dataclass(frozen=True)
-class Letter:
-    """A mail to be written: to `address`, about the account of `user`; with `change`, about a change of its address."""
+class ResolvedMail:
+    """A mail ready to be written: to `address`, about the account `user`; `change` is the change of address to undo."""
 
     kind: MailKind
     user: User
@@ -20,7 +20,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class MailText:
-    """One mail in words; `button` is what the link does, `footer` what to do who did not ask for it."""
+    """The text of one mail. `button` labels the link; `footer` addresses readers who did not request the mail."""
 
     subject: str
     greeting: str
@@ -29,19 +29,18 @@ class MailText:
     footer: str
 
 
-def text_of(letter: Letter) -> MailText:
-    """The words of a mail."""
-    greeting = _("Hello %(name)s,") % {"name": letter.user.nickname or letter.user.name}
-    if letter.change:
-        return _changed(greeting, letter.change)
-    if letter.kind is MailKind.RESET:
-        return _reset(greeting)
-    if letter.kind is MailKind.TAKEN:
-        return _taken(greeting)
-    return _new_address(greeting) if letter.user.proven_email else _first_address(greeting, letter.user)
+def build_mail_text(resolved: ResolvedMail) -> MailText:
+    greeting = _("Hello %(name)s,") % {"name": resolved.user.nickname or resolved.user.name}
+    if resolved.change:
+        return _changed_text(greeting, resolved.change)
+    if resolved.kind is MailKind.RESET:
+        return _reset_text(greeting)
+    if resolved.kind is MailKind.TAKEN:
+        return _taken_text(greeting)
+    return _new_address_text(greeting) if resolved.user.proven_email else _first_address_text(greeting, resolved.user)
 
 
-def _first_address(greeting: str, user: User) -> MailText:
+def _first_address_text(greeting: str, user: User) -> MailText:
     lines = [_("please confirm that this is your e-mail address."), _("The link works for three days.")]
     others = User.objects.claiming(user.email).filter(proven_email=None).exclude(pk=user.pk)
     if verification_is_mandatory() and others.exists():
@@ -57,7 +56,7 @@ def _first_address(greeting: str, user: User) -> MailText:
     )
 
 
-def _new_address(greeting: str) -> MailText:
+def _new_address_text(greeting: str) -> MailText:
     return MailText(
         _("Confirm your new e-mail address"),
         greeting,
@@ -70,7 +69,7 @@ def _new_address(greeting: str) -> MailText:
     )
 
 
-def _reset(greeting: str) -> MailText:
+def _reset_text(greeting: str) -> MailText:
     return MailText(
         _("Set a new password"),
         greeting,
@@ -80,7 +79,7 @@ def _reset(greeting: str) -> MailText:
     )
 
 
-def _changed(greeting: str, change: EmailChange) -> MailText:
+def _changed_text(greeting: str, change: EmailChange) -> MailText:
     return MailText(
         _("The e-mail address of your account was changed"),
         greeting,
@@ -97,7 +96,7 @@ def _changed(greeting: str, change: EmailChange) -> MailText:
     )
 
 
-def _taken(greeting: str) -> MailText:
+def _taken_text(greeting: str) -> MailText:
     return MailText(
         _("You already have an account"),
         greeting,

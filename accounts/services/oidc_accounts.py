@@ -1,4 +1,4 @@
-"""Which account a provider's claims open: a known one, one with the same verified address, or a new one."""
+"""Finds the account for a provider's claims: a linked one, one with the same verified address, or a new one."""
 
 import datetime as dt
 from typing import Any
@@ -20,51 +20,57 @@ from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.ownership.account_lock import account_write
 
 
-def account_for(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    """The account to sign in to. The subject is linked to it by `link_account`, once the sign-in is complete.
+def find_or_register_account(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
+    """Return the account to sign in to; register one if there is none.
 
-    Raises EmailUnverifiedError where the provider does not vouch for the address: an account is found by its address
-    only when it does. Raises RegistrationClosedError where a new one may not be made.
+    The subject is not linked to it yet: `link_account` does that once the sign-in is complete, with second factor.
+    Raises EmailUnverifiedError if the provider has not verified the address, ProviderRefusedError,
+    InvalidCredentialsError for an account that is switched off, and RegistrationClosedError.
     """
     issuer, subject = claims["iss"], claims["sub"]
+    # The columns hold 255 characters (OpenID Connect Core, section 2, allows a subject no more).
     if not isinstance(subject, str) or len(issuer) > 255 or len(subject) > 255:
         raise ProviderRefusedError
     identity = OidcIdentity.unscoped.rows().select_related("owner").filter(issuer=issuer, subject=subject).first()
-    user = identity.owner if identity else _by_verified_address(claims, accept_language, now)
+    user = identity.owner if identity else _find_or_register_by_email(claims, accept_language, now)
     if not user.is_active:
         raise InvalidCredentialsError
     return user
 
 
 def link_account(*, user: User, issuer: str, subject: str) -> None:
-    """Let the provider's subject sign in to the account from now on. Raises FlowError where it has another one."""
+    """Link the provider's subject to the account. Raises FlowError if it is linked to another account."""
     linked = OidcIdentity.unscoped.rows().filter(issuer=issuer, subject=subject)
     owners = linked.values_list("owner_id", flat=True)
     if not owners:
         with account_write(user):
+            # A concurrent sign-in of the same subject may have linked it, even to another account: read it again.
             OidcIdentity.unscoped.rows().get_or_create(issuer=issuer, subject=subject, defaults={"owner": user})
             owners = linked.values_list("owner_id", flat=True)
     if list(owners) != [user.pk]:
         raise FlowError
 
 
-def _by_verified_address(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    email = _clean(AccountEmail(), claims.get("email"))
+def _find_or_register_by_email(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
+    email = _clean_claim(AccountEmail(), claims.get("email"))
     verified = claims.get("email_verified")
-    if not email or not (verified is True or verified == "true"):  # some providers send it as a text
+    # An unverified address must not find an account: anybody could enter someone else's address at the provider.
+    if not email or not (verified is True or verified == "true"):  # some providers send it as a string
         raise EmailUnverifiedError("The sign-in provider has not verified your e-mail address.")
     with transaction.atomic():
-        RegistrationLock.take()
+        # Nobody may register or prove the address between the look-up and the registration.
+        RegistrationLock.acquire()
         user = User.objects.recoverable_by(email)
         if user is None:
             return register_account(
-                email=email, password=None, vouched_at=now, **_profile(claims, accept_language, email)
+                email=email, password=None, vouched_at=now, **_profile_from_claims(claims, accept_language, email)
             )
-        return user if user.is_claimed or not user.is_active else _claim(user, email, now)
+        return user if user.is_claimed or not user.is_active else _claim_for_owner(user, email, now)
 
 
-def _claim(user: User, email: str, now: dt.datetime) -> User:
-    """Make an account that nobody has claimed its address's owner's: nothing of who made it opens it any more."""
+def _claim_for_owner(user: User, email: str, now: dt.datetime) -> User:
+    """Hand an unclaimed account over to the owner of its address. Whoever registered it may be someone else, so all of
+    their credentials are revoked."""
     with address_write(user) as stored:
         revoke_access_of_others(stored)
         stored.set_unusable_password()
@@ -73,25 +79,25 @@ def _claim(user: User, email: str, now: dt.datetime) -> User:
     return stored
 
 
-def _profile(claims: dict[str, Any], accept_language: str, email: str) -> dict[str, Any]:
-    """What a new account takes over from its provider."""
-    given, family = _name(claims.get("given_name")), _name(claims.get("family_name"))
+def _profile_from_claims(claims: dict[str, Any], accept_language: str, email: str) -> dict[str, Any]:
+    """The fields of a new account, as far as the provider sends usable values."""
+    given, family = _clean_name(claims.get("given_name")), _clean_name(claims.get("family_name"))
     locale, zone = claims.get("locale"), claims.get("zoneinfo")
     return {
-        "name": given or _name(claims.get("name")) or email.partition("@")[0],
+        "name": given or _clean_name(claims.get("name")) or email.partition("@")[0],
         "surname": family if given else None,
         "language": best_language(locale.replace("_", "-") if isinstance(locale, str) else accept_language),
         "time_zone": zone if isinstance(zone, str) and zone in time_zones() else settings.ACCOUNT_TIME_ZONE,
     }
 
 
-def _name(claim: Any) -> str | None:
+def _clean_name(claim: Any) -> str | None:
     name = claim[:100] if isinstance(claim, str) else claim
-    return _clean(StrictCharField(max_length=100, allow_null=True), name)
+    return _clean_claim(StrictCharField(max_length=100, allow_null=True), name)
 
 
-def _clean(field: "serializers.Field[Any, Any, Any, Any]", value: Any) -> str | None:
-    """What the field takes of it; None where it takes nothing."""
+def _clean_claim(field: "serializers.Field[Any, Any, Any, Any]", value: Any) -> str | None:
+    """The value as validated by the field; None if it is invalid."""
     try:
         cleaned: str | None = field.run_validation(value)
     except serializers.ValidationError:

@@ -1,43 +1,43 @@
-"""What operators do with accounts. They see who uses the service, never what is in it."""
+"""Actions of operators on accounts. Operators see who uses the service, never anybody's data."""
 
 from accounts.models import MailKind, User
 from accounts.services.addresses import address_write
-from accounts.services.credentials import forget_attempts
+from accounts.services.credentials import reset_attempts
 from accounts.services.mail_queue import queue_mail
-from accounts.services.second_factor import NotOnError, has_second_factor, stop_totp
+from accounts.services.second_factor import MfaNotEnabledError, has_second_factor, stop_totp
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
 
 
 class OwnAccountError(DomainError):
-    """An operator would lock themselves out."""
+    """The operator would lock themselves out."""
 
     message = "This is your own account."
 
 
 class LastOperatorError(DomainError):
-    """Nobody would be left to operate the instance."""
+    """No operator would be left."""
 
     message = "This is the last operator."
 
 
 class AlreadyVerifiedError(DomainError):
-    """There is nothing to verify."""
+    """The address is verified already."""
 
     message = "The address has been verified."
 
 
 def is_last_operator(user: User) -> bool:
-    """Whether no other account that is on may operate the instance."""
+    """Whether the account is the only active operator."""
     operators = User.objects.filter(is_active=True, is_staff=True, is_superuser=True)
     return operators.filter(pk=user.pk).exists() and not operators.exclude(pk=user.pk).exists()
 
 
 def check_stays_operated(*, user: User, by: User) -> None:
-    """Refuse what would take an operator's rights, or the account, away from `by` or the last. Under the lock.
+    """Check that `by` may take the operator's rights of `user` away, or delete or switch off the account.
 
-    Raises OwnAccountError, LastOperatorError.
+    Must be called inside `address_write`. Raises OwnAccountError, LastOperatorError.
     """
     if user.pk == by.pk:
         raise OwnAccountError
@@ -46,11 +46,12 @@ def check_stays_operated(*, user: User, by: User) -> None:
 
 
 def switch_off(*, user: User, by: User) -> None:
-    """Nobody can use the account and nothing is sent for it; its data stay. Its sessions end.
+    """Deactivate the account: it cannot be used and sends nothing. Its sessions end, its data stay.
 
     Raises OwnAccountError, LastOperatorError.
     """
-    # Its lock is that of whose an address is, too: two operators who switch each other off at once stand in line.
+    # `address_write` takes a lock of the whole instance. With the account lock alone, two operators could switch each
+    # other off at the same time.
     with address_write(user) as stored:
         check_stays_operated(user=stored, by=by)
         _set_active(stored, is_active=False)
@@ -58,7 +59,7 @@ def switch_off(*, user: User, by: User) -> None:
 
 
 def switch_on(*, user: User) -> None:
-    """The account is its owner's again, with the password and tokens that it had."""
+    """Reactivate the account, with the password and tokens that it had."""
     with account_write(user):
         _set_active(user, is_active=True)
 
@@ -69,20 +70,20 @@ def _set_active(user: User, *, is_active: bool) -> None:
 
 
 def unlock_sign_in(*, user: User) -> None:
-    """Forget the failed attempts to sign in to the account, and those of the client addresses they last came from."""
-    forget_attempts(user)
+    """Reset the failed sign-in attempts of the account and of the client addresses that they came from."""
+    reset_attempts(user)
 
 
 def resend_verification(*, user: User) -> None:
-    """Send the link again that verifies the address. Raises AlreadyVerifiedError."""
+    """Queue the verification mail again. Raises AlreadyVerifiedError."""
     if user.email_verified:
         raise AlreadyVerifiedError
     queue_mail(kind=MailKind.VERIFY, address=user.email, user=user)
 
 
 def take_away_second_factor(*, user: User) -> None:
-    """For who has lost the app and the recovery codes: from now on the password is enough. Raises NotOnError."""
+    """Switch off the second factor of a user who has lost app and recovery codes. Raises MfaNotEnabledError."""
     with account_write(user):
         if not has_second_factor(user):
-            raise NotOnError
+            raise MfaNotEnabledError
         stop_totp(user=user)

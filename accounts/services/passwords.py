@@ -1,4 +1,4 @@
-"""The rules of passwords, and changing one with what hangs on it."""
+"""Password rules, and changing a password."""
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
@@ -11,7 +11,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 
 
 def check_password_rules(password: str, user: User, field: str = "password") -> None:
-    """Raise a FieldError that says all that the password lacks."""
+    """Raises FieldError with everything that is wrong with the password."""
     try:
         validate_password(password, user)
     except DjangoValidationError as error:
@@ -19,15 +19,15 @@ def check_password_rules(password: str, user: User, field: str = "password") -> 
 
 
 def change_password(*, user: User, current: str, new: str, keep_session: str | None) -> User:
-    """Set a new password and end every session but `keep_session`. Raises FieldError; returns the account as stored."""
+    """Set a new password and end every session except `keep_session`; returns the stored account. Raises FieldError."""
     if not user.has_usable_password():
         raise FieldError("currentPassword", "This account has no password: it signs in through its provider.")
     if not user.check_password(current):
         raise FieldError("currentPassword", "This is not the password.")
-    hashed = make_password(new)
+    hashed = make_password(new)  # slow by design, so outside the lock
     with account_write(user):
         fresh = User.objects.get(pk=user.pk)
-        if fresh.password != user.password:  # somebody else's change came first
+        if fresh.password != user.password:  # a concurrent request has changed it
             raise FieldError("currentPassword", "This is not the password.")
         fresh.password = hashed
         fresh.save(update_fields=["password", "updated_at"])

@@ -1,4 +1,4 @@
-"""Preferences of an account, and the news of their change."""
+"""Changes of preferences, with the signal about them."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from accounts.models import User
 from accounts.signals import preferences_changed
 from contacts_project.kernel.ownership.account_lock import account_write
 
-# What decides when a reminder is due: after a change every next reminder of the account is computed anew.
-_MOVES_REMINDERS = {
+# These decide when a reminder is due. After a change, all of the account's next reminders are computed again.
+_REMINDER_PREFERENCES = {
     "time_zone",
     "reminder_hour",
     "leap_day_rule",
@@ -20,7 +20,7 @@ _MOVES_REMINDERS = {
 
 
 def change_preferences(*, user: User, values: dict[str, Any]) -> User:
-    """Store `values` (model field names); returns the account as stored. What stays the same is no news."""
+    """Store `values` (by model field name); returns the stored account. Sends `preferences_changed` if any differs."""
     with account_write(user):
         fresh = User.objects.get(pk=user.pk)
         changed = {name for name, value in values.items() if getattr(fresh, name) != value}
@@ -28,9 +28,10 @@ def change_preferences(*, user: User, values: dict[str, Any]) -> User:
             return fresh
         for name in changed:
             setattr(fresh, name, values[name])
-        if changed & _MOVES_REMINDERS:
+        if changed & _REMINDER_PREFERENCES:
+            # Only a flag: the minutely scan computes them, which takes too long under the lock.
             fresh.reminders_stale = True
         fresh.save(update_fields=[*changed, "reminders_stale", "updated_at"])
-        news = {"user_id": fresh.pk, "fields": changed}
-        transaction.on_commit(lambda: preferences_changed.send(sender=User, **news), robust=True)
+        arguments = {"user_id": fresh.pk, "fields": changed}
+        transaction.on_commit(lambda: preferences_changed.send(sender=User, **arguments), robust=True)
     return fresh

@@ -1,4 +1,4 @@
-"""A new account."""
+"""Registration of accounts."""
 
 import datetime as dt
 from ipaddress import ip_address
@@ -23,35 +23,36 @@ REGISTRATIONS = Budget("registration", 60, 3600)
 
 
 class RegistrationClosedError(DomainError):
-    """The operator takes no new accounts."""
+    """Registration is closed on this instance."""
 
     message = "This service takes no new accounts. Its operator can invite you."
 
 
 def awaits_operator() -> bool:
-    """Whether the first account of the instance has yet to be made: that of `seed_demo` is nobody's."""
+    """Whether the instance has no account yet. The account of `seed_demo` does not count."""
     return not User.objects.exclude(email=DEMO_EMAIL, is_superuser=False).exists()
 
 
 def registration_is_open() -> bool:
-    """Whether a stranger may make an account now."""
+    """Whether anybody may register now."""
     if settings.REGISTRATION == "first":
         return awaits_operator()
     return bool(settings.REGISTRATION == "open")
 
 
 def register_account(*, email: str, password: str | None, vouched_at: dt.datetime | None = None, **fields: Any) -> User:
-    """Make an account with all that an account starts with, in one transaction.
+    """Create an account and everything that a new account has (`on_account_created`), in one transaction.
 
-    The first account of the instance becomes its operator. Where verification is mandatory an address that others have
-    is as good as any: it is theirs who open its mail, and an address that is proven only gets another mail. Elsewhere
-    it is a FieldError. `vouched_at`: a provider vouches for the address, now. Raises RegistrationClosedError.
+    The first account of the instance becomes its operator. `vouched_at` is set if a provider has verified the address.
+    Raises RegistrationClosedError, and FieldError if another account has the address; but not if verification is
+    mandatory: then the mail decides, and nobody may find out who has an account.
     """
     if not registration_is_open():
         raise RegistrationClosedError
-    hashed = make_password(password)  # slow on purpose: not inside the transaction
+    hashed = make_password(password)  # slow by design, so outside the transaction
     with transaction.atomic():
-        RegistrationLock.take()
+        RegistrationLock.acquire()
+        # Again, under the lock: with REGISTRATION=first, another request may have registered the first account.
         if not registration_is_open():
             raise RegistrationClosedError
         if not (vouched_at or verification_is_mandatory()) and User.objects.with_email(email).exists():
@@ -70,8 +71,10 @@ def register_account(*, email: str, password: str | None, vouched_at: dt.datetim
 
 
 def count_registration(request: HttpRequest) -> None:
-    """Count one of a client's registrations; this machine's own are not counted. Raises RateLimitedError."""
+    """Count a registration of the client address. Raises RateLimitedError."""
     address = client_address(request)
+    # Local scripts and tests are not limited. Behind an unconfigured proxy every client would look local, hence the
+    # condition on TRUSTED_PROXY_COUNT.
     if address and ip_address(address).is_loopback and not settings.TRUSTED_PROXY_COUNT:
         return
     REGISTRATIONS.draw(address_block(address))

@@ -1,4 +1,4 @@
-"""Proof that an address, or an account whose password is lost, is its owner's."""
+"""Actions by mailed link: verify an address, reset a password, undo a change of address."""
 
 import datetime as dt
 
@@ -6,34 +6,35 @@ from django.contrib.auth.hashers import make_password
 
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
-from accounts.models.email_change import password_mark
-from accounts.services.access_revocation import end_access, revoke_access_of_others
+from accounts.models.email_change import fingerprint_password
+from accounts.services.access_revocation import revoke_access, revoke_access_of_others
 from accounts.services.addresses import address_write, prove_email
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 
-# Guesses beside a link that proves an address: apart from those of sign-in and of sessions, which they are nothing to.
+# Passwords sent along with a verification link. A budget of their own, so that neither sign-ins nor the signed-in owner
+# are blocked by failures here, nor the other way round.
 _LINK_PASSWORDS = Budget("link-password", 10, 15 * 60)
 
 
 class SignInRequiredError(DomainError):
-    """The link alone does not prove that its reader holds the account."""
+    """The link alone does not prove that its reader owns the account."""
 
     message = "Sign in to the account, or send its password with the link."
 
 
 class AddressTakenError(DomainError):
-    """The old address belongs to another account by now."""
+    """Another account has proven the old address in the meantime."""
 
     message = "Another account has this address now. Delete that one or change its address first, then try again."
 
 
 def verify_email(*, token: str, signed_in: User | None, password: str | None, now: dt.datetime) -> User:
-    """Prove the address that the token was mailed to. `signed_in`: the account of the session behind the request.
+    """Prove the address that the token was mailed to; returns the account. `signed_in`: the account of the session.
 
-    An account that has a proven address leaves it for another only when its owner is there: in a session of it, or
-    with its password. So is an account claimed. Raises FieldError, SignInRequiredError, RateLimitedError.
+    An account that already has a proven address exchanges it only with proof of ownership: a session of the account, or
+    its password. That proof also claims the account. Raises FieldError, SignInRequiredError, RateLimitedError.
     """
     user = read_token(token, Purpose.VERIFY)
     owner = signed_in if signed_in == user else None
@@ -44,40 +45,40 @@ def verify_email(*, token: str, signed_in: User | None, password: str | None, no
         _LINK_PASSWORDS.give_back(str(user.pk))
         owner = user
     with address_write(user):
-        stored = read_token(token, Purpose.VERIFY)  # again: the lock may have had to be waited for
-        # A new password has ended the session, or is not the one that was sent.
-        is_owners = owner is not None and owner.password == stored.password
-        if stored.proven_email and not is_owners:
+        stored = read_token(token, Purpose.VERIFY)  # again: another request may have used it before the lock
+        # If the password has changed since, the session has ended, and the password that was sent is wrong.
+        is_owner = owner is not None and owner.password == stored.password
+        if stored.proven_email and not is_owner:
             raise SignInRequiredError
-        prove_email(stored, stored.email, claims=is_owners, now=now)
+        prove_email(stored, stored.email, claims=is_owner, now=now)
     return stored
 
 
 def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
-    """Set the password of the account that the token was mailed to; all its sessions, tokens and known devices end.
+    """Set the password of the account that the token was mailed to, and revoke its sessions, tokens and known devices.
 
-    Who reads the mail has the address: it is proven by the way. An account that nobody had claimed is theirs alone from
-    now on. Raises FieldError.
+    The link also proves the address, since its reader receives mail there. Raises FieldError.
     """
     user = read_token(token, Purpose.RESET)
-    hashed = make_password(password)
+    hashed = make_password(password)  # slow by design, so outside the lock
     with address_write(user):
-        stored = read_token(token, Purpose.RESET)
+        stored = read_token(token, Purpose.RESET)  # again, as above
         if not stored.is_claimed:
+            # Somebody else may have registered the address: a second factor or provider of theirs must not stay.
             revoke_access_of_others(stored)
             stored.email = stored.recovery_email
-        end_access(stored)
+        revoke_access(stored)
         stored.password = hashed
         prove_email(stored, stored.recovery_email, claims=True, now=now)
     return stored
 
 
 def take_back_email(*, token: str, now: dt.datetime) -> User:
-    """Give an account back the address that it had before a change, proven as it was.
+    """Undo a change of address: the account has its old address again, as proven. Returns the account.
 
-    Whoever made the change may have stolen a session or a token: all of them end, and so do a second factor, sign-ins
-    by a provider and changes of address made since then; channels are switched off. A password set since then is no
-    more; a mail with a link for a new one goes to the address. Raises FieldError, AddressTakenError.
+    Whoever made the change may have stolen a session or a token, so all of them are revoked, as are a second factor,
+    provider identities and changes of address made since; notification channels are switched off. A password set since
+    then is removed. A mail with a link to set a new one is queued. Raises FieldError, AddressTakenError.
     """
     user = read_take_back_token(token, now).owner
     with address_write(user):
@@ -86,7 +87,7 @@ def take_back_email(*, token: str, now: dt.datetime) -> User:
         if User.objects.with_proven_email(email).exclude(pk=stored.pk).exists():
             raise AddressTakenError
         revoke_access_of_others(stored, since=change.created_at)
-        if password_mark(stored.password) != change.password_mark:
+        if fingerprint_password(stored.password) != change.password_mark:
             stored.set_unusable_password()
         stored.email = email
         prove_email(stored, email, claims=False, now=now)

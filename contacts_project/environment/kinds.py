@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 
 from cryptography.fernet import Fernet
 
-from accounts.oidc.app_redirects import MOST_CHARACTERS, is_redirect_uri
+from accounts.oidc.app_redirects import MAX_REDIRECT_URI_LENGTH, is_redirect_uri
 from notifications.vapid import public_key_of
 
 _HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -215,7 +215,7 @@ ORIGINS = list_of(Kind(_parse_origin, ""), "origins such as https://app.example.
 REDIRECT_URIS = list_of(
     Kind(_parse_redirect_uri, ""),
     "redirect URIs of apps, without fragment: http://127.0.0.1/path or http://[::1]/path, a scheme with a period such "
-    f"as com.example.app:/path, or https://host/path, each of at most {MOST_CHARACTERS} characters",
+    f"as com.example.app:/path, or https://host/path, each of at most {MAX_REDIRECT_URI_LENGTH} characters",
 )
 FOLDER = Kind(_parse_folder, "a folder that can be made and written")
 CA_FILE = Kind(_parse_ca_file, "a file with certificates in PEM form")

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import AccountSession, ApiToken, AppCode, TotpDevice, User
 from accounts.oidc.app_redirects import is_redirect_uri, is_registered
-from accounts.pages.oidc import _source_of
-from accounts.services.access_revocation import end_access
+from accounts.pages.oidc import _csp_source
+from accounts.services.access_revocation import revoke_access
 from accounts.services.app_codes import purge_app_codes
 from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user, prove
@@ -229,7 +229,7 @@ def test_what_ends_sessions_ends_codes(browser: Client, provider: Provider) -> N
     user.save()
     exchange(code, status=400)
     other = told(come_back(browser, provider))["code"]
-    end_access(user)
+    revoke_access(user)
     exchange(other, status=400)
 
 
@@ -272,4 +272,4 @@ def test_the_challenge_of_these_tests_is_the_verifiers() -> None:
     ],
 )
 def test_the_page_for_the_code_leads_nowhere_but_to_the_app(redirect_uri: str, source: str) -> None:
-    assert _source_of(redirect_uri) == source
+    assert _csp_source(redirect_uri) == source

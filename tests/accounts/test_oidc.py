@@ -271,7 +271,7 @@ def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
     browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sign_in(browser, provider).status_code == 302
-    monkeypatch.setattr(documents, "_FRESH_SECONDS", -1)
+    monkeypatch.setattr(documents, "_MAX_AGE_SECONDS", -1)
     with hanging(provider) as waiting:
         assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
         assert not waiting.done()
@@ -279,7 +279,7 @@ def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
     before = len(provider.asked)
     assert [Client().call("GET", "/api/auth/oidc/start").status_code for _ in range(3)] == [302] * 3
     assert len(provider.asked) == before + 1
-    monkeypatch.setattr(documents, "_STALE_SECONDS", -1)
+    monkeypatch.setattr(documents, "_MAX_STALE_SECONDS", -1)
     refused = Client().call("GET", "/api/auth/oidc/start")
     assert (refused.status_code, len(provider.asked)) == (503, before + 1)
     assert 25 <= int(refused["Retry-After"]) <= 30

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
-from accounts.services.second_factor import _digest, spend_code
+from accounts.services.second_factor import _digest, consume_code
 from tests.accounts.test_oidc import sign_in
 from tests.builders import PASSWORD, make_user, prove
 from tests.client import Client, client_of
@@ -56,7 +56,7 @@ def test_a_code_opens_once() -> None:
     user = make_user("ada@example.org")
     TotpDevice.objects.create(owner=user, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     RecoveryCode.objects.create(owner=user, digest=_digest(user, "ABCD-EFGH-JKLM"))
-    spend = [lambda: spend_code(user=user, code="abcd-efgh-jklm", now=timezone.now())] * 3
+    spend = [lambda: consume_code(user=user, code="abcd-efgh-jklm", now=timezone.now())] * 3
     assert sorted(at_once(*spend)) == [False, False, True]
 
 

@@ -223,7 +223,7 @@ def test_a_mail_whose_sender_died_is_sent_after_its_lease(
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     now = timezone.now()
     with monkeypatch.context() as patch:
-        patch.setattr("accounts.services.mail._message", killed)
+        patch.setattr("accounts.services.mail._build_message", killed)
         with pytest.raises(KeyboardInterrupt):
             send_due_mails(now=now)
     assert send_due_mails(now=now + dt.timedelta(minutes=4)) == 0

@@ -70,7 +70,7 @@ def records(owner: User) -> dict[Any, Seen]:
         for key, row in tables[model].items():
             columns = {name: value for name, value in row.items() if name.removesuffix("_id") not in hidden}
             found[model.FEED_TYPE, key] = Seen(row["revision"], (columns, list(elsewhere(model, row, tables))))
-    shown = {name: getattr(owner, name) for name in User.SHOWN}
+    shown = {name: getattr(owner, name) for name in User.PROFILE_COLUMNS}
     found[SETTINGS] = Seen(owner.settings_revision, (shown, has_second_factor(owner)))
     return found
 

@@ -13,7 +13,7 @@ from accounts.api.route_marks import left_out_of_batches
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
-from accounts.services.credentials import proving
+from accounts.services.credentials import reauthentication
 from accounts.services.deletion import check_deletion_password, delete_account
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import RateLimitedError
@@ -47,7 +47,7 @@ class DeletionViewSet(ApiViewSet[Any]):
         """Delete the account with everything it owns, at once and for good."""
         data = self.read_body(DeletionSerializer)
         user = self.owner
-        with proving(user):
+        with reauthentication(user):
             check_deletion_password(user, data.get("password"))
         delete_account(user=user)
         if request.auth is None:  # beside a token, the browser's session may be anybody's

@@ -21,28 +21,28 @@ from accounts.oidc.app_requests import (
     AppRequest,
     RedirectUriError,
     check_app_request,
-    lead_back_refused,
     read_app_request,
+    redirect_to_app_with_error,
 )
 from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
 from accounts.oidc.documents import ProviderUnreachableError
-from accounts.oidc.factors import shows_second_factor
-from accounts.oidc.flow import Flow, ProviderRefusedError, resume
+from accounts.oidc.factors import used_second_factor
+from accounts.oidc.flow import Flow, ProviderRefusedError, resume_flow
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.pages.next_paths import local_path
-from accounts.pages.oidc import CODE_PATH, show_unregistered
-from accounts.pages.viewers import continue_to
+from accounts.pages.next_paths import safe_next_path
+from accounts.pages.oidc import CODE_PATH, unregistered_redirect_page
+from accounts.pages.viewers import same_site_redirect
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
-from accounts.services.oidc_accounts import account_for, link_account
+from accounts.services.oidc_accounts import find_or_register_account, link_account
 from accounts.services.oidc_sign_in import (
     FLOW_COOKIE,
     FLOW_PATH,
     PENDING_COOKIE,
     PendingSignIn,
+    check_pending_code,
     complete_sign_in,
-    finish_with_code,
-    lead_back_signed_in,
-    remember_pending,
+    redirect_to_app_with_code,
+    set_pending_cookie,
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
@@ -55,9 +55,9 @@ from contacts_project.kernel.external_waits import external_wait
 
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
-_STARTS = CachedBudget("oidc-start", 60, 60)
+_START_ATTEMPTS = CachedBudget("oidc-start", 60, 60)
 # Callbacks that the provider does not confirm: each costs it and us a request.
-_CALLBACKS = Budget("oidc-callback", 10, 15 * 60)
+_CALLBACK_ATTEMPTS = Budget("oidc-callback", 10, 15 * 60)
 
 
 class ProviderSerializer(serializers.Serializer[Any]):
@@ -104,23 +104,23 @@ class OidcViewSet(OpenViewSet):
         """
         if not is_configured():
             raise MissingError
-        _STARTS.draw(address_block(client_address(request._request)))
+        _START_ATTEMPTS.draw(address_block(client_address(request._request)))
         try:
             app = read_app_request(request.query_params)
         except RedirectUriError:
             if not _is_browser(request):
                 raise
-            return show_unregistered(request._request)
-        return _told_to(app, lambda: self._begin(request, app))
+            return unregistered_redirect_page(request._request)
+        return _report_errors_to_app(app, lambda: self._start_flow(request, app))
 
-    def _begin(self, request: Request, app: AppRequest | None) -> HttpResponse:
+    def _start_flow(self, request: Request, app: AppRequest | None) -> HttpResponse:
         if app:
             check_app_request(app, request.query_params.get("code_challenge_method", ""))
         from accounts.oidc import code_flow  # noqa: PLC0415 - with Authlib: a twentieth of each start
 
-        url, begun = code_flow.begin(local_path(request.query_params.get("next", ""), DEFAULT_NEXT), app)
+        url, flow = code_flow.start_flow(safe_next_path(request.query_params.get("next", ""), DEFAULT_NEXT), app)
         response = HttpResponseRedirect(url)
-        set_cookie(response, FLOW_COOKIE, begun.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
+        set_cookie(response, FLOW_COOKIE, flow.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
 
     @extend_schema(
@@ -149,10 +149,10 @@ class OidcViewSet(OpenViewSet):
         """
         if not is_configured():
             raise MissingError
-        begun = resume(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
-        return _told_to(begun.app, lambda: self._finish(request, begun))
+        flow = resume_flow(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
+        return _report_errors_to_app(flow.app, lambda: self._finish_flow(request, flow))
 
-    def _finish(self, request: Request, begun: Flow) -> HttpResponse:
+    def _finish_flow(self, request: Request, flow: Flow) -> HttpResponse:
         from accounts.oidc import code_flow  # noqa: PLC0415 - as above
 
         code = request.query_params.get("code")
@@ -160,17 +160,17 @@ class OidcViewSet(OpenViewSet):
             raise ProviderRefusedError
         address = address_block(client_address(request._request))
         with external_wait():  # first of all: who is refused because too many wait draws on no budget
-            _CALLBACKS.draw(address)
-            claims = code_flow.finish(begun, code)
-        _CALLBACKS.give_back(address)
+            _CALLBACK_ATTEMPTS.draw(address)
+            claims = code_flow.exchange_code(flow, code)
+        _CALLBACK_ATTEMPTS.give_back(address)
         language = request.headers.get("Accept-Language", "")
-        user = account_for(claims=claims, accept_language=language, now=timezone.now())
-        if has_second_factor(user) and not shows_second_factor(claims):
-            return _ask_code(request, PendingSignIn.of(user, claims, begun))
+        user = find_or_register_account(claims=claims, accept_language=language, now=timezone.now())
+        if has_second_factor(user) and not used_second_factor(claims):
+            return _ask_for_code(request, PendingSignIn.of(user, claims, flow))
         link_account(user=user, issuer=claims["iss"], subject=claims["sub"])
-        if begun.app:
-            return lead_back_signed_in(begun.app, user)
-        response = continue_to(request._request, begun.next_path)
+        if flow.app:
+            return redirect_to_app_with_code(flow.app, user)
+        response = same_site_redirect(request._request, flow.next_path)
         complete_sign_in(request._request, response, user)
         return response
 
@@ -183,19 +183,19 @@ class OidcViewSet(OpenViewSet):
         if pending.app:  # a browser is at the page that asks for it
             raise FlowError
         data = self.read_body(CodeSerializer)
-        user = finish_with_code(pending=pending, code=data["code"], now=timezone.now())
+        user = check_pending_code(pending=pending, code=data["code"], now=timezone.now())
         response = Response({"user": UserSerializer(user).data})
         complete_sign_in(request._request, response, user)
         return response
 
 
-def _ask_code(request: Request, pending: PendingSignIn) -> HttpResponse:
+def _ask_for_code(request: Request, pending: PendingSignIn) -> HttpResponse:
     if pending.app or _is_browser(request):
         response: HttpResponse = HttpResponseRedirect(CODE_PATH)
     else:
         error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
         response = error_response(error)
-    remember_pending(response, pending)
+    set_pending_cookie(response, pending)
     return response
 
 
@@ -203,7 +203,7 @@ def _is_browser(request: Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _told_to(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
+def _report_errors_to_app(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
     """The answer; where the sign-in is an app's, the app is told of a refusal. 429 stays what it is everywhere."""
     try:
         return make()
@@ -212,4 +212,4 @@ def _told_to(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpRe
     except DomainError as error:
         if app is None:
             raise
-        return lead_back_refused(app, error)
+        return redirect_to_app_with_error(app, error)

@@ -13,7 +13,7 @@ from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
 from accounts.api.viewsets import SettingsViewSet
 from accounts.models import ApiToken
-from accounts.services.credentials import proving
+from accounts.services.credentials import reauthentication
 from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
@@ -60,7 +60,7 @@ class ProfileViewSet(SettingsViewSet):
         user = self.owner
         check_password_rules(data["newPassword"], user, "newPassword")
         here = None if isinstance(request.auth, ApiToken) else request._request.session.session_key
-        with proving(user):
+        with reauthentication(user):
             user = change_password(
                 user=user, current=data["currentPassword"], new=data["newPassword"], keep_session=here
             )

@@ -17,7 +17,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import Secret
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
-from accounts.services.credentials import proving
+from accounts.services.credentials import reauthentication
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError
@@ -44,7 +44,7 @@ class CodeSerializer(serializers.Serializer[Any]):
 def _proves(user: User, data: dict[str, Any]) -> bool:
     if password := data.get("password"):
         return user.check_password(password)
-    return second_factor.spend_code(user=user, code=data["code"], now=timezone.now())
+    return second_factor.consume_code(user=user, code=data["code"], now=timezone.now())
 
 
 class SecondFactorViewSet(ApiViewSet[Any]):
@@ -58,7 +58,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         responses=envelope("TotpAnswer", secret=serializers.CharField(), otpauthUrl=serializers.CharField()),
     )
     @action(detail=False, methods=["post"])
-    @raises(ProofRequiredError, RateLimitedError, second_factor.AlreadyOnError)
+    @raises(ProofRequiredError, RateLimitedError, second_factor.MfaEnabledError)
     @ignores_idempotency_key
     def totp(self, request: Request) -> Response:
         """Make a secret for an authenticator app. It counts once a code of the app has confirmed it.
@@ -82,19 +82,19 @@ class SecondFactorViewSet(ApiViewSet[Any]):
 
     @extend_schema(operation_id="confirmTotp", request=CodeSerializer, responses=CODES_ANSWER)
     @action(detail=False, methods=["post"], url_path="totp/confirm")
-    @raises(RateLimitedError, second_factor.NotOnError, second_factor.AlreadyOnError)
+    @raises(RateLimitedError, second_factor.MfaNotEnabledError, second_factor.MfaEnabledError)
     @ignores_idempotency_key
     def confirm_totp(self, request: Request) -> Response:
         """Switch two-factor sign-in on. The recovery codes are in this answer and never again."""
         data = self.read_body(CodeSerializer)
         user = self.owner
-        with proving(user):
+        with reauthentication(user):
             codes = second_factor.confirm_totp(user=user, code=data["code"], now=timezone.now())
         return SecretResponse({"recoveryCodes": codes})
 
     @extend_schema(operation_id="renewRecoveryCodes", request=ProofSerializer, responses=CODES_ANSWER)
     @action(detail=False, methods=["post"], url_path="recovery-codes")
-    @raises(ProofRequiredError, RateLimitedError, second_factor.NotOnError)
+    @raises(ProofRequiredError, RateLimitedError, second_factor.MfaNotEnabledError)
     @ignores_idempotency_key
     def recovery_codes(self, request: Request) -> Response:
         """Replace all recovery codes by new ones, shown this once. Needs `password` or `code`."""
@@ -105,7 +105,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         """Pass who sends the account's password or a code. Raises ProofRequiredError, RateLimitedError."""
         if not (data.get("password") or data.get("code")):
             raise ProofRequiredError
-        with proving(self.owner):
+        with reauthentication(self.owner):
             if not _proves(self.owner, data):
                 raise ProofRequiredError("The password or the code is wrong.")
 

@@ -12,7 +12,7 @@ from accounts.api.serializers.profile import AccountSessionSerializer
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import AccountSession
-from accounts.services.sessions import end_session, live_sessions
+from accounts.services.sessions import active_sessions, end_session
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import MissingError
 
@@ -29,7 +29,7 @@ class SessionViewSet(OwnedViewSet[AccountSession]):
     )
     def list(self, request: Request) -> Response:
         """The browsers that are signed in, the last used first."""
-        rows: Any = live_sessions(user=self.owner, now=timezone.now())
+        rows: Any = active_sessions(user=self.owner, now=timezone.now())
         context = {"session_key": request._request.session.session_key if request.auth is None else None}
         return Response({"sessions": AccountSessionSerializer(rows, many=True, context=context).data})
 
