@@ -17,7 +17,7 @@ from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
-from people.importing.receipts import receipt
+from people.importing.receipts import build_receipt
 
 _PENDING = inline_serializer(
     "PendingImport",
@@ -70,4 +70,4 @@ class UploadViewSet(ApiViewSet[Any]):
         """Keep the cards of a file as pending imports."""
         with IMPORT_SLOTS.acquire():
             outcomes = upload_cards(owner=self.owner, cards=cards_of(request), now=timezone.now())
-            return Response(receipt(outcomes))
+            return Response(build_receipt(outcomes))

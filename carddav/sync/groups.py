@@ -36,7 +36,7 @@ def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -
     with context.write() as write:
         plan = GroupPlan(context.owner)
         plan.load([card.name])
-        if not plan.allows(card.name):
+        if not plan.reserve(card.name):
             context.tally.messages.append(f"Your plan has no room for the group {card.name}.")
             return
         put_members(plan.make(card.name), list(found), write.now)

@@ -26,7 +26,7 @@ from carddav.sync.recovery import matches_intent
 from carddav.sync.write_results import finish_found_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
-from people.importing.known import place_of, uid_spellings
+from people.importing.known import person_sort_key, uid_spellings
 from people.models import Person
 from people.vcard import Card, without_photo
 
@@ -57,7 +57,7 @@ class CardMatcher:
         self.linked_ids: set[UUID] = set()
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
-        names = {place_of(new.card) for new in batch}
+        names = {person_sort_key(new.card) for new in batch}
         # A person whose card is missing can be matched, too: its href may have changed.
         moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
@@ -83,7 +83,7 @@ class CardMatcher:
                 return person_id
         # Photos are not compared: the server may have re-encoded them.
         remote = {**remote_fields(new.card), "photo": None}
-        for contact in self.namesakes.get(place_of(new.card), ())[:_MAX_NAMESAKES_PER_CARD]:
+        for contact in self.namesakes.get(person_sort_key(new.card), ())[:_MAX_NAMESAKES_PER_CARD]:
             local = {**contact.fields, "photo": None}
             if contact.person.pk not in self.linked_ids and _is_same_contact(local, remote):
                 self.linked_ids.add(contact.person.pk)

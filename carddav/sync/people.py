@@ -159,7 +159,7 @@ def create_from_cards(
         ]
         writer.edit(person)
         put_card(person, card, days)
-        groups = [plan.groups[group_key(name)].name for name in card.categories if plan.allows(name)]
+        groups = [plan.groups[group_key(name)].name for name in card.categories if plan.reserve(name)]
         contacts.append(_build_contact(person, days, groups))
         dates += days
     writer.flush()
@@ -172,7 +172,7 @@ def _groups(owner: User, names: list[str]) -> list[Any]:
     """The groups of these names. Missing ones are created as far as the plan allows."""
     plan = GroupPlan(owner)
     plan.load(names)
-    return list({group.pk: group for group in (plan.make(name) for name in names if plan.allows(name))}.values())
+    return list({group.pk: group for group in (plan.make(name) for name in names if plan.reserve(name))}.values())
 
 
 def _date_entries(rows: list[ImportantDate], target: list[Any]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import receipt_fields
 from people.importing.files import FileImport, Upload
 from people.importing.sources.tables import open_table
-from people.importing.sources.targets import propose
+from people.importing.sources.targets import propose_targets
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
 from people.importing.vcards import PLAN_LIMIT
 from people.models import ContactImport
@@ -152,7 +152,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         with IMPORT_SLOTS.acquire():
             table = open_table(_file_of(request).file)
         columns = []
-        for place, (name, target) in enumerate(zip(table.names, propose(table), strict=True)):
+        for place, (name, target) in enumerate(zip(table.names, propose_targets(table), strict=True)):
             cells = (row.cells[place].strip() for row in table.sample if len(row.cells) > place)
             samples = list(dict.fromkeys(cell[:_SAMPLE_LENGTH] for cell in cells if cell))[:_SAMPLES]
             columns.append({"name": name, "samples": samples, "proposal": str(target)})

@@ -18,7 +18,7 @@ from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
-from people.importing.receipts import receipt
+from people.importing.receipts import build_receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards
 from people.projection.vcard_export import export_cards
 from people.vcard import VERSIONS
@@ -38,7 +38,7 @@ class VCardViewSet(ApiViewSet[Any]):
             outcomes = list(import_cards(owner=self.owner, cards=cards_of(request), now=timezone.now()))
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
             raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
-        return Response(receipt(outcomes))
+        return Response(build_receipt(outcomes))
 
     @extend_schema(
         operation_id="exportVCards",

@@ -13,7 +13,7 @@ from people.fields.cards import put_card
 from people.importing.candidates import Candidates
 from people.importing.card_groups import GroupPlan
 from people.importing.dry_run import DryRun
-from people.importing.known import Item, Known
+from people.importing.known import Item, KnownPerson
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ImportantDate, Person
@@ -55,7 +55,7 @@ class Batch:
         left = self._room()
         self._allow_reminders()
         for item in self.items:
-            item.card = self.groups.allow(item.card, item.reasons)
+            item.card = self.groups.drop_unavailable(item.card, item.reasons)
             outcome = self._place(item, is_full=left is not None and left <= 0)
             if left is not None:
                 left -= outcome.status == IMPORTED
@@ -85,7 +85,7 @@ class Batch:
             item.reasons.append(f"your plan allows {limit} reminders: its contact reminder is off")
 
     @property
-    def changed(self) -> list[Known]:
+    def changed(self) -> list[KnownPerson]:
         """The people whom the cards make or change."""
         return [known for known in self.people.known if known.is_changed]
 
@@ -102,7 +102,7 @@ class Batch:
         joined = [(known.person, known.card.categories[len(known.was.categories) :]) for known in changed]
         made = self.groups.write(joined)
         if self.log:
-            self.log.people([(known.person, known.is_new) for known in changed], self.groups.of(joined))
+            self.log.people([(known.person, known.is_new) for known in changed], self.groups.resolve(joined))
             self.log.groups(made)
             self.log.flush(write, self.outcomes)
 
@@ -114,7 +114,9 @@ class Batch:
             return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)
-            self.people.add(Known(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns))
+            self.people.add(
+                KnownPerson(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns)
+            )
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
         person_id = None if self.dry_run and known.is_new else known.person.pk
         before = (known.card, known.picture)
@@ -127,7 +129,7 @@ class Batch:
         item.reasons.append("nothing new: this person is there already")
         return item.outcome(SKIPPED, person_id)
 
-    def _take_picture(self, known: Known, item: Item, *, replace: bool) -> None:
+    def _take_picture(self, known: KnownPerson, item: Item, *, replace: bool) -> None:
         """The same contact's photo replaces the one there; a namesake's fills a gap."""
         stored = (
             known.picture.hashes if known.picture else {photo_hash(known.person.photo)} if known.person.photo else ()
@@ -139,7 +141,7 @@ class Batch:
         else:
             item.reasons.append("its photo is another one and was left out")
 
-    def _write_people(self, writer: PersonWriter, changed: list[Known]) -> None:
+    def _write_people(self, writer: PersonWriter, changed: list[KnownPerson]) -> None:
         for known in changed:
             person = known.person
             writer.edit(person)
@@ -151,7 +153,7 @@ class Batch:
                 person.photo = name_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
         writer.flush()
 
-    def _plan_dates(self, changed: list[Known]) -> tuple[list[ImportantDate], list[ImportantDate]]:
+    def _plan_dates(self, changed: list[KnownPerson]) -> tuple[list[ImportantDate], list[ImportantDate]]:
         """The rows of what the cards say of important dates: new ones, and those that have another day now."""
         new: list[ImportantDate] = []
         moved: list[ImportantDate] = []

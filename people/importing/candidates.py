@@ -10,7 +10,7 @@ from accounts.models import User
 from contacts_project.kernel.api.json import parse_id
 from people.fields.cards import card_of
 from people.importing.dry_run import DryRun
-from people.importing.known import ContactKey, Item, Known, contact_keys, name_key, place_of, uid_spellings
+from people.importing.known import ContactKey, Item, KnownPerson, contact_keys, name_key, person_sort_key, uid_spellings
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 
@@ -25,9 +25,9 @@ class Candidates:
     def __init__(self, owner: User, seen: Collection[str], dry_run: DryRun | None) -> None:
         self.owner, self.seen, self.dry_run = owner, seen, dry_run
         self.met: set[str] = set()
-        self.known: list[Known] = []
-        self._by_uid: dict[str, list[Known]] = defaultdict(list)
-        self._by_name: dict[tuple[bytes, ContactKey | None], list[Known]] = defaultdict(list)
+        self.known: list[KnownPerson] = []
+        self._by_uid: dict[str, list[KnownPerson]] = defaultdict(list)
+        self._by_name: dict[tuple[bytes, ContactKey | None], list[KnownPerson]] = defaultdict(list)
 
     def load(self, items: Collection[Item]) -> None:
         """Read whom these cards may mean; in a dry run also whom earlier batches would have written."""
@@ -44,11 +44,11 @@ class Candidates:
         for known in planned.values():
             self.add(known)
 
-    def add(self, known: Known) -> None:
+    def add(self, known: KnownPerson) -> None:
         self.known.append(known)
         self.index(known)
 
-    def index(self, known: Known) -> None:
+    def index(self, known: KnownPerson) -> None:
         """Make it findable by its UIDs, its name, and its name with each of its keys."""
         for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
             _put(self._by_uid[uid], known)
@@ -56,7 +56,7 @@ class Candidates:
         for key in (None, *contact_keys(known.card)):
             _put(self._by_name[name, key], known)
 
-    def by_uid(self, item: Item) -> tuple[Known | None, bool]:
+    def by_uid(self, item: Item) -> tuple[KnownPerson | None, bool]:
         """The person with the card's UID, and whether the card's word counts for it.
 
         The first card of a file with some UID is that contact. Another one with the same UID is only the same when it
@@ -77,7 +77,7 @@ class Candidates:
                 return known, is_first
         return (found[0], True) if found and is_first else (None, False)
 
-    def by_name(self, item: Item) -> Known | None:
+    def by_name(self, item: Item) -> KnownPerson | None:
         """A namesake whom the card does not contradict, and with whom it shares a key or to whom it adds nothing."""
         # Without an address or a number the name alone must do, and only where the card adds nothing.
         keys: list[ContactKey | None] = [*item.keys]
@@ -92,7 +92,7 @@ class Candidates:
         uids = {spelling for item in items if item.card.uid for spelling in uid_spellings(item.card.uid)}
         names = {item.name for item in items}
         keys = {key for item in items for _, key in item.keys}
-        keyless = {key for item in items if not item.keys for key in (item.name, place_of(item.card))}
+        keyless = {key for item in items if not item.keys for key in (item.name, person_sort_key(item.card))}
         active = Person.objects.owned_by(self.owner).active()
         # Two plain index scans: joined in one statement, PostgreSQL without fresh statistics compares everybody.
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
@@ -111,7 +111,7 @@ class Candidates:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         return people
 
-    def _with_cards(self, people: dict[UUID, Person]) -> Iterable[Known]:
+    def _with_cards(self, people: dict[UUID, Person]) -> Iterable[KnownPerson]:
         """The people with their cards, in the order of their ids."""
         dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
         groups: dict[UUID, list[str]] = defaultdict(list)
@@ -123,9 +123,9 @@ class Candidates:
                 groups[person_id].append(name)
         for key in sorted(people):
             card = card_of(people[key], dates[key], groups[key])
-            yield Known(people[key], card, card, rows=dates[key])
+            yield KnownPerson(people[key], card, card, rows=dates[key])
 
 
-def _put(bucket: list[Known], known: Known) -> None:
+def _put(bucket: list[KnownPerson], known: KnownPerson) -> None:
     if len(bucket) <= _MAX_CANDIDATES and known not in bucket:
         bucket.append(known)

@@ -19,18 +19,18 @@ class GroupPlan:
     def __init__(self, owner: User, planned: Collection[str] = ()) -> None:
         self.owner, self.planned = owner, planned
         self.groups: dict[str, Group] = {}
-        self.left: int | None = None
+        self.remaining: int | None = None
 
     def load(self, names: Iterable[str]) -> None:
         active = Group.objects.owned_by(self.owner).active()
         rows = active.filter(name_key__in={group_key(name) for name in names})
         self.groups = {group.name_key: group for group in rows}
         limit = self.owner.plan_limit("groups")
-        self.left = None if limit is None else limit - active.count() - len(self.planned)
+        self.remaining = None if limit is None else limit - active.count() - len(self.planned)
 
-    def allow(self, card: Card, reasons: list[str]) -> Card:
+    def drop_unavailable(self, card: Card, reasons: list[str]) -> Card:
         """The card without the categories for which the plan has no more groups; `reasons` says which."""
-        left = [name for name in card.categories if not self.allows(name)]
+        left = [name for name in card.categories if not self.reserve(name)]
         if not left:
             return card
         limit = self.owner.plan_limit("groups")
@@ -39,14 +39,14 @@ class GroupPlan:
 
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:
         """Put people into groups by name, making the groups that are not there yet; returns those."""
-        pairs = self.of(members)
+        pairs = self.resolve(members)
         made = self._make(group for _, group in pairs)
         Membership.objects.bulk_create(
             Membership(owner=self.owner, person=person, group=group) for person, group in pairs
         )
         return made
 
-    def of(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[tuple[Person, Group]]:
+    def resolve(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[tuple[Person, Group]]:
         """The groups by those names."""
         return [(person, self.groups[group_key(name)]) for person, names in members for name in names]
 
@@ -62,15 +62,15 @@ class GroupPlan:
     def _make(self, groups: Iterable[Group]) -> list[Group]:
         return Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
 
-    def allows(self, name: str) -> bool:
+    def reserve(self, name: str) -> bool:
         """Whether the group is there, or may be made."""
         key = group_key(name)
         if key in self.groups:
             return True
-        left = None if key in self.planned else self.left
+        left = None if key in self.planned else self.remaining
         if left is not None and left <= 0:
             return False
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
         if left is not None:
-            self.left = left - 1
+            self.remaining = left - 1
         return True

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from people.importing.known import ContactKey, Item, Known, Picture, contact_keys, name_key, uid_spellings
+from people.importing.known import ContactKey, Item, KnownPerson, Picture, contact_keys, name_key, uid_spellings
 from people.models import Person
 from people.models.person import uid_of
 
@@ -31,7 +31,7 @@ class DryRun:
         # By the hash of a UID, or of a name and key: whoever shares one by chance is told apart by the batch.
         self._places: dict[int, tuple[UUID, ...]] = defaultdict(tuple)
 
-    def note(self, changed: Iterable[Known]) -> None:
+    def note(self, changed: Iterable[KnownPerson]) -> None:
         """People as a batch would have left them."""
         for known in changed:
             key, name = known.person.pk, name_key(known.card)
@@ -46,7 +46,7 @@ class DryRun:
                 if key not in there and len(there) < _MAX_AT_A_PLACE:
                     self._places[hash(place)] = (*there, key)
 
-    def find(self, items: Collection[Item]) -> dict[UUID, Known]:
+    def find(self, items: Collection[Item]) -> dict[UUID, KnownPerson]:
         """Whom these cards may mean, by id; of those who are not new, `person` is only an id."""
         places: set[Any] = set()
         for item in items:
@@ -56,7 +56,7 @@ class DryRun:
         there = {key for place in places for key in self._places.get(hash(place), ())}
         return {key: self._unpacked(key) for key in sorted(there)}
 
-    def _unpacked(self, key: UUID) -> Known:
+    def _unpacked(self, key: UUID) -> KnownPerson:
         card, hashes, is_new = pickle.loads(zlib.decompress(self.people[key]))  # noqa: S301 - packed by `note`
         picture = Picture(b"", hashes) if hashes else None
-        return Known(Person(pk=key), card, card, picture=picture, is_new=is_new)
+        return KnownPerson(Person(pk=key), card, card, picture=picture, is_new=is_new)

@@ -15,8 +15,8 @@ from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT
 from people.importing.dry_run import DryRun
 from people.importing.log import ImportLog
-from people.importing.receipts import SKIPPED, Outcome, receipt
-from people.importing.related_records import RelatedRecords, beyond_bounds
+from people.importing.receipts import SKIPPED, Outcome, build_receipt
+from people.importing.related_records import RelatedRecords, describe_excess
 from people.importing.sources.drafts import RecordResult
 from people.importing.sources.registry import open_source
 from people.importing.sources.sheets import Sheet
@@ -58,11 +58,11 @@ class FileImport:
         Of files that tell more than people, the outcomes come when all is written, since they tell of that, too.
         """
         related = RelatedRecords(self.owner, self.source, self.log, self.now) if self.log else None
-        types = related.make_types() if related else {}
+        types = related.create_types() if related else {}
         outcomes = self._counted(
             import_cards(owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, dry_run=self.dry_run)
         )
-        yield from self._with_related(list(outcomes), related, types) if self.keyed else outcomes
+        yield from self._with_related(list(outcomes), related, types) if self.has_record_keys else outcomes
         # Of nothing, and of what the plan refused as a whole, there is no import to be listed.
         if self.refused < self.counts.total():
             self._finish()
@@ -74,7 +74,7 @@ class FileImport:
             yield outcome
 
     @property
-    def keyed(self) -> bool:
+    def has_record_keys(self) -> bool:
         """Whether records of the file name each other."""
         return not isinstance(self.source, Sheet)
 
@@ -88,7 +88,7 @@ class FileImport:
     def _with_related(
         self, outcomes: list[Outcome], related: RelatedRecords | None, types: Mapping[str, UUID]
     ) -> list[Outcome]:
-        told: dict[str, list[str]] = {}
+        remarks: dict[str, list[str]] = {}
         if related:
             people = {
                 self.keys[outcome.index]: outcome.person_id
@@ -96,16 +96,16 @@ class FileImport:
                 if outcome.person_id and outcome.index in self.keys
             }
             related.write(people, types)
-            told = related.told
-        whole = [_telling(outcome, told.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
-        leftovers = [*self.source.leftovers(), *beyond_bounds(self.source)]
+            remarks = related.remarks
+        whole = [_telling(outcome, remarks.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
+        leftovers = [*self.source.leftovers(), *describe_excess(self.source)]
         rest = [Outcome(len(whole) + place, name, SKIPPED, reason=said) for place, (name, said) in enumerate(leftovers)]
         return [*whole, *self._counted(rest)]
 
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
         """The answer over the whole file, as for cards, and the id by which the import is undone."""
         key = self.import_id
-        return {**receipt(outcomes, self.source.what), "importId": str(key) if key else None}
+        return {**build_receipt(outcomes, self.source.what), "importId": str(key) if key else None}
 
     def _finish(self) -> None:
         if self.log is None:

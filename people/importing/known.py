@@ -47,7 +47,7 @@ class Item:
 
 
 @dataclass(slots=True, eq=False)
-class Known:
+class KnownPerson:
     """A person as the cards of a file meet it: `was` when it was read, `card` with what they add."""
 
     person: Person
@@ -78,7 +78,7 @@ def name_key(card: Card) -> bytes:
     return sort_key(NameParts(card.name, card.surname))
 
 
-def place_of(card: Card) -> bytes:
+def person_sort_key(card: Card) -> bytes:
     """The sort key of a person who says what the card does."""
     return sort_key(NameParts(card.name, card.surname), (card.phonetic_name, card.phonetic_surname))
 

@@ -38,7 +38,7 @@ class Outcome:
         return f"{what} {self.index + 1}{who}: {self.reason}"
 
 
-def receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
+def build_receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
     """The answer over a whole file; unsuccessful only where every card failed."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)

@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from people.extensions import EXTENSIONS, ImportedTie, TieType
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
-from people.importing.sources.records import Meeting, Source, Tie, TypeName
+from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord, Source
 from people.interactions.days import plan_count
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import follow_interactions
@@ -35,23 +35,23 @@ log = logging.getLogger(__name__)
 _BATCH = 100
 _MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_TIE_NOTES = 50, 200, 10_000, 1_000
 #: What one file may bring beside people.
-MAX_TYPES, MAX_MEETINGS, MAX_TIES = 200, 50_000, 50_000
+MAX_TYPES, MAX_INTERACTIONS, MAX_RELATIONSHIPS = 200, 50_000, 50_000
 _NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
 
 
 class RelatedRecords:
-    """Of one file. `people` are the ids by key; `told` gathers by key what to say of it."""
+    """Of one file. `people` are the ids by key; `remarks` gathers by key what to say of it."""
 
     def __init__(self, owner: User, source: Source, log: ImportLog, now: dt.datetime) -> None:
         self.owner, self.source, self.log, self.now = owner, source, log, now
         self.people: Mapping[str, UUID] = {}
-        self.told: dict[str, list[str]] = {}
+        self.remarks: dict[str, list[str]] = {}
         self.writer = BatchWriter(owner)
         self.is_undone = False
 
-    def make_types(self) -> dict[str, UUID]:
+    def create_types(self) -> dict[str, UUID]:
         """The types that the file names, by name; those that are not there are made."""
-        wanted = [_tie_type(kind) for kind in self.source.types()[:MAX_TYPES]]
+        wanted = [_tie_type(kind) for kind in self.source.relationship_types()[:MAX_TYPES]]
         found: dict[str, UUID] = {}
         if wanted:
             with account_write(self.owner):
@@ -61,10 +61,10 @@ class RelatedRecords:
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
         self.people = people
-        for meetings in _batches(islice(self.source.meetings(), MAX_MEETINGS)):
-            self._attempt([meeting.keys[0] for meeting in meetings], partial(self._meet, meetings))
-        for ties in _batches(islice(self.source.ties(), MAX_TIES)):
-            self._attempt([tie.key for tie in ties], partial(self._tie, ties, types))
+        for meetings in _batches(islice(self.source.interactions(), MAX_INTERACTIONS)):
+            self._attempt([meeting.keys[0] for meeting in meetings], partial(self._write_interactions, meetings))
+        for ties in _batches(islice(self.source.relationships(), MAX_RELATIONSHIPS)):
+            self._attempt([tie.key for tie in ties], partial(self._write_relationships, ties, types))
         self.writer.finish()
 
     def _attempt(self, keys: Sequence[str], work: Callable[[], None]) -> None:
@@ -82,10 +82,10 @@ class RelatedRecords:
             else:
                 return
         for key in dict.fromkeys(keys):
-            self._tell(key, told)
+            self._add_remark(key, told)
 
-    def _meet(self, meetings: Sequence[Meeting]) -> None:
-        rows = [(meeting, self._those_of(meeting)) for meeting in meetings]
+    def _write_interactions(self, meetings: Sequence[InteractionRecord]) -> None:
+        rows = [(meeting, self._participants_of(meeting)) for meeting in meetings]
         rows = [(meeting, keys) for meeting, keys in rows if keys]
         active = Person.objects.owned_by(self.owner).active().filter(pk__in={key for _, keys in rows for key in keys})
         there = set(active.values_list("pk", flat=True))
@@ -117,10 +117,10 @@ class RelatedRecords:
             self.log.made(RecordKind.INTERACTION, [row.pk for row in made])
             self.log.flush(write)
 
-    def _those_of(self, meeting: Meeting) -> list[UUID]:
+    def _participants_of(self, meeting: InteractionRecord) -> list[UUID]:
         keys = list(dict.fromkeys(self.people[key] for key in meeting.keys if key in self.people))
         if len(keys) > _MAX_PEOPLE:
-            self._tell(meeting.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
+            self._add_remark(meeting.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
         return keys[:_MAX_PEOPLE]
 
     def _known(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
@@ -130,11 +130,11 @@ class RelatedRecords:
         names = ("person_id", "at", "interaction__kind", "interaction__title", "interaction__notes")
         return set(rows.values_list(*names))
 
-    def _row(self, meeting: Meeting) -> Interaction:
+    def _row(self, meeting: InteractionRecord) -> Interaction:
         title = " ".join(_clean(meeting.title).split())
         notes = _clean(meeting.notes)
         if len(title) > _MAX_TITLE or len(notes) > _MAX_NOTES:
-            self._tell(meeting.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
+            self._add_remark(meeting.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
         return Interaction(
             owner=self.owner,
             created_at=self.now,
@@ -144,12 +144,12 @@ class RelatedRecords:
             notes=notes[:_MAX_NOTES] or None,
         )
 
-    def _tie(self, ties: Sequence[Tie], types: Mapping[str, UUID]) -> None:
+    def _write_relationships(self, ties: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
         wanted: list[ImportedTie] = []
         for tie in ties:
             if tie.key not in self.people or tie.related not in self.people:
                 told = tie.key if tie.key in self.people else tie.related
-                self._tell(told, "a relationship to somebody who did not come in was left out")
+                self._add_remark(told, "a relationship to somebody who did not come in was left out")
                 continue
             person, related = self.people[tie.key], self.people[tie.related]
             if person != related:
@@ -163,24 +163,24 @@ class RelatedRecords:
                 self.log.made(RecordKind.RELATIONSHIP, made)
             self.log.flush(write)
 
-    def _tell(self, key: str, text: str) -> None:
-        said = self.told.setdefault(key, [])
+    def _add_remark(self, key: str, text: str) -> None:
+        said = self.remarks.setdefault(key, [])
         if text not in said:
             said.append(text)
 
 
-def beyond_bounds(source: Source) -> Iterator[tuple[str, str]]:
+def describe_excess(source: Source) -> Iterator[tuple[str, str]]:
     """What a file has too much of, and how much of it was left out."""
     for name, count, most in (
-        ("relationship types", len(source.types()), MAX_TYPES),
-        ("interactions", sum(1 for _ in source.meetings()), MAX_MEETINGS),
-        ("relationships", sum(1 for _ in source.ties()), MAX_TIES),
+        ("relationship types", len(source.relationship_types()), MAX_TYPES),
+        ("interactions", sum(1 for _ in source.interactions()), MAX_INTERACTIONS),
+        ("relationships", sum(1 for _ in source.relationships()), MAX_RELATIONSHIPS),
     ):
         if count > most:
             yield name, f"{count - most:,} of them were left out: of one file {most:,} are taken"
 
 
-def _tie_type(kind: TypeName) -> TieType:
+def _tie_type(kind: RelationshipTypeRecord) -> TieType:
     return TieType(kind.name, kind.label, kind.inverse, kind.inverse_label)
 
 

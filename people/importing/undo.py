@@ -75,17 +75,17 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> Undone:
     Killed half way, it goes on when it is asked again. Raises MissingError, ImportUndoneError, ImportTooOldError,
     UndoUnderWayError.
     """
-    run = _Undoing(owner, import_id, now)
+    run = _UndoRun(owner, import_id, now)
     with run.claim(import_id):
-        run.drop_all(RecordKind.INTERACTION, run.drop_interactions)
-        run.drop_all(RecordKind.RELATIONSHIP, run.drop_pairs)
-        run.drop_all(RecordKind.PERSON, run.undo_people)
-        run.drop_all(RecordKind.GROUP, run.drop_groups)
+        run.undo_records(RecordKind.INTERACTION, run.undo_interactions)
+        run.undo_records(RecordKind.RELATIONSHIP, run.undo_relationships)
+        run.undo_records(RecordKind.PERSON, run.undo_people)
+        run.undo_records(RecordKind.GROUP, run.undo_groups)
     run.writer.finish()
     return run.result
 
 
-class _Undoing:
+class _UndoRun:
     """One undo. `own` are the writes of the import, this undo's own included: they are nobody's edits."""
 
     def __init__(self, owner: User, import_id: UUID, now: dt.datetime) -> None:
@@ -117,7 +117,7 @@ class _Undoing:
                 ended = {"undo_until": timezone.now(), "undone_at": undone_at, "updated_at": timezone.now()}
                 self.rows.filter(undone_at=None).update(**ended)
 
-    def drop_all(self, kind: RecordKind, drop: Callable[[list[ImportedRecord], AccountWrite], None]) -> None:
+    def undo_records(self, kind: RecordKind, drop: Callable[[list[ImportedRecord], AccountWrite], None]) -> None:
         """Whatever there is of a kind, some at a time; records of what was taken back are forgotten with it."""
         records = self.records.filter(kind=kind).order_by("id")
         while records.exists():
@@ -147,19 +147,19 @@ class _Undoing:
         self.result.removed += delete_people(owner=self.owner, person_ids=gone, options={}, now=self.now)
         writer.flush()
 
-    def drop_interactions(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+    def undo_interactions(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Those that nobody has changed since."""
         active = Interaction.objects.owned_by(self.owner).active()
         rows = active.filter(pk__in=[row.record_id for row in records]).values_list("pk", "revision")
         mine = [key for key, revision in rows if revision in self.own]
         delete_interactions(owner=self.owner, interaction_ids=mine, now=self.now)
 
-    def drop_pairs(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+    def undo_relationships(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Relationships that nobody has changed since."""
         for extension in EXTENSIONS:
             extension.untie(self.owner.pk, [row.record_id for row in records], self.own, self.now)
 
-    def drop_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
+    def undo_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Those in which nobody is left."""
         members = Membership.objects.owned_by(self.owner).filter(group=OuterRef("pk"), person__deleted_at=None)
         groups = Group.objects.owned_by(self.owner).active().filter(pk__in=[row.record_id for row in records])

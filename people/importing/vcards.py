@@ -154,7 +154,7 @@ class _Session:
             people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
             named = people.exclude(memberships__group__in=groups.existing())
             missing = list(named.order_by("id").values_list("pk", flat=True))
-            if missing and groups.allows(item.card.name):
+            if missing and groups.reserve(item.card.name):
                 with account_write(self.owner):
                     put_members(groups.make(item.card.name), missing, self.now)
             elif missing:

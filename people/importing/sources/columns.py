@@ -1,7 +1,7 @@
 """Rows of a table as cards, by the target of each column."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accounts.models import User
@@ -10,35 +10,24 @@ from contacts_project.kernel.api.fields import is_email
 from people import field_table
 from people.field_table import Kind
 from people.importing.sources.days import DayReader, is_month_first
-from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, Draft, RecordResult
+from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, Draft
 from people.importing.sources.tables import Row, Table
 from people.importing.sources.targets import ENTRIES, IGNORE, Target
 
 _SEPARATED = re.compile(r"\s*(?::::|[;,|\n])\s*")
-_BESIDE_CARDS = {field.name: field for field in field_table.SCALARS if not field.card and not field.read_only}
+_PERSON_ONLY_FIELDS = {field.name: field for field in field_table.SCALARS if not field.card and not field.read_only}
 _FLAGS = {
     **dict.fromkeys(("true", "yes", "y", "1", "x", "on", "ja", "oui", "si", "sí", "はい"), True),
     **dict.fromkeys(("false", "no", "n", "0", "off", "nein", "non", "nei", "いいえ"), False),
 }
 
 
-def day_reader(owner: User, table: Table | None, places: Iterable[int], this_year: int) -> DayReader:
+def build_day_reader(owner: User, table: Table | None, places: Iterable[int], this_year: int) -> DayReader:
     """Month first where the columns of days say so; where they do not, as the account writes its own dates."""
     rows = table.sample if table else ()
     told = is_month_first(row.cells[place] for row in rows for place in places if len(row.cells) > place)
     own = owner.date_format == DateFormat.MDY or (owner.date_format == DateFormat.YMD and owner.language == "en")
     return DayReader(own if told is None else told, this_year)
-
-
-def read_rows(table: Table, targets: Sequence[Target], days: DayReader) -> Iterator[RecordResult]:
-    """The rows as cards; what has no target is told in their warnings."""
-    for index, row in enumerate(table.rows()):
-        if row.error:
-            yield RecordResult(index=index, name="", error=row.error)
-        else:
-            draft = Draft(days, row.warnings)
-            fill(draft, row, table.names, targets)
-            yield draft.result(index)
 
 
 def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]) -> None:
@@ -54,31 +43,31 @@ def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]
         elif targets[place].field != IGNORE:
             _put(draft, targets[place], cell, addresses)
     for kind, parts in addresses.items():
-        draft.address(kind, parts)
+        draft.add_address(kind, parts)
 
 
 def _put(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name = target.field
     if name in TEXT_FIELDS:
-        draft.say(TEXT_FIELDS[name], cell)
+        draft.set_text(TEXT_FIELDS[name], cell)
     elif name in DAY_FIELDS:
-        draft.day(DAY_FIELDS[name], cell)
+        draft.set_day(DAY_FIELDS[name], cell)
     elif name == "birthday":
-        draft.date(cell, kind="BIRTHDAY")
+        draft.add_date(cell, kind="BIRTHDAY")
     elif name == "group":
         for part in _SEPARATED.split(cell):
-            draft.group(part)
+            draft.add_group(part)
     elif name in ENTRIES:
         _put_entry(draft, target, cell, addresses)
     else:
-        put_column(draft, name, cell)
+        set_person_column(draft, name, cell)
 
 
 def _put_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name, key = ENTRIES[target.field]
     if name != "addresses":
-        for value in parts_of(target.field, cell):
-            draft.add(name, target.kind, **{key: value})
+        for value in split_cell(target.field, cell):
+            draft.add_entry(name, target.kind, **{key: value})
         return
     parts = addresses.setdefault(target.kind, {})
     if key == "streetLine1" and key in parts:
@@ -88,7 +77,7 @@ def _put_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dic
     parts[key] = cell
 
 
-def parts_of(field: str, cell: str) -> list[str]:
+def split_cell(field: str, cell: str) -> list[str]:
     """The values of a cell: several where separators stand between what are values all."""
     if ":::" in cell:
         return [part.strip() for part in cell.split(":::")]
@@ -98,9 +87,9 @@ def parts_of(field: str, cell: str) -> list[str]:
     return [cell]
 
 
-def put_column(draft: Draft, name: str, cell: str) -> None:
+def set_person_column(draft: Draft, name: str, cell: str) -> None:
     """A field that no card has, such as a contact reminder, by its name in JSON."""
-    field = _BESIDE_CARDS[name]
+    field = _PERSON_ONLY_FIELDS[name]
     value = _read(field, draft.clean(cell))
     if value is None:
         draft.warn(f"“{cell.strip()[:40]}” is no value of {name} and was left out")
@@ -115,8 +104,3 @@ def _read(field: field_table.PersonField, text: str) -> Any:
         is_number = text.isascii() and text.isdigit() and len(text) < 5
         return int(text) if is_number and 1 <= int(text) <= field.limit else None
     return text.upper() if text.upper() in field.choices else None
-
-
-def as_mapping(targets: Mapping[str, str]) -> dict[str, Target]:
-    """Targets spelled as in a mapping, by header."""
-    return {name: Target(*value.split(":", 1)) for name, value in targets.items()}

@@ -25,7 +25,7 @@ def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
     return document
 
 
-def text_of(record: Mapping[str, Any], name: str) -> str:
+def get_text(record: Mapping[str, Any], name: str) -> str:
     """The text under a name; numbers as they are spelled, anything else is none."""
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -33,22 +33,22 @@ def text_of(record: Mapping[str, Any], name: str) -> str:
     return str(value)
 
 
-def flag_of(record: Mapping[str, Any], name: str) -> bool:
-    return text_of(record, name) in {"1", "true"} or record.get(name) is True
+def get_flag(record: Mapping[str, Any], name: str) -> bool:
+    return get_text(record, name) in {"1", "true"} or record.get(name) is True
 
 
-def object_of(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+def get_object(record: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = record.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def objects_of(record: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def get_objects(record: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """Those of a list that are objects."""
     values = record.get(name)
     return (value for value in values if isinstance(value, dict)) if isinstance(values, list) else iter(())
 
 
-def moment_of(text: str) -> dt.datetime | None:
+def parse_datetime(text: str) -> dt.datetime | None:
     """The instant of an ISO time or of a database's; of a day its noon. UTC where no zone is said.
 
     None where it is no time, or not of the years 1000 to 9999.
@@ -67,7 +67,7 @@ def moment_of(text: str) -> dt.datetime | None:
     return at if _FIRST <= at < _LAST else None
 
 
-def number_of(text: str, bound: float) -> float | None:
+def parse_number(text: str, bound: float) -> float | None:
     """A number within plus and minus `bound`; None otherwise."""
     try:
         value = float(text)

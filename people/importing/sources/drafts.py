@@ -67,7 +67,7 @@ class Draft:
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 
-    def say(self, name: str, text: str) -> None:
+    def set_text(self, name: str, text: str) -> None:
         """A text of the card, by its field; the first one counts, of notes all do."""
         value = self.clean(text)
         if name == "notes":
@@ -82,7 +82,7 @@ class Draft:
         elif value:
             self._texts[name] = value
 
-    def add(self, name: str, kind: str, **values: str | float | None) -> None:
+    def add_entry(self, name: str, kind: str, **values: str | float | None) -> None:
         """An entry of a multi-value field, unless what it says is blank."""
         cleaned = {
             key: single_line(self.clean(value)) if isinstance(value, str) else value for key, value in values.items()
@@ -99,7 +99,7 @@ class Draft:
                 "custom_fields", {"key": single_line(self.clean(key)) or OTHER, "value": text, "type": None}
             )
 
-    def address(self, kind: str, parts: Mapping[str, str]) -> None:
+    def add_address(self, kind: str, parts: Mapping[str, str]) -> None:
         """An address by the keys of its entry; more lines of a street than two are put into the second."""
         values = {key: self.clean(text) for key, text in parts.items()}
         lines = [line.strip() for key in ("streetLine1", "streetLine2") for line in values.pop(key, "").split("\n")]
@@ -113,7 +113,7 @@ class Draft:
         if any(whole.values()):
             self.limits.add("addresses", {"type": kind or OTHER, **whole})
 
-    def day(self, name: str, text: str) -> None:
+    def set_day(self, name: str, text: str) -> None:
         """A day of the card, by its field."""
         if found := self._read_day(name.replace("_", " "), text):
             day, is_yearless = found
@@ -124,12 +124,12 @@ class Draft:
             else:
                 self._days[name] = day
 
-    def date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
+    def add_date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
         """An important date; a predefined `kind` stands once, a second one keeps its day under a title."""
         if found := self._read_day((title or kind or "date").lower(), text):
-            self.put_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
+            self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
 
-    def put_date(self, day: CardDate) -> None:
+    def add_card_date(self, day: CardDate) -> None:
         title = self.limits.fit_category(single_line(self.clean(day.title or ""))) or None
         taken = next((other for other in self._dates if day.type and other.type == day.type), None)
         if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
@@ -142,7 +142,7 @@ class Draft:
         elif day not in self._dates:
             self._dates.append(day)
 
-    def group(self, text: str) -> None:
+    def add_group(self, text: str) -> None:
         name = self.limits.fit_category(single_line(self.clean(text)))
         if not name or name.casefold() in self._categories:
             return
@@ -151,7 +151,7 @@ class Draft:
             return
         self._categories[name.casefold()] = name
 
-    def related(self, kind: str, name: str) -> None:
+    def add_related_person(self, kind: str, name: str) -> None:
         """Somebody who is only named: a line of the card, as address books write it."""
         value = single_line(self.clean(name))
         if not value:
@@ -165,9 +165,9 @@ class Draft:
         ):
             self._lines.append(KeptLine(line.serialize()))
 
-    def result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
+    def build_result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
         """The record as a card; an error where nothing names anybody."""
-        names = self._named()
+        names = self._resolve_name()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
         fitted: dict[str, Any] = {name: self.limits.fit_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS}
@@ -194,7 +194,7 @@ class Draft:
             to_user=self.to_user,
         )
 
-    def _named(self) -> str:
+    def _resolve_name(self) -> str:
         """Make sure that there is a name, as for cards; returns what the receipt calls the person."""
         texts = self._texts
         full = single_line(self.clean(self.full_name))

@@ -12,7 +12,7 @@ _SAMPLE = 16 * 1024
 #: A line without an end is handed on in pieces of this many characters.
 _MAX_LINE = 1024 * 1024
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -21,7 +21,7 @@ _MARKS = (
 )
 # What spreadsheets and address books write that is no Unicode. The western one wins where several fit equally well:
 # few accents in much ASCII fit many.
-_OLD = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
+_LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
 _NAMES = {"utf-8-sig": "utf-8", "cp932": "shift_jis", "cp949": "euc-kr", "euc_jp": "euc-jp", "utf_8": "utf-8"}
 # Archives, spreadsheets, documents and pictures: compressed, some have next to no controls.
 _SIGNATURES = (
@@ -38,12 +38,12 @@ def detect_encoding(file: BinaryIO) -> str:
     """The codec of the whole file: by its mark, UTF-8 where all of it is that, else the likeliest of the old ones."""
     file.seek(0)
     head = file.read(_CHUNK)
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return name
     if head[:200].count(0) > len(head[:200]) // 3:
         return "utf-16-le" if head[1:200:2].count(0) > head[0:200:2].count(0) else "utf-16-be"
-    return "utf-8" if _is_utf8(file, head) else _likeliest(file)
+    return "utf-8" if _is_utf8(file, head) else _guess_legacy_encoding(file)
 
 
 def is_text(file: BinaryIO, codec: str) -> bool:
@@ -57,7 +57,7 @@ def is_text(file: BinaryIO, codec: str) -> bool:
     return controls < 2 or controls <= len(head) * _MAX_CONTROLS
 
 
-def shown_name(codec: str) -> str:
+def display_encoding(codec: str) -> str:
     """The name by which people know a codec."""
     return _NAMES.get(codec, codec.replace("cp125", "windows-125"))
 
@@ -97,7 +97,7 @@ def _is_utf8(file: BinaryIO, head: bytes) -> bool:
     return True
 
 
-def _likeliest(file: BinaryIO) -> str:
+def _guess_legacy_encoding(file: BinaryIO) -> str:
     """Judged by the lines that are not plain ASCII: the others fit every encoding."""
     file.seek(0)
     sample = bytearray()
@@ -105,7 +105,7 @@ def _likeliest(file: BinaryIO) -> str:
         for line in chunk.splitlines(keepends=True):
             if not line.isascii():
                 sample += line[:_SAMPLE]
-    matches = from_bytes(bytes(sample[:_SAMPLE]), cp_isolation=_OLD)
+    matches = from_bytes(bytes(sample[:_SAMPLE]), cp_isolation=_LEGACY_ENCODINGS)
     best = matches.best()
     if best is None:
         return "cp1252"

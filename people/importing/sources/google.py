@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.columns import parts_of
+from people.importing.sources.columns import split_cell
 from people.importing.sources.drafts import TEXT_FIELDS, Draft
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import Row, Table, open_table
@@ -39,7 +39,7 @@ _PHONETIC = {
 }
 _GROUPS = frozenset({"Group Membership", "Labels"})
 _FULL = frozenset({"Name", "File As"})
-_PLACE = {
+_ADDRESS_KEYS = {
     "Street": "streetLine1",
     "Extended Address": "streetLine2",
     "City": "locality",
@@ -80,16 +80,16 @@ class GoogleSheet(Sheet):
 
 def _put(draft: Draft, name: str, cell: str) -> None:
     if name in _TEXTS:
-        draft.say(_TEXTS[name], cell)
+        draft.set_text(_TEXTS[name], cell)
     elif name in _PHONETIC:
-        put_phonetic(draft, _PHONETIC[name], name, cell)
+        set_phonetic_name(draft, _PHONETIC[name], name, cell)
     elif name in _GROUPS:
         for label in cell.split(_SEPARATOR):
             # Those with a star are Google's own: My Contacts, starred, friends.
             if not label.strip().startswith("*"):
-                draft.group(label)
+                draft.add_group(label)
     elif name == "Birthday":
-        draft.date(cell, kind="BIRTHDAY")
+        draft.add_date(cell, kind="BIRTHDAY")
     elif name == "Name":
         draft.full_name = cell
     elif name == "Photo":
@@ -98,10 +98,10 @@ def _put(draft: Draft, name: str, cell: str) -> None:
         draft.add_custom("Department" if name == "Organization Department" else name, cell)
 
 
-def put_phonetic(draft: Draft, field: str, name: str, cell: str) -> None:
+def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
     """How a name is read: a field where people have one."""
     if field in TEXT_FIELDS:
-        draft.say(TEXT_FIELDS[field], cell)
+        draft.set_text(TEXT_FIELDS[field], cell)
     else:
         draft.add_custom(name, cell)
 
@@ -113,28 +113,28 @@ def _label(parts: dict[str, str]) -> str:
 
 
 def _values(parts: dict[str, str], field: str) -> list[str]:
-    return parts_of(field, parts.get("Value", ""))
+    return split_cell(field, parts.get("Value", ""))
 
 
 def _emails(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _values(parts, "email"):
-        draft.add("emails", kind, email=value)
+        draft.add_entry("emails", kind, email=value)
 
 
 def _phones(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _values(parts, "phone"):
-        draft.add("phone_numbers", kind, number=value)
+        draft.add_entry("phone_numbers", kind, number=value)
 
 
 def _websites(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _values(parts, "url"):
-        draft.add("urls", kind, url=value)
+        draft.add_entry("urls", kind, url=value)
 
 
 def _messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     service = parts.get("Service", "").strip()
     for value in _values(parts, "im"):
-        draft.add("im_handles", kind, protocol=service or kind or "other", handle=value)
+        draft.add_entry("im_handles", kind, protocol=service or kind or "other", handle=value)
 
 
 def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
@@ -142,26 +142,26 @@ def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     split = {name: text.split(_SEPARATOR) for name, text in parts.items()}
     for number in range(max((len(values) for values in split.values()), default=0)):
         one = {name: values[number].strip() for name, values in split.items() if len(values) > number}
-        told = {key: one[name] for name, key in _PLACE.items() if one.get(name)}
+        told = {key: one[name] for name, key in _ADDRESS_KEYS.items() if one.get(name)}
         if box := one.get("PO Box"):
             told["streetLine2"] = ", ".join(filter(None, (told.get("streetLine2"), box)))
-        draft.address(kind, told or {"streetLine1": one.get("Formatted", "")})
+        draft.add_address(kind, told or {"streetLine1": one.get("Formatted", "")})
 
 
 def _events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _values(parts, "event"):
         found = draft.days.read(value) if kind == _ANNIVERSARY else None
         if found and not found[1]:
-            draft.day("anniversary", value)
+            draft.set_day("anniversary", value)
         elif kind in {_ANNIVERSARY, _BIRTHDAY}:
-            draft.date(value, kind=kind.upper())
+            draft.add_date(value, kind=kind.upper())
         else:
-            draft.date(value, title=kind.capitalize() or "Date")
+            draft.add_date(value, title=kind.capitalize() or "Date")
 
 
 def _relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _values(parts, "relation"):
-        draft.related(kind, value)
+        draft.add_related_person(kind, value)
 
 
 def _custom(draft: Draft, kind: str, parts: dict[str, str]) -> None:
@@ -170,8 +170,8 @@ def _custom(draft: Draft, kind: str, parts: dict[str, str]) -> None:
 
 
 def _organizations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    draft.say("organization", parts.pop("Name", ""))
-    draft.say("job_title", parts.pop("Title", ""))
+    draft.set_text("organization", parts.pop("Name", ""))
+    draft.set_text("job_title", parts.pop("Title", ""))
     draft.add_custom("Department", parts.pop("Department", ""))
     for name, text in parts.items():
         draft.add_custom(f"Organization {name.lower()}", text)

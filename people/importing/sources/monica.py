@@ -9,36 +9,35 @@ from accounts.models import User
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
 from people.field_table import OTHER
-from people.importing.sources.columns import day_reader
+from people.importing.sources.columns import build_day_reader
 from people.importing.sources.documents import (
-    flag_of,
-    moment_of,
-    number_of,
-    object_of,
-    objects_of,
+    get_flag,
+    get_object,
+    get_objects,
+    get_text,
+    parse_datetime,
+    parse_number,
     read_document,
-    text_of,
 )
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
-from people.importing.sources.monica_tables import open_tables
-from people.importing.sources.monica_types import type_of
-from people.importing.sources.records import Meeting, Tie, TypeName
+from people.importing.sources.monica_tables import open_sql_export
+from people.importing.sources.monica_types import map_type
+from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
 from people.importing.sources.tables import MAX_ROWS
 from people.vcard.values import decode_data_uri
 from people.vocabularies import InteractionKind, Unit
 
 Record = dict[str, Any]
 #: Kinds of an account's or contact's records that people have no place for.
-_HOMELESS = {"debt": "debts", "task": "tasks", "document": "documents"}
-_UNITS = {"day": Unit.DAYS, "week": Unit.WEEKS, "month": Unit.MONTHS, "year": Unit.YEARS}
+_UNSUPPORTED_RECORDS = {"debt": "debts", "task": "tasks", "document": "documents"}
 _MAX_DAYS = 99
 
 
-def lists_of(record: Record) -> dict[str, list[Any]]:
+def group_by_type(record: Record) -> dict[str, list[Any]]:
     """What hangs on a record of the export, by type."""
     return {
-        text_of(part, "type"): part["values"]
-        for part in objects_of(record, "data")
+        get_text(part, "type"): part["values"]
+        for part in get_objects(record, "data")
         if isinstance(part.get("values"), list)
     }
 
@@ -49,19 +48,20 @@ class Monica:
     what = "Contact"
 
     def __init__(self, owner: User, account: Record, now: dt.datetime) -> None:
-        lists = lists_of(account)
-        instance = object_of(account, "instance")
+        lists = group_by_type(account)
+        instance = get_object(account, "instance")
         self.now = now
-        self.days = day_reader(owner, None, (), now.year)
+        self.days = build_day_reader(owner, None, (), now.year)
         self.contacts = [contact for contact in lists.get("contact", ()) if isinstance(contact, dict)]
-        self.names = {text_of(contact, "uuid"): _name_of(contact) for contact in self.contacts}
+        self.names = {get_text(contact, "uuid"): _name_of(contact) for contact in self.contacts}
         self.field_types = {
-            text_of(kind, "uuid"): object_of(kind, "properties") for kind in objects_of(instance, "contact_field_types")
+            get_text(kind, "uuid"): get_object(kind, "properties")
+            for kind in get_objects(instance, "contact_field_types")
         }
         self.photos = _by_uuid(lists.get("photo", ()))
         self.decoded: dict[str, bytes | None] = {}
         self.activities = _by_uuid(lists.get("activity", ()))
-        self.pairs = [object_of(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
+        self.pairs = [get_object(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
         self.account, self.lists = account, lists
 
     def people(self) -> Iterator[RecordResult]:
@@ -71,27 +71,27 @@ class Monica:
                 yield RecordResult(index=index, name="", error=error)
                 return
             draft = Draft(self.days)
-            key = text_of(contact, "uuid")
+            key = get_text(contact, "uuid")
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             self._fill(draft, contact)
-            yield draft.result(index, what="contact", key=key)
+            yield draft.build_result(index, what="contact", key=key)
 
-    def types(self) -> Sequence[TypeName]:
+    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         inverses = self._inverses()
-        return [type_of(name, inverses.get(name, "")) for name in inverses]
+        return [map_type(name, inverses.get(name, "")) for name in inverses]
 
-    def ties(self) -> Iterator[Tie]:
+    def relationships(self) -> Iterator[RelationshipRecord]:
         """Of the two contacts of a row, `of_contact` is what the type says of `contact_is`: so Monica shows it."""
         inverses = self._inverses()
         for row in self.pairs:
-            name = text_of(row, "type")
-            kind = type_of(name, inverses.get(name, "")) if name else None
-            yield Tie(key=text_of(row, "of_contact"), related=text_of(row, "contact_is"), type=kind)
+            name = get_text(row, "type")
+            kind = map_type(name, inverses.get(name, "")) if name else None
+            yield RelationshipRecord(key=get_text(row, "of_contact"), related=get_text(row, "contact_is"), type=kind)
 
-    def meetings(self) -> Iterator[Meeting]:
+    def interactions(self) -> Iterator[InteractionRecord]:
         together: dict[str, list[str]] = defaultdict(list)
         for contact in self.contacts:
-            key, lists = text_of(contact, "uuid"), lists_of(contact)
+            key, lists = get_text(contact, "uuid"), group_by_type(contact)
             for activity in lists.get("activity", ()):
                 if isinstance(activity, str):
                     together[activity].append(key)
@@ -101,13 +101,13 @@ class Monica:
                         yield meeting
         for uuid, keys in together.items():
             row = self.activities.get(uuid, {})
-            if at := moment_of(text_of(row, "happened_at")):
-                title, notes = text_of(row, "summary"), text_of(row, "description")
-                yield Meeting(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
+            if at := parse_datetime(get_text(row, "happened_at")):
+                title, notes = get_text(row, "summary"), get_text(row, "description")
+                yield InteractionRecord(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
 
     def leftovers(self) -> Sequence[tuple[str, str]]:
         left: list[tuple[str, str]] = []
-        journal = object_of(self.account, "properties").get("journal_entries")
+        journal = get_object(self.account, "properties").get("journal_entries")
         for name, rows in (("journal entries", journal), ("documents", self.lists.get("document"))):
             if isinstance(rows, list) and rows:
                 left.append((name, f"{len(rows)} of them have no place here and were left out"))
@@ -115,49 +115,51 @@ class Monica:
 
     def _inverses(self) -> dict[str, str]:
         """By type the one of the way back: each relationship stands there twice, once from either end."""
-        kinds = {(text_of(row, "contact_is"), text_of(row, "of_contact")): text_of(row, "type") for row in self.pairs}
+        kinds = {
+            (get_text(row, "contact_is"), get_text(row, "of_contact")): get_text(row, "type") for row in self.pairs
+        }
         return {kind: kinds.get((there, here), "") for (here, there), kind in kinds.items() if kind}
 
     def _fill(self, draft: Draft, contact: Record) -> None:
-        said = object_of(contact, "properties")
+        said = get_object(contact, "properties")
         for name, column in _TEXTS.items():
-            draft.say(column, text_of(said, name))
-        draft.add_custom("Food preferences", text_of(said, "food_preferences"))
-        draft.add_custom("Met at", text_of(said, "first_met_where"))
-        draft.add_custom("How you met", text_of(said, "first_met_additional_info"))
-        draft.day("last_contact", text_of(said, "last_talked_to")[:10])
+            draft.set_text(column, get_text(said, name))
+        draft.add_custom("Food preferences", get_text(said, "food_preferences"))
+        draft.add_custom("Met at", get_text(said, "first_met_where"))
+        draft.add_custom("How you met", get_text(said, "first_met_additional_info"))
+        draft.set_day("last_contact", get_text(said, "last_talked_to")[:10])
         for tag in said.get("tags") or () if isinstance(said.get("tags"), list) else ():
-            draft.group(tag if isinstance(tag, str) else "")
-        if through := self.names.get(text_of(said, "first_met_through")):
-            draft.related("met through", through)
+            draft.add_group(tag if isinstance(tag, str) else "")
+        if through := self.names.get(get_text(said, "first_met_through")):
+            draft.add_related_person("met through", through)
         self._days(draft, said)
-        self._keep_in_touch(draft, text_of(said, "stay_in_touch_frequency"))
-        if flag_of(said, "is_starred"):
+        self._keep_in_touch(draft, get_text(said, "stay_in_touch_frequency"))
+        if get_flag(said, "is_starred"):
             draft.warn("its star has no place here and was left out")
-        draft.photo = self._photo(text_of(object_of(said, "avatar"), "avatar_photo"))
-        self._hanging(draft, lists_of(contact))
+        draft.photo = self._photo(get_text(get_object(said, "avatar"), "avatar_photo"))
+        self._hanging(draft, group_by_type(contact))
 
     def _photo(self, uuid: str) -> bytes | None:
         """Decoded once, however many contacts name it."""
         if uuid not in self.decoded:
-            data = text_of(self.photos.get(uuid, {}), "dataUrl")
+            data = get_text(self.photos.get(uuid, {}), "dataUrl")
             self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
         return self.decoded[uuid]
 
     def _days(self, draft: Draft, said: Record) -> None:
-        birth, death, met = (object_of(said, name) for name in ("birthdate", "deceased_date", "first_met_date"))
-        if flag_of(birth, "is_age_based"):
+        birth, death, met = (get_object(said, name) for name in ("birthdate", "deceased_date", "first_met_date"))
+        if get_flag(birth, "is_age_based"):
             draft.warn("its birthday is only guessed from an age and was left out")
         elif day := _day(birth):
-            draft.date(day, kind="BIRTHDAY")
+            draft.add_date(day, kind="BIRTHDAY")
         if (day := _day(death)) and not day.startswith("--") and "deathday" in DAY_FIELDS:
-            draft.day(DAY_FIELDS["deathday"], day)
+            draft.set_day(DAY_FIELDS["deathday"], day)
         elif day:
-            draft.date(day, kind="MEMORIAL")
-        elif flag_of(said, "is_dead"):
+            draft.add_date(day, kind="MEMORIAL")
+        elif get_flag(said, "is_dead"):
             draft.add_custom("Deceased", "yes")
         if day := _day(met):
-            draft.date(day, title="First met")
+            draft.add_date(day, title="First met")
 
     def _keep_in_touch(self, draft: Draft, days: str) -> None:
         if not (days.isascii() and days.isdigit() and len(days) < 6 and int(days)):
@@ -176,31 +178,31 @@ class Monica:
         for row in _properties(lists, "address"):
             _address(draft, row)
         for row in _properties(lists, "pet"):
-            category = text_of(row, "category")
-            draft.add_custom("Pet", " ".join(filter(None, (text_of(row, "name"), category and f"({category})"))))
+            category = get_text(row, "category")
+            draft.add_custom("Pet", " ".join(filter(None, (get_text(row, "name"), category and f"({category})"))))
         for row in _properties(lists, "life_event"):
-            draft.date(text_of(row, "happened_at")[:10], title=text_of(row, "name") or "Life event")
-            draft.say("notes", text_of(row, "note"))
+            draft.add_date(get_text(row, "happened_at")[:10], title=get_text(row, "name") or "Life event")
+            draft.set_text("notes", get_text(row, "note"))
         for row in _properties(lists, "reminder"):
             # Those that cannot be deleted are Monica's own, of birthdays.
-            if text_of(row, "delible") != "0" and row.get("delible") is not False:
-                draft.date(text_of(row, "initial_date")[:10], title=text_of(row, "title") or "Reminder")
+            if get_text(row, "delible") != "0" and row.get("delible") is not False:
+                draft.add_date(get_text(row, "initial_date")[:10], title=get_text(row, "title") or "Reminder")
                 draft.warn("a reminder became an important date without a reminder")
-        for kind, words in _HOMELESS.items():
+        for kind, words in _UNSUPPORTED_RECORDS.items():
             if lists.get(kind):
                 draft.warn(f"{len(lists[kind])} {words} have no place here and were left out")
 
     def _field(self, draft: Draft, row: Record) -> None:
-        kind = self.field_types.get(text_of(row, "type"), {})
-        name, data = text_of(kind, "name"), text_of(row, "data")
-        if text_of(kind, "type") == "email":
-            draft.add("emails", OTHER, email=data)
-        elif text_of(kind, "type") == "phone":
-            draft.add("phone_numbers", OTHER, number=data)
+        kind = self.field_types.get(get_text(row, "type"), {})
+        name, data = get_text(kind, "name"), get_text(row, "data")
+        if get_text(kind, "type") == "email":
+            draft.add_entry("emails", OTHER, email=data)
+        elif get_text(kind, "type") == "phone":
+            draft.add_entry("phone_numbers", OTHER, number=data)
         elif data.lower().startswith(("http://", "https://")):
-            draft.add("urls", name.lower(), url=data)
+            draft.add_entry("urls", name.lower(), url=data)
         elif name:
-            draft.add("im_handles", name.lower(), protocol=name.lower(), handle=data)
+            draft.add_entry("im_handles", name.lower(), protocol=name.lower(), handle=data)
         else:
             draft.add_custom("Contact field", data)
 
@@ -215,7 +217,7 @@ _TEXTS = {
     "job": "job_title",
     "company": "organization",
 }
-_PLACE = {
+_ADDRESS_KEYS = {
     "street": "streetLine1",
     "city": "locality",
     "province": "region",
@@ -225,67 +227,67 @@ _PLACE = {
 
 
 def _name_of(contact: Record) -> str:
-    said = object_of(contact, "properties")
-    return " ".join(filter(None, (text_of(said, "first_name"), text_of(said, "last_name"))))
+    said = get_object(contact, "properties")
+    return " ".join(filter(None, (get_text(said, "first_name"), get_text(said, "last_name"))))
 
 
 def _by_uuid(rows: Sequence[Any]) -> dict[str, Record]:
-    return {text_of(row, "uuid"): object_of(row, "properties") for row in rows if isinstance(row, dict)}
+    return {get_text(row, "uuid"): get_object(row, "properties") for row in rows if isinstance(row, dict)}
 
 
 def _properties(lists: Mapping[str, list[Any]], kind: str) -> Iterator[Record]:
-    return (object_of(row, "properties") for row in lists.get(kind, ()) if isinstance(row, dict))
+    return (get_object(row, "properties") for row in lists.get(kind, ()) if isinstance(row, dict))
 
 
 def _day(special: Record) -> str:
     """The day of a special date, `--12-24` where its year is unknown; empty without one."""
-    day = text_of(special, "date")[:10]
-    return f"--{day[5:]}" if day and flag_of(special, "is_year_unknown") else day
+    day = get_text(special, "date")[:10]
+    return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
 
 
 def _address(draft: Draft, row: Record) -> None:
-    kind = text_of(row, "name").lower() or OTHER
-    draft.address(kind, {key: text_of(row, name) for name, key in _PLACE.items()})
-    latitude = number_of(text_of(row, "latitude"), 90)
-    longitude = number_of(text_of(row, "longitude"), 180)
+    kind = get_text(row, "name").lower() or OTHER
+    draft.add_address(kind, {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()})
+    latitude = parse_number(get_text(row, "latitude"), 90)
+    longitude = parse_number(get_text(row, "longitude"), 180)
     if latitude is not None and longitude is not None:
-        draft.add("locations", kind, latitude=latitude, longitude=longitude, label=None)
+        draft.add_entry("locations", kind, latitude=latitude, longitude=longitude, label=None)
 
 
-def _call(key: str, row: Record) -> Meeting | None:
-    said = object_of(row, "properties")
-    at = moment_of(text_of(said, "called_at"))
-    title = "They called" if flag_of(said, "contact_called") else ""
-    notes = text_of(said, "content")
-    return Meeting(keys=(key,), kind=InteractionKind.CALL, at=at, title=title, notes=notes) if at else None
+def _call(key: str, row: Record) -> InteractionRecord | None:
+    said = get_object(row, "properties")
+    at = parse_datetime(get_text(said, "called_at"))
+    title = "They called" if get_flag(said, "contact_called") else ""
+    notes = get_text(said, "content")
+    return InteractionRecord(keys=(key,), kind=InteractionKind.CALL, at=at, title=title, notes=notes) if at else None
 
 
-def _note(key: str, row: Record) -> Meeting | None:
-    at = moment_of(text_of(row, "created_at"))
-    notes = text_of(object_of(row, "properties"), "body")
-    return Meeting(keys=(key,), kind=InteractionKind.NOTE, at=at, notes=notes) if at and notes else None
+def _note(key: str, row: Record) -> InteractionRecord | None:
+    at = parse_datetime(get_text(row, "created_at"))
+    notes = get_text(get_object(row, "properties"), "body")
+    return InteractionRecord(keys=(key,), kind=InteractionKind.NOTE, at=at, notes=notes) if at and notes else None
 
 
-def _conversation(key: str, row: Record) -> Meeting | None:
-    said = object_of(row, "properties")
-    at = moment_of(text_of(said, "happened_at"))
+def _conversation(key: str, row: Record) -> InteractionRecord | None:
+    said = get_object(row, "properties")
+    at = parse_datetime(get_text(said, "happened_at"))
     lines = []
-    for message in objects_of(said, "messages"):
-        words = object_of(message, "properties") or message
-        lines.append(f"{'→' if flag_of(words, 'written_by_me') else '←'} {text_of(words, 'content')}")
-    return Meeting(keys=(key,), kind=InteractionKind.MESSAGE, at=at, notes="\n".join(lines)) if at else None
+    for message in get_objects(said, "messages"):
+        words = get_object(message, "properties") or message
+        lines.append(f"{'→' if get_flag(words, 'written_by_me') else '←'} {get_text(words, 'content')}")
+    return InteractionRecord(keys=(key,), kind=InteractionKind.MESSAGE, at=at, notes="\n".join(lines)) if at else None
 
 
-def _gift(key: str, row: Record) -> Meeting | None:
-    said = object_of(row, "properties")
-    at = moment_of(text_of(said, "date")) or moment_of(text_of(row, "created_at"))
-    told = (text_of(said, name) for name in ("status", "comment", "url", "amount"))
+def _gift(key: str, row: Record) -> InteractionRecord | None:
+    said = get_object(row, "properties")
+    at = parse_datetime(get_text(said, "date")) or parse_datetime(get_text(row, "created_at"))
+    told = (get_text(said, name) for name in ("status", "comment", "url", "amount"))
     notes = "\n".join(filter(None, told))
-    title = text_of(said, "name")
-    return Meeting(keys=(key,), kind=InteractionKind.GIFT, at=at, title=title, notes=notes) if at else None
+    title = get_text(said, "name")
+    return InteractionRecord(keys=(key,), kind=InteractionKind.GIFT, at=at, title=title, notes=notes) if at else None
 
 
-_MEETINGS: dict[str, Callable[[str, Record], Meeting | None]] = {
+_MEETINGS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
     "call": _call,
     "note": _note,
     "conversation": _conversation,
@@ -297,7 +299,7 @@ def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:
     """Either export: JSON begins with a brace. Raises FieldError."""
     file.seek(0)
     is_json = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    account = object_of(read_document(file, "Monica"), "account") if is_json else open_tables(file)
-    if not lists_of(account):
+    account = get_object(read_document(file, "Monica"), "account") if is_json else open_sql_export(file)
+    if not group_by_type(account):
         raise FieldError("file", "There is no account of Monica in this file.")
     return Monica(owner, account, now)

@@ -47,7 +47,7 @@ _SHARED = ("contact_field_types", "genders", "places", "relationship_types", "sp
 _MAX_SHARED = 1_000
 
 
-def open_tables(file: BinaryIO) -> Record:
+def open_sql_export(file: BinaryIO) -> Record:
     """The account in a file. Raises FieldError where it has no statement of an export."""
     rows = read_tables(file, _TABLES)
     # Of rows that share an id only the first counts: what hangs on it is read once.

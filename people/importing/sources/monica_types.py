@@ -1,6 +1,6 @@
 """The types of relationships that Monica brings with it, and what they are here."""
 
-from people.importing.sources.records import TypeName
+from people.importing.sources.records import RelationshipTypeRecord
 
 # Monica's name: the name here, its label, and those of its inverse where it is not its own. Ours come first where they
 # mean the same.
@@ -36,22 +36,24 @@ _TYPES = {
 _MAX_NAME = 50
 
 
-def type_of(name: str, inverse: str) -> TypeName:
+def map_type(name: str, inverse: str) -> RelationshipTypeRecord:
     """A type by Monica's name, and by that of the way back where the user has made it."""
     if found := _TYPES.get(name):
         label, *back = found[1:]
-        return TypeName(
+        return RelationshipTypeRecord(
             name=found[0], label=label, inverse=back[0] if back else "", inverse_label=back[1] if back else ""
         )
-    return made_type(name, name, inverse, inverse)
+    return build_custom_type(name, name, inverse, inverse)
 
 
-def made_type(name: str, label: str, inverse: str, inverse_label: str) -> TypeName:
+def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeRecord:
     """A type that the user of another product has made, within our limits."""
     key, back = _key(name), _key(inverse)
     if not back or back == key:
-        return TypeName(name=key, label=_cut(label) or key)
-    return TypeName(name=key, label=_cut(label) or key, inverse=back, inverse_label=_cut(inverse_label) or back)
+        return RelationshipTypeRecord(name=key, label=_cut(label) or key)
+    return RelationshipTypeRecord(
+        name=key, label=_cut(label) or key, inverse=back, inverse_label=_cut(inverse_label) or back
+    )
 
 
 def _key(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.importing.sources.drafts import Draft
-from people.importing.sources.google import put_phonetic
+from people.importing.sources.google import set_phonetic_name
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import Row, Table, open_table
 from people.importing.sources.targets import Target
@@ -27,7 +27,7 @@ _TEXTS = {
 _PHONETIC = {"Given Yomi": "phoneticName", "Surname Yomi": "phoneticSurname"}
 _EMAIL = re.compile(r"E-mail (?:([23]) )?Address")
 _PHONE = re.compile(r"(.*?) ?(Phone|Fax)(?: [0-9])?")
-_PLACE = re.compile(
+_ADDRESS_KEYS = re.compile(
     r"(Home|Business|Other) (?:Address )?"
     r"(Street|Street 2|Street 3|City|State|Postal Code|Country|Country/Region|PO Box)"
 )
@@ -72,7 +72,7 @@ class OutlookSheet(Sheet):
             name = self.table.names[place]
             if match := _WHOLE.fullmatch(name):
                 whole[match[1].lower()] = cell
-            elif match := _PLACE.fullmatch(name):
+            elif match := _ADDRESS_KEYS.fullmatch(name):
                 parts = places.setdefault(match[1].lower(), {})
                 key = _KEYS.get(match[2], "streetLine1" if match[2] == "Street" else "streetLine2")
                 parts[key] = f"{parts[key]}, {cell.strip()}" if key in parts else cell
@@ -80,44 +80,44 @@ class OutlookSheet(Sheet):
                 _put(draft, name, cell)
         # The address in one piece counts only where its parts are missing.
         for kind, parts in {**{kind: {"streetLine1": text} for kind, text in whole.items()}, **places}.items():
-            draft.address(_KINDS.get(kind, kind), parts)
+            draft.add_address(_KINDS.get(kind, kind), parts)
 
 
 def _put(draft: Draft, name: str, cell: str) -> None:
     if name in _TEXTS:
-        draft.say(_TEXTS[name], cell)
+        draft.set_text(_TEXTS[name], cell)
     elif name in _PHONETIC:
-        put_phonetic(draft, _PHONETIC[name], name, cell)
+        set_phonetic_name(draft, _PHONETIC[name], name, cell)
     elif name in _LISTED:
         _LISTED[name](draft, cell)
     elif _EMAIL.fullmatch(name):
-        draft.add("emails", "", email=cell)
+        draft.add_entry("emails", "", email=cell)
     elif name in _PHONES or _PHONE.fullmatch(name):
-        draft.add("phone_numbers", _phone_kind(name), number=cell)
+        draft.add_entry("phone_numbers", _phone_kind(name), number=cell)
     elif name in _RELATED:
         for person in cell.split(";") if name == "Children" else [cell]:
-            draft.related(_RELATED[name], person)
+            draft.add_related_person(_RELATED[name], person)
     elif _DEFAULTS.get(name) != cell.strip().casefold() and not _BESIDE.fullmatch(name):
         draft.add_custom(name, cell)
 
 
 def _groups(draft: Draft, cell: str) -> None:
     for group in cell.split(";"):
-        draft.group(group)
+        draft.add_group(group)
 
 
 def _gender(draft: Draft, cell: str) -> None:
     if cell.strip().casefold() != "unspecified":
-        draft.say("gender", cell)
+        draft.set_text("gender", cell)
 
 
 def _page(kind: str) -> Callable[[Draft, str], None]:
-    return lambda draft, cell: draft.add("urls", kind, url=cell)
+    return lambda draft, cell: draft.add_entry("urls", kind, url=cell)
 
 
 _LISTED: dict[str, Callable[[Draft, str], None]] = {
-    "Birthday": lambda draft, cell: draft.date(cell, kind="BIRTHDAY"),
-    "Anniversary": lambda draft, cell: draft.day("anniversary", cell),
+    "Birthday": lambda draft, cell: draft.add_date(cell, kind="BIRTHDAY"),
+    "Anniversary": lambda draft, cell: draft.set_day("anniversary", cell),
     "Categories": _groups,
     "Gender": _gender,
     "Web Page": _page(""),

@@ -9,7 +9,7 @@ from people.importing.sources.drafts import RecordResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meeting:
+class InteractionRecord:
     """An interaction; `keys` are those of its people, the first one's record tells what became of it."""
 
     keys: tuple[str, ...]
@@ -20,7 +20,7 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TypeName:
+class RelationshipTypeRecord:
     """A type of relationship: its name, its label, and the name of its inverse, empty where it is its own."""
 
     name: str
@@ -30,12 +30,12 @@ class TypeName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tie:
+class RelationshipRecord:
     """The person of `key` is `type` of the one of `related`."""
 
     key: str
     related: str
-    type: TypeName | None
+    type: RelationshipTypeRecord | None
     notes: str = ""
 
 
@@ -47,13 +47,13 @@ class Source(Protocol):
     def people(self) -> Iterator[RecordResult]:
         """Its people as cards, one at a time."""
 
-    def types(self) -> Sequence[TypeName]:
+    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         """The types of relationships that its people and ties name."""
 
-    def meetings(self) -> Iterator[Meeting]:
+    def interactions(self) -> Iterator[InteractionRecord]:
         """What passed between the user and people."""
 
-    def ties(self) -> Iterator[Tie]:
+    def relationships(self) -> Iterator[RelationshipRecord]:
         """What people are to each other."""
 
     def leftovers(self) -> Sequence[tuple[str, str]]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from accounts.models import User
-from people.importing.sources.columns import day_reader, fill
+from people.importing.sources.columns import build_day_reader, fill
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
-from people.importing.sources.records import Meeting, Tie, TypeName
+from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
 from people.importing.sources.tables import Row, Table, open_table
 from people.importing.sources.targets import IGNORE, Target, read_mapping
 
@@ -21,7 +21,7 @@ class Sheet:
         self.table, self.targets = table, targets
         dated = {"birthday", *DAY_FIELDS}
         places = [place for place, target in enumerate(targets) if target.field in dated]
-        self.days = day_reader(owner, table, places, now.year)
+        self.days = build_day_reader(owner, table, places, now.year)
 
     def people(self) -> Iterator[RecordResult]:
         """The rows as cards; what has no place is told in their warnings."""
@@ -31,15 +31,15 @@ class Sheet:
             else:
                 draft = Draft(self.days, row.warnings)
                 self.fill(draft, row)
-                yield draft.result(index)
+                yield draft.build_result(index)
 
-    def types(self) -> Sequence[TypeName]:
+    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         return ()
 
-    def meetings(self) -> Iterator[Meeting]:
+    def interactions(self) -> Iterator[InteractionRecord]:
         return iter(())
 
-    def ties(self) -> Iterator[Tie]:
+    def relationships(self) -> Iterator[RelationshipRecord]:
         return iter(())
 
     def leftovers(self) -> Sequence[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.encodings import detect_encoding, is_text, read_lines, shown_name
+from people.importing.sources.encodings import detect_encoding, display_encoding, is_text, read_lines
 
 #: A file of more rows than this is no address book; what follows is not read.
 MAX_ROWS = 20_000
@@ -54,7 +54,7 @@ class Table:
 
     @property
     def encoding(self) -> str:
-        return shown_name(self.codec)
+        return display_encoding(self.codec)
 
     def rows(self) -> Iterator[Row]:
         """Those of data that hold something; at most MAX_ROWS, and then one that says so."""
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def has_header(self) -> bool:
-        return self.names != _numbers(len(self.names))
+        return self.names != _numbered_names(len(self.names))
 
 
 def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
@@ -85,21 +85,21 @@ def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
         raise FieldError("file", "This is no text. Save a spreadsheet as CSV first.")
     lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
     told = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
-    preamble = _header_line(lines, header) if header else bool(told)
-    delimiter = told[1] if told else _sniff(lines[preamble:])
+    preamble = _find_header(lines, header) if header else bool(told)
+    delimiter = told[1] if told else _detect_delimiter(lines[preamble:])
     first = next((row for row in _rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None)
     if first is None:
         raise FieldError("file", "There is no row of columns in this file.")
     if len(first.cells) > MAX_COLUMNS:
         raise FieldError("file", f"This file has more than {MAX_COLUMNS} columns.")
     is_data = any(_is_data(cell.strip()) for cell in first.cells)
-    names = _numbers(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
+    names = _numbered_names(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
     table = Table(file, codec, delimiter, names, preamble)
     table.sample = list(islice(table.rows(), _SAMPLE_ROWS))
     return table
 
 
-def _numbers(count: int) -> list[str]:
+def _numbered_names(count: int) -> list[str]:
     return [str(number + 1) for number in range(count)]
 
 
@@ -107,7 +107,7 @@ def _is_data(cell: str) -> bool:
     return is_email(cell) or _PHONE.fullmatch(cell) is not None
 
 
-def _header_line(lines: Sequence[str], header: Sequence[str]) -> int:
+def _find_header(lines: Sequence[str], header: Sequence[str]) -> int:
     """The place of the line that names these columns."""
     for place, line in enumerate(lines):
         if all(name in line for name in header):
@@ -115,7 +115,7 @@ def _header_line(lines: Sequence[str], header: Sequence[str]) -> int:
     raise FieldError("file", f"This file has no line with the columns {', '.join(header)}.")
 
 
-def _sniff(lines: Sequence[str]) -> str:
+def _detect_delimiter(lines: Sequence[str]) -> str:
     """What separates the cells: as the library finds it, unless another splits the header into more."""
     text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
     header = next((line for line in lines if line.strip()), "")
@@ -136,7 +136,7 @@ def _sniff(lines: Sequence[str]) -> str:
     return found if found in widths and widths[found] == widths[widest] else widest
 
 
-class _Lines:
+class _RereadableLines:
     """Lines that can be put back; `taken` are those of the row under way.
 
     `size`: characters of that row. `spare`: how many characters may yet be put back.
@@ -153,7 +153,7 @@ class _Lines:
         """A new row."""
         self.taken, self.size = [], 0
 
-    def __iter__(self) -> "_Lines":
+    def __iter__(self) -> "_RereadableLines":
         return self
 
     def __next__(self) -> str:
@@ -174,7 +174,7 @@ class _Lines:
 
 def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     """The rows; once damaged ones have taken much reading, each line of the rest is one, its quotes as letters."""
-    source = _Lines(lines)
+    source = _RereadableLines(lines)
     # Behind a separator and a blank a quote is one all the same.
     reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
     while source.spare > 0:
@@ -184,25 +184,25 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error:
-            yield _repaired(source, delimiter)
+            yield _repair_row(source, delimiter)
             continue
         # In a row that is whole, quotes come in pairs.
         if sum(line.count('"') for line in source.taken) % 2 and any('"' in line for line in source.taken):
-            yield _repaired(source, delimiter) if len(source.taken) > 1 else Row(cells)
+            yield _repair_row(source, delimiter) if len(source.taken) > 1 else Row(cells)
         else:
             yield Row(cells)
     source.begin()
     for line in source:
-        yield _unquoted(line, delimiter)
+        yield _parse_without_quotes(line, delimiter)
         source.begin()
 
 
-def _repaired(source: _Lines, delimiter: str) -> Row:
+def _repair_row(source: _RereadableLines, delimiter: str) -> Row:
     """The first line of a damaged row by itself, its quotes as letters; the others are read anew."""
-    return replace(_unquoted(source.put_back(), delimiter), warnings=(_UNCLOSED,))
+    return replace(_parse_without_quotes(source.put_back(), delimiter), warnings=(_UNCLOSED,))
 
 
-def _unquoted(line: str, delimiter: str) -> Row:
+def _parse_without_quotes(line: str, delimiter: str) -> Row:
     try:
         cells = next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE))
     except csv.Error:

@@ -14,8 +14,8 @@ from people.importing.sources.column_words import FIELD_OF, KIND_OF
 from people.importing.sources.tables import Table
 
 IGNORE = "ignore"
-BESIDE_COLUMNS = ("birthday", "group", IGNORE)
-FIELDS = frozenset({*field_table.MAPPING_NAMES, *BESIDE_COLUMNS})
+EXTRA_FIELDS = ("birthday", "group", IGNORE)
+FIELDS = frozenset({*field_table.MAPPING_NAMES, *EXTRA_FIELDS})
 
 #: By the name of a mapping: the field of a card and the key of its entry.
 ENTRIES: Mapping[str, tuple[str, str]] = {
@@ -43,17 +43,17 @@ def read_mapping(text: str, table: Table) -> list[Target]:
 
     A key is a header, or else the number of a column, from 1, or from 0 where one is 0. Raises FieldError.
     """
-    targets = propose(table)
-    mapping = _parsed(text)
+    targets = propose_targets(table)
+    mapping = _parse_mapping(text)
     first = 0 if "0" in mapping and "0" not in table.names else 1
     for key, value in mapping.items():
-        target = _target(key, value)
-        for place in _places(key, table.names, first):
+        target = _parse_target(key, value)
+        for place in _find_columns(key, table.names, first):
             targets[place] = target
     return targets
 
 
-def _parsed(text: str) -> dict[str, object]:
+def _parse_mapping(text: str) -> dict[str, object]:
     if not text.strip():
         return {}
     try:
@@ -65,7 +65,7 @@ def _parsed(text: str) -> dict[str, object]:
     return mapping
 
 
-def _target(key: str, value: object) -> Target:
+def _parse_target(key: str, value: object) -> Target:
     if not isinstance(value, str):
         raise FieldError(f"mapping.{key}", "This must be the name of a field.")
     name, _, kind = value.partition(":")
@@ -76,7 +76,7 @@ def _target(key: str, value: object) -> Target:
     return Target(name.strip(), kind.strip())
 
 
-def _places(key: str, names: Sequence[str], first: int) -> list[int]:
+def _find_columns(key: str, names: Sequence[str], first: int) -> list[int]:
     wanted = " ".join(key.split())
     for fold in (str, str.casefold):
         if places := [place for place, name in enumerate(names) if fold(name) == fold(wanted)]:
@@ -93,7 +93,7 @@ _WEB = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
-def propose(table: Table) -> list[Target]:
+def propose_targets(table: Table) -> list[Target]:
     """What each column looks like, by its name, else by its values."""
     targets = [_by_name(name) for name in table.names]
     fields = {target.field for target in targets}
@@ -103,7 +103,7 @@ def propose(table: Table) -> list[Target]:
         elif not target.field and not table.has_header:
             targets[place] = _by_values([row.cells[place].strip() for row in table.sample if len(row.cells) > place])
     if not table.has_header:
-        _name_first(targets)
+        _assign_names(targets)
     return targets
 
 
@@ -114,7 +114,7 @@ def _full_name_as(fields: set[str]) -> str:
     return IGNORE if "surname" in fields else "surname"
 
 
-def _name_first(targets: list[Target]) -> None:
+def _assign_names(targets: list[Target]) -> None:
     """Without a header, names stand in the first columns that are nothing else."""
     free = [place for place, target in enumerate(targets) if not target.field]
     for place, field in zip(free, ("name", "surname"), strict=False):

@@ -9,10 +9,10 @@ from typing import Any
 from accounts.models import User
 from people.importing.sources import tables
 from people.importing.sources.days import DayReader
-from people.importing.sources.documents import moment_of
+from people.importing.sources.documents import parse_datetime
 from people.importing.sources.drafts import Draft
 from people.importing.sources.monica_sql import read_tables
-from people.importing.sources.monica_tables import open_tables
+from people.importing.sources.monica_tables import open_sql_export
 from people.vcard.limits import MAX_REMARKS, TEXT_LIMITS
 from tests.client import Client
 from tests.people.importing.uploads import send
@@ -29,7 +29,7 @@ def test_what_hangs_on_an_id_that_rows_share_is_read_once() -> None:
     text = "".join(
         f"INSERT INTO {table} VALUES {', '.join([row] * 200)};\n" for table, row in zip(tables, rows, strict=True)
     )
-    contacts = open_tables(io.BytesIO(text.encode()))["data"][0]["values"]
+    contacts = open_sql_export(io.BytesIO(text.encode()))["data"][0]["values"]
     assert len(contacts) == 1
     [conversation] = contacts[0]["data"][0]["values"]
     assert len(conversation["properties"]["messages"]) == 200
@@ -38,14 +38,14 @@ def test_what_hangs_on_an_id_that_rows_share_is_read_once() -> None:
 def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypatch: Any) -> None:
     taken = 0
 
-    class Counting(tables._Lines):
+    class Counting(tables._RereadableLines):
         def __next__(self) -> str:
             nonlocal taken
             line = super().__next__()
             taken += 1
             return line
 
-    monkeypatch.setattr(tables, "_Lines", Counting)
+    monkeypatch.setattr(tables, "_RereadableLines", Counting)
     monkeypatch.setattr(tables, "_MAX_REREAD", 20_000)
     lines = 'a","b\n' * 3_001
     rows = list(tables._rows(iter(lines.splitlines(keepends=True)), ","))
@@ -55,11 +55,11 @@ def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypat
 
 def test_remarks_and_notes_of_one_record_are_bounded() -> None:
     draft = Draft(DayReader(is_month_first=False, this_year=2026))
-    draft.say("name", "Ada")
+    draft.set_text("name", "Ada")
     for number in range(2_000):
         draft.warn(f"remark {number}")
-        draft.say("notes", "x" * 1_000)
-    result = draft.result(0)
+        draft.set_text("notes", "x" * 1_000)
+    result = draft.build_result(0)
     assert len(result.warnings) == MAX_REMARKS + 1
     assert result.warnings[-1].startswith("and 19")
     assert result.card is not None
@@ -84,9 +84,9 @@ def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:
 
 
 def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
-    assert [moment_of(f"{year}-06-01T00:00:00Z") for year in ("0001", "0999")] == [None, None]
-    assert moment_of("9999-12-31T23:00:00Z") is None
-    assert moment_of("1000-06-01") == dt.datetime(1000, 6, 1, 12, tzinfo=dt.UTC)
+    assert [parse_datetime(f"{year}-06-01T00:00:00Z") for year in ("0001", "0999")] == [None, None]
+    assert parse_datetime("9999-12-31T23:00:00Z") is None
+    assert parse_datetime("1000-06-01") == dt.datetime(1000, 6, 1, 12, tzinfo=dt.UTC)
     entries = [{"date": f"{year}-12-31", "title": "A day", "peopleIds": ["a"]} for year in ("0001", "2020", "9999")]
     account = {"exportDate": "2026-01-01", "people": [{"id": "a", "name": "Ada"}], "journalEntries": entries}
     assert send(api, "nametag", json.dumps(account))["imported"] == 1
@@ -94,7 +94,7 @@ def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
 
 
 def test_what_a_file_brings_beside_people_is_bounded(api: Client, monkeypatch: Any) -> None:
-    for name in ("MAX_TYPES", "MAX_MEETINGS", "MAX_TIES"):
+    for name in ("MAX_TYPES", "MAX_INTERACTIONS", "MAX_RELATIONSHIPS"):
         monkeypatch.setattr(f"people.importing.related_records.{name}", 1)
     ties = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]
     people = [{"id": "a", "name": "Ada", "relationships": ties}, {"id": "b", "name": "Bob"}]

@@ -81,7 +81,7 @@ def test_killed_half_way_it_goes_on(api: Client, alice: User, monkeypatch: pytes
     receipt = send(api, "csv", f"Name,Email,Group\n{rows}")
     row = ContactImport.objects.owned_by(alice).find(receipt["importId"])
     with monkeypatch.context() as patch:
-        patch.setattr("people.importing.undo._Undoing.drop_groups", lambda *args: 1 / 0)
+        patch.setattr("people.importing.undo._UndoRun.undo_groups", lambda *args: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             undo_import(owner=alice, import_id=row.pk, now=timezone.now())
     assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
