@@ -1,4 +1,4 @@
-"""What operators see of people: that addresses wait to be looked up, never which."""
+"""Admin list of the geocoder's queue. Operators see its state, never the addresses."""
 
 from typing import Any
 
@@ -18,12 +18,13 @@ class GeocodeStateFilter(WordFilter):
     def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         if value == GeocodeState.DONE:
             return rows.filter(state=value)
-        return rows.exclude(state=GeocodeState.DONE).filter(state=value)  # spelled as the index has it
+        # The condition of the partial index, without which the database does not use it.
+        return rows.exclude(state=GeocodeState.DONE).filter(state=value)
 
 
 @admin.register(GeocodedAddress)
 class GeocodedAddressAdmin(OperatorAdmin):
-    """The geocoder's queue, without addresses and places."""
+    """The geocoder's queue, without addresses and coordinates."""
 
     list_display = ("id", "account", "state", "attempts", "next_try_at", "is_copied", "created_at")
     list_filter = (GeocodeStateFilter,)

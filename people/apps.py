@@ -5,7 +5,7 @@ class PeopleConfig(AppConfig):
     name = "people"
 
     def ready(self) -> None:
-        # Only here are all models loaded that these modules stand on.
+        # These modules import models, which are all loaded only now.
         import people.checks  # noqa: PLC0415 - as above
         import people.invariants  # noqa: PLC0415 - as above
         import people.receivers  # noqa: F401, PLC0415 - as above

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` looks at in people."""
+"""The checks of `manage.py doctor` for the geocoder and the photo storage."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from contacts_project.kernel.outbound.session import configured_rules
 
 @register("doctor", deploy=True)
 def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The geocoder, where there is one, must be within the outbound policy. Nothing is sent."""
+    """GEOCODER_URL, if set, must be allowed by the outbound policy. No request is sent."""
     if not settings.GEOCODER_URL:
         return []
     try:
@@ -29,7 +29,7 @@ def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register("doctor", deploy=True)
 def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Photos must be writable where they lie: the first folder that is there already."""
+    """The photo folder must be writable, or its nearest existing parent if it does not exist yet."""
     if not isinstance(default_storage, FileSystemStorage):
         return check_photo_store()
     folder = Path(settings.MEDIA_ROOT)
@@ -42,7 +42,7 @@ def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 def check_photo_store() -> list[CheckMessage]:
-    """The store of photos takes an object, gives it back and deletes it."""
+    """Check that the object store can save, read and delete an object."""
     name, content = f"probe/{uuid4().hex}", b"doctor"
     try:
         default_storage.save(name, ContentFile(content))

@@ -1,5 +1,7 @@
-"""The entries of multi-value fields: their shape, which is which when one list of them follows another, and ids that
-stay while the content does."""
+"""Entries of multi-value fields: their keys, and matching the entries of a new list to those of the stored list.
+
+A matched entry keeps its id.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -10,7 +12,7 @@ from people import field_table
 
 Entry = Mapping[str, Any]
 
-# The keys of an entry that a body may bring, in the order of the answer, behind its `id`.
+# The keys of an entry that a request body may contain, in the order of the response, after `id`.
 SHAPES: Mapping[str, tuple[str, ...]] = {
     field.column: tuple(key.name for key in field.keys if not key.read_only) for field in field_table.LISTS
 }
@@ -22,7 +24,7 @@ def _by(keys: Iterable[str]) -> Key:
     return lambda entry: tuple(map(entry.get, keys))
 
 
-# An entry whose value was edited is known by what sorts it.
+# An entry whose value was edited is matched by its type and label.
 _KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
 _VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for column, keys in SHAPES.items()}
 _BY_KIND = {column: _by(keys) for column, keys in _KINDS.items()}
@@ -30,10 +32,10 @@ _BY_CONTENT = {column: (_by(("id",)), _by(SHAPES[column]), _by(keys)) for column
 
 
 def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
-    """The entries as they are stored: whole, each with an id, that of the stored entry that it is.
+    """The entries as they are stored: with all keys, and the id of the stored entry that each one matches.
 
-    That is the one of its id, else the one with the same value, else the only one left of its kind (open points,
-    section 3). An address keeps what the geocoder found while its text is the same, whatever becomes of its type.
+    An entry matches the stored entry with its id, else one with the same content, else the only unmatched one of its
+    type (open points, section 3). An address keeps its geocoding result as long as its text is the same.
     """
     given, known = list(entries), list(stored)
     found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])
@@ -50,14 +52,15 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
 
 
 def address_text(entry: Entry) -> tuple[Any, ...]:
-    """What an address says of the place: all but its type."""
+    """The values of an address without its type."""
     return tuple(map(entry.get, SHAPES["addresses"][1:]))
 
 
 def match_entries(new: Sequence[Any], old: Sequence[Any], *, keys: Sequence[Key], kind: Key) -> list[int | None]:
-    """For each new entry the place of the old one that it is, None where there is none; each old one once.
+    """For each new entry the index of the old entry that it matches, or None. Each old entry is matched at most once.
 
-    It is the first one left with the same first key, else the second and so on, else the only one left of its kind.
+    `keys` are tried in order over all entries: the first unmatched old entry with an equal key is taken. At last an
+    entry matches the only unmatched one with an equal `kind`.
     """
     found: list[int | None] = [None] * len(new)
     left = dict(enumerate(old))

@@ -1,8 +1,8 @@
-"""What other apps add to a person, without people knowing them.
+"""Extension points through which other apps add to people; the people app does not import them.
 
-An app above people registers an extension in its AppConfig.ready(). Every method runs inside the transaction of the
-write (or read) that calls it, and does nothing unless overridden. Extensions are for what must happen with the write;
-news that may follow later travels by people.signals, sent on commit.
+An app registers an extension in its AppConfig.ready(). Every method runs inside the transaction of the calling write
+(or read), and does nothing unless overridden. Extensions are for what must happen in the same transaction. What may
+happen later uses people.signals, which are sent on commit.
 """
 
 import datetime as dt
@@ -19,7 +19,7 @@ from people.models import Person
 
 @dataclass(frozen=True, slots=True)
 class TieType:
-    """A kind of tie that an import names; without `inverse` it is its own."""
+    """A relationship type that an import refers to. Without `inverse` it is symmetric."""
 
     name: str
     label: str
@@ -29,7 +29,7 @@ class TieType:
 
 @dataclass(frozen=True, slots=True)
 class ImportedTie:
-    """One person is a type (its id) of another one."""
+    """A relationship that an import creates. `type_id` is the id of a relationship type."""
 
     person_id: UUID
     related_id: UUID
@@ -38,32 +38,32 @@ class ImportedTie:
 
 
 class PersonExtension:
-    """One app's share in a person. `name` is the key of its rows in a person's answer, None when it adds none."""
+    """What one app adds to people. `name` is its key in a person's response, None if it adds none."""
 
     name: str | None = None
 
     def answer_field(self) -> "Field[Any, Any, Any, Any] | None":
-        """What `name` holds in an answer; None without a name."""
+        """The serializer field of `name` in a response; None without a name."""
         return None
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
-        """Further fields of the create body, by their JSON name."""
+        """Additional fields of the create body, by JSON name."""
         return {}
 
     def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
-        """Further fields of the delete body, by their JSON name."""
+        """Additional fields of the delete body, by JSON name."""
         return {}
 
     def check_create(self, data: dict[str, Any]) -> None:
-        """Look at the validated create body before anything is written; may move values (raise FieldError)."""
+        """Check the validated create body before anything is written; may change it. Raises FieldError."""
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:
         """A person was inserted; `data` is the validated body."""
 
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
-        """What this extension adds to answers of `person_ids`, or of everyone (None).
+        """The entries of `name` in the responses of `person_ids`, or of all people (None).
 
-        By the person's id as contacts_project.kernel.api.ids.IdHex, the JSON of its entries with commas between.
+        Maps the person's id, as contacts_project.kernel.api.ids.IdHex, to the comma-separated JSON of its entries.
         """
         return {}
 
@@ -72,45 +72,45 @@ class PersonExtension:
         return ()
 
     def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
-        """All these people were soft-deleted, those that the extensions added among them."""
+        """People were soft-deleted, including those that `deleting` of the extensions returned."""
 
     def restored(self, person: Person, now: dt.datetime) -> None:
-        """A person came out of the trash."""
+        """A person was restored from the trash."""
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        """These people went to the trash or came back: tell the feed of this app's rows that hang on them."""
+        """People were deleted or restored: mark this app's rows of them as changed in the change feed."""
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
-        """Whether any of these people has a counterpart on the account's CardDAV server."""
+        """Whether any of these people has a card on the account's CardDAV server."""
         return False
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        """Move what hangs on the secondary to the primary; returns a JSON before-image for `unmerging`."""
+        """Move the rows of the secondary to the primary; returns a JSON before-image for `unmerging`."""
         return None
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
-        """Put both back as `image` says. Raises people.merging.merge.UndoConflictError when that cannot be."""
+        """Restore both from `image`. Raises people.merging.related_rows.UndoConflictError if that is impossible."""
 
     def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
-        """The active types by those names; what is not there is made."""
+        """The ids of the active relationship types by name; missing types are created."""
         return {}
 
     def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
-        """Make the ties that are not there yet; returns their ids, as `untie` takes them."""
+        """Create the missing relationships; returns their ids for `untie`."""
         return ()
 
     def tied_since(self, owner_id: UUID, person_ids: Collection[UUID], revision: int) -> Iterable[tuple[UUID, int]]:
-        """Those of these people whose ties to others were made or changed after this revision, and by which write."""
+        """Pairs of a person's id and the revision of a relationship of theirs that changed after `revision`."""
         return ()
 
     def untie(self, owner_id: UUID, tie_ids: Collection[UUID], own: Container[int], now: dt.datetime) -> None:
-        """Move these ties that an import made to the trash, but for those that other writes than its own changed."""
+        """Move relationships of an import to the trash, except those whose last revision is not in `own`."""
 
 
 EXTENSIONS: list[PersonExtension] = []
-"""All that are registered, in the order of INSTALLED_APPS."""
+"""The registered extensions, in the order of INSTALLED_APPS."""
 
 
 def register_extension(extension: PersonExtension) -> None:
-    """Add an app's share; once, from AppConfig.ready()."""
+    """Called once per app, from AppConfig.ready()."""
     EXTENSIONS.append(extension)

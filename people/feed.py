@@ -1,4 +1,4 @@
-"""People and what hangs on them in the change feed."""
+"""The record types of this app in the change feed."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -16,12 +16,12 @@ from people.projection.groups import whole_groups
 from people.projection.important_dates import whole_date
 from people.projection.interactions import whole_interactions
 
-# What the answer of a person repeats of other records: the feed tells of those by themselves.
-_OF_OTHERS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
+# The parts of a person's response that repeat other records, which the feed contains as records of their own.
+_REPEATED_KEYS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
 
 
 def register_feed() -> None:
-    """Once, when all models are loaded."""
+    """Called once, from AppConfig.ready()."""
     register_feed_kind(
         FeedKind(CustomFieldTemplate, 10, _templates),
         FeedKind(Group, 30, whole_groups, _bare_group),
@@ -34,7 +34,7 @@ def register_feed() -> None:
 
 def _bare_person(answer: orjson.Fragment) -> dict[str, Any]:
     person: dict[str, Any] = orjson.loads(orjson.dumps(answer))
-    for name in _OF_OTHERS:
+    for name in _REPEATED_KEYS:
         del person[name]
     person["customFieldValues"] = [
         {name: value[name] for name in ("id", "templateId", "value")} for value in person["customFieldValues"]
@@ -58,8 +58,7 @@ def _dates(owner: User, ids: Collection[UUID]) -> Answers:
 
 def _dismissals(owner: User, ids: Collection[UUID]) -> Answers:
     rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
-    return {row.pk: Representation(row.revision, _dismissal(row)) for row in rows}
-
-
-def _dismissal(row: DuplicateDismissal) -> dict[str, UUID]:
-    return {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id}
+    return {
+        row.pk: Representation(row.revision, {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id})
+        for row in rows
+    }

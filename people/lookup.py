@@ -1,7 +1,7 @@
-"""The index by which people are found: normalised e-mail addresses, phone numbers and names, words for GET /api/find.
+"""The lookup index of people: normalised e-mail addresses, phone numbers and names, and words for GET /api/find.
 
-Equal keys make candidates, not verdicts: duplicates, vCard import and sync look closer at what they find. People in the
-trash keep their keys, so readers ask for `person__deleted_at=None`. What the keys are: people.duplicates.keys.
+Equal keys only make two people candidates; duplicates, vCard import and sync compare them further. People in the trash
+keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,24 +18,24 @@ from people.words import reversed_word, words_of, words_of_email
 __all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "phone_key", "replace_keys"]
 
 
-# An import, whose words are not asked for again.
-_MANY = 50
+# A write of more people than this is an import: its words fill the caches of word_similarity, and are not needed again.
+_CACHE_CLEAR_THRESHOLD = 50
 
-# One letter shorter than what is looked at for typing errors.
-_SHORTEST_TAIL = 3
+# One letter shorter than the shortest word that is searched with typing errors.
+_MIN_TAIL_LENGTH = 3
 
 KEY_COLUMNS = frozenset(
     {"emails", "phone_numbers", "addresses", "organization", "job_title", "notes", "custom_fields", *KEYED_COLUMNS}
 )
-"""The columns of a person that its keys are made of."""
+"""The columns of a person from which its keys are computed."""
 
 Keys = set[tuple[int, str]]
-"""Kind and key as LookupKey has them."""
+"""Pairs of LookupKey.kind and LookupKey.key."""
 
 
 def keys_of(columns: Mapping[str, Any]) -> Keys:
     """All keys of a person with these columns."""
-    return {*_identifying_keys(columns), *_words(columns)}
+    return {*_identifying_keys(columns), *_word_keys(columns)}
 
 
 def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
@@ -46,7 +46,7 @@ def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
         if key := phone_key(entry["number"]):
             yield LookupKey.PHONE, key
             yield LookupKey.PHONE_TAIL, reversed_word(key)
-    for entry in columns.get("addresses", ()):  # an older migration knows none
+    for entry in columns.get("addresses", ()):  # a migration calls this without addresses
         for key in address_keys(entry):
             yield LookupKey.ADDRESS, key
     parts = NameParts(*(columns[column] for column in COLUMNS))
@@ -56,11 +56,11 @@ def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
         yield LookupKey.BLOCK, key
 
 
-def _words(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    spoken = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration knows none yet
+def _word_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    spoken = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration calls this without these columns
     for word in words_of(*(columns[column] for column in COLUMNS), *spoken):
         yield LookupKey.NAME_WORD, word
-        if len(word) >= _SHORTEST_TAIL:
+        if len(word) >= _MIN_TAIL_LENGTH:
             yield LookupKey.NAME_TAIL, reversed_word(word)
     own = columns["custom_fields"]
     for kind, words in (
@@ -74,8 +74,9 @@ def _words(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> None:
-    """Write the look-up keys of people by their ids: those that they had, and those that they have now. Two
-    statements at most, in the caller's transaction.
+    """Update the lookup keys of people, given as tuples of id, former keys and new keys.
+
+    At most two statements. Must be called in a transaction.
     """
     changed = [(person_id, before - now, now - before) for person_id, before, now in people]
     columns = ("owner", "person", "kind", "key")
@@ -83,5 +84,5 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
     new = [(owner_id, person_id, *key) for person_id, _, keys in changed for key in sorted(keys)]
     delete_rows(LookupKey, columns, gone)
     insert_rows(LookupKey, columns, new)
-    if len(changed) > _MANY:
+    if len(changed) > _CACHE_CLEAR_THRESHOLD:
         clear_word_caches()

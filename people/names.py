@@ -1,4 +1,4 @@
-"""Names: how they are shown (open points, section 8), and the keys by which they are ordered and searched."""
+"""Display names of people (open points, section 8), and their sort and search keys."""
 
 import re
 import unicodedata
@@ -28,16 +28,16 @@ class NameParts(NamedTuple):
 COLUMNS = NameParts._fields
 PHONETIC_COLUMNS = ("phonetic_name", "phonetic_surname")
 KEYED_COLUMNS = (*COLUMNS, *PHONETIC_COLUMNS)
-"""What people are sorted and searched by: how a name is spoken is not shown in it."""
+"""The columns from which the sort and search keys are computed. Phonetic names are not displayed."""
 _SEARCHED = tuple(field.column for field in field_table.SCALARS if field.searched and field.column in COLUMNS)
 Phonetic = tuple[str | None, str | None]
 _NONE: Phonetic = (None, None)
 
 
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
-    """The name as its reader wants it: `order` is the account's name order, `form` its display format.
+    """The display name for an account with the name order `order` and the display format `form`.
 
-    `parts` are NameParts, or a plain row of them: this is done for every person of a list.
+    `parts` is a NameParts or a plain row of its columns; lists call this for every person, without a NameParts each.
     """
     name, surname, middle_name, second_last_name, nickname, prefix, suffix, override = parts
     if override:
@@ -63,41 +63,42 @@ def _eastern(parts: Iterable[str | None]) -> str:
     return ("" if is_cjk else " ").join(given)
 
 
-# Scripts that are written without spaces, as a character class.
+# The content of a regex character class: Chinese, Japanese and Korean, which are written without spaces.
 CJK_RANGES = (
     r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _CJK = re.compile(f"[{CJK_RANGES}]+")
 
-# Accents in the sense of the contract: combining marks of alphabets, not the vowel signs that other scripts spell with.
+# Combining marks of alphabets (Latin, Greek, Cyrillic, Hebrew, Arabic). Vowel signs of other scripts are no accents.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+")
-_LETTERS = str.maketrans(
+_LATIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n", "ŧ": "t"}
 )
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents and doubled white space; text that is nothing but accents stays itself."""
-    if text.isascii():  # has neither, and most is
+    """`text` in lower case, without accents and repeated white space. A text of accents only is returned unchanged."""
+    if text.isascii():  # a fast path for most texts: no accents to remove
         return " ".join(text.lower().split()) or text.strip()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", decomposed)).casefold().translate(_LETTERS)
+    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
     return " ".join(bare.split()) or text.strip()
 
 
 def sort_key(parts: NameParts, phonetic: Phonetic = _NONE) -> bytes:
-    """Bytes that order people by name, then surname, each as it is spoken where that is known. Bytes, because text
-    compares by each database's collation.
+    """Bytes that sort people by name, then surname; a phonetic name takes precedence.
 
-    Each part is cut where an index entry of PostgreSQL could grow too long for its page (2,704 bytes).
+    Bytes, because the order of texts depends on the collation of the database. Each part is cut so that an index entry
+    of PostgreSQL stays below its limit of 2,704 bytes.
     """
     name, surname = phonetic[0] or parts.name, phonetic[1] or parts.surname or ""
     return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
 
 
 def search_key(parts: NameParts, phonetic: Phonetic = _NONE) -> str:
-    """Everything that a search may find the name by, folded: the five fields in two orders, each joined, and how the
-    name is spoken, in both orders.
+    """Folded text that a name search looks into: the searched fields in several orders, and the phonetic name in both.
+
+    A line holds one order, so that a search for a full name finds it in any of them.
     """
     listed = [getattr(parts, column) for column in _SEARCHED]
     spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
@@ -108,7 +109,7 @@ def search_key(parts: NameParts, phonetic: Phonetic = _NONE) -> str:
 
 
 def keys_of_names(row: Any) -> tuple[bytes, str]:
-    """The sort key and the search key of a row that has KEYED_COLUMNS as attributes."""
+    """The sort key and the search key of a row with the attributes KEYED_COLUMNS."""
     parts = NameParts(*(getattr(row, column) for column in COLUMNS))
     phonetic = (row.phonetic_name, row.phonetic_surname)
     return sort_key(parts, phonetic), search_key(parts, phonetic)

@@ -1,4 +1,4 @@
-"""Colours for what is given none: groups and relationship types."""
+"""Default colours of groups and relationship types."""
 
 import zlib
 from typing import Final
@@ -23,5 +23,6 @@ PALETTE: Final = (
 
 
 def pick_color(name: str) -> str:
-    """The colour of `name`: the same on every machine and in every run, whatever the case of the name."""
+    """A colour derived from `name` without regard to case, the same on every machine and in every run."""
+    # crc32, because hash() of a text differs from process to process.
     return PALETTE[zlib.crc32(name.casefold().encode()) % len(PALETTE)]

@@ -1,4 +1,4 @@
-"""News that give people background work: receivers only enqueue."""
+"""Signal receivers that enqueue geocoding."""
 
 from collections.abc import Collection
 from typing import Any

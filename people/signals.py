@@ -1,10 +1,11 @@
-"""News of people for the apps above, sent on commit, carrying ids. Receivers only enqueue.
+"""Signals of this app, sent on commit with ids as arguments. Receivers only enqueue tasks.
 
-Changes and deletions are told of accounts that are mirrored (`User.is_mirrored`): of others nobody wants to know.
+Changes and deletions are sent only for accounts with a CardDAV connection (`User.is_mirrored`): nothing else receives
+them.
 
-people_changed   owner_id, person_ids   content of people changed (created, edited, restored, merged)
+people_changed   owner_id, person_ids   people were created, edited, restored or merged
 people_deleted   owner_id, person_ids, from_card_dav (bool)   people were soft-deleted
-addresses_noted  owner_id   new addresses wait for the geocoder
+addresses_noted  owner_id   there are new addresses to geocode
 """
 
 from typing import Any
@@ -21,17 +22,17 @@ addresses_noted = Signal()
 
 
 def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:
-    """Tell the apps above on commit that the content of people changed; inside the account's write."""
+    """Send people_changed on commit. Must be called inside `account_write`."""
     if person_ids and is_mirrored(owner_id):
         _send_on_commit(people_changed, owner_id=owner_id, person_ids=person_ids)
 
 
 def announce_deletion(owner_id: UUID, person_ids: list[UUID], *, from_card_dav: bool = False) -> None:
-    """The same of people that went to the trash."""
+    """Send people_deleted on commit. Must be called inside `account_write`."""
     if person_ids and is_mirrored(owner_id):
         _send_on_commit(people_deleted, owner_id=owner_id, person_ids=person_ids, from_card_dav=from_card_dav)
 
 
-def _send_on_commit(news: Signal, **what: Any) -> None:
-    # No partial: where it fails, Django asks a robust hook for its name, and a partial has none.
-    transaction.on_commit(lambda: news.send(sender=None, **what), robust=True)
+def _send_on_commit(signal: Signal, **arguments: Any) -> None:
+    # A lambda, not a partial: if a robust hook fails, Django logs its __qualname__, which a partial does not have.
+    transaction.on_commit(lambda: signal.send(sender=None, **arguments), robust=True)

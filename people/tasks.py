@@ -1,4 +1,4 @@
-"""Background work of people. Each task makes one service call and may run twice."""
+"""Celery tasks of this app. Each one makes one service call and may run twice."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -9,11 +9,11 @@ from people.trash import purge
 
 @shared_task
 def purge_deleted() -> None:
-    """Once a day: what is beyond the retention goes for good."""
+    """Once a day: remove records that were deleted before the retention period."""
     purge.purge_deleted(now=timezone.now())
 
 
 @shared_task
 def geocode() -> None:
-    """When an address is new or the preference changed, and each minute: what waits for the geocoder."""
+    """Geocode pending addresses: after new addresses, after a change of the preference, and every minute."""
     geocode_exclusively(Run(seconds=50))

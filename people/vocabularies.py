@@ -1,10 +1,10 @@
-"""The words in which people's records are put; serializers, columns and rules take them from here."""
+"""Choices of people's records, used by serializers, models and rules."""
 
 from django.db.models import TextChoices
 
 
 class Unit(TextChoices):
-    """What an interval is counted in."""
+    """The unit of an interval."""
 
     DAYS = "DAYS"
     WEEKS = "WEEKS"
@@ -13,7 +13,7 @@ class Unit(TextChoices):
 
 
 class DateType(TextChoices):
-    """Days that a person has once; others have a title."""
+    """Predefined types, of which a person has each at most once. A date without a type has a title."""
 
     BIRTHDAY = "BIRTHDAY"
     ANNIVERSARY = "ANNIVERSARY"
@@ -27,14 +27,14 @@ class ReminderType(TextChoices):
 
 
 class ReminderKind(TextChoices):
-    """Which of an occurrence's two reminders."""
+    """Whether a reminder is sent in advance or on the day itself."""
 
     LEAD = "lead"
     DAY = "day"
 
 
 class TemplateType(TextChoices):
-    """What values a custom field takes."""
+    """The type of a custom field's values."""
 
     TEXT = "TEXT"
     NUMBER = "NUMBER"
@@ -50,8 +50,6 @@ class GeocodeState(TextChoices):
 
 
 class InteractionKind(TextChoices):
-    """How one was in touch."""
-
     CALL = "CALL"
     MESSAGE = "MESSAGE"
     EMAIL = "EMAIL"
@@ -62,7 +60,7 @@ class InteractionKind(TextChoices):
 
 
 class ImportSource(TextChoices):
-    """Where a file of contacts comes from."""
+    """The product or format of an imported file."""
 
     CSV = "csv"
     GOOGLE = "google"
@@ -73,7 +71,7 @@ class ImportSource(TextChoices):
 
 
 class RecordKind(TextChoices):
-    """What an import makes."""
+    """The records that an import creates."""
 
     PERSON = "person"
     GROUP = "group"

@@ -1,9 +1,9 @@
-"""The words by which people are found, in one spelling: what is indexed and what is asked for go through here alike.
+"""Splits texts into normalized words. Indexed texts and search queries are normalized alike.
 
-Without case and accents (people.names.fold), Greek and Cyrillic in Latin letters, and the two ways of writing an umlaut
-as one: Müller, Mueller and Muller are `muller`, Sørensen and Soerensen `sorensen`, Иванов and Ivanov `ivanov`. Scripts
-without spaces are split into their signs. More words become equal than should be (Manuel, Manul): that finds too much
-and never too little.
+Words have no case and accents (people.names.fold), Greek and Cyrillic are written in Latin letters, and both spellings
+of an umlaut become one: Müller, Mueller and Muller are `muller`, Sørensen and Soerensen `sorensen`, Иванов and Ivanov
+`ivanov`. Scripts without spaces are split into characters. Some different words become equal (Manuel, Manul), so a
+search may find too much, but never too little.
 """
 
 import re
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from people.names import CJK_RANGES, fold
 
-LONGEST = 40
-#: Distinct words of a text: each is a row of an index, written in the transaction of the text.
-MOST_WORDS = 1_000
+MAX_WORD_LENGTH = 40
+#: Distinct words of one text. A limit, because each word is an index row that is written with the text.
+MAX_WORDS = 1_000
 _SIGN = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
 _APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
@@ -36,7 +36,7 @@ _LATIN = str.maketrans(_CYRILLIC | _GREEK)
 
 
 def words_of(*texts: str | None) -> list[str]:
-    """The words of the texts, in their order, each cut at 40 characters; of each the first 1,000 distinct ones."""
+    """The words of the texts in order, each cut to 40 characters; the first 1,000 distinct words of each text."""
     return [word for text in texts if text for word in _words(text)]
 
 
@@ -44,29 +44,29 @@ def _words(text: str) -> Iterator[str]:
     plain = _UMLAUT.sub("", _APOSTROPHES.sub("", fold(text)).translate(_LATIN))
     seen: set[str] = set()
     for found in _WORD.finditer(plain):
-        word = found.group()[:LONGEST]
+        word = found.group()[:MAX_WORD_LENGTH]
         seen.add(word)
-        if len(seen) > MOST_WORDS:
+        if len(seen) > MAX_WORDS:
             return
         yield word
 
 
 def is_letter(word: str) -> bool:
-    """Whether it is one letter, which says next to nothing; a sign of a script without spaces is a word."""
+    """Whether `word` is a single letter, which matches too much. A character of a script without spaces is a word."""
     return len(word) == 1 and not _SIGN.match(word)
 
 
 def words_of_email(address: str) -> list[str]:
-    """The words of an address, but the last part of its domain, which everybody has."""
+    """The words of an e-mail address, without its top-level domain, which is too common."""
     local, _, domain = address.rpartition("@")
     return words_of(local, *domain.split(".")[:-1])
 
 
 def words_of_value(value: object) -> list[str]:
-    """The words of a custom field's value; yes and no are none."""
+    """The words of a custom field's value; a boolean has none."""
     return [] if isinstance(value, bool) else words_of(str(value))
 
 
 def reversed_word(word: str) -> str:
-    """The word from its end, so that an index finds by the last letters."""
+    """The word backwards, so that an index can find words by their last letters."""
     return word[::-1]

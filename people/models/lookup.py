@@ -6,7 +6,7 @@ from django.db import models
 from people.models.custom_field import CustomFieldValue
 from people.models.interaction import Interaction
 from people.models.person import Person
-from people.words import LONGEST
+from people.words import MAX_WORD_LENGTH
 
 
 class LookupKey(models.Model):
@@ -43,7 +43,7 @@ class ValueWord(models.Model):
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     value = models.ForeignKey(CustomFieldValue, on_delete=models.DO_NOTHING, related_name="words")
-    key = models.CharField(max_length=LONGEST)
+    key = models.CharField(max_length=MAX_WORD_LENGTH)
 
     class Meta:
         indexes = [
@@ -60,7 +60,7 @@ class InteractionWord(models.Model):
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     interaction = models.ForeignKey(Interaction, on_delete=models.DO_NOTHING, related_name="words")
-    key = models.CharField(max_length=LONGEST)
+    key = models.CharField(max_length=MAX_WORD_LENGTH)
 
     class Meta:
         indexes = [

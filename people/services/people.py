@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 from accounts.models import User
 from contacts_project.kernel.errors import NotDeletedError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
-from people.counts import counted_later
+from people.counts import deferred_counts
 from people.extensions import EXTENSIONS
 from people.models import ImportantDate, Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
@@ -20,7 +20,7 @@ from people.services.plan_limits import check_plan
 from people.signals import announce_deletion
 
 #: Of so many people in one statement it is cheaper to count the account's rows anew than to take them off one by one.
-MANY = 500
+RECOUNT_THRESHOLD = 500
 
 
 def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[str, Any], now: dt.datetime) -> int:
@@ -33,7 +33,7 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
         chosen = set(active.filter(pk__in=list(person_ids)).values_list("pk", flat=True))
         more = [set(extension.deleting(owner.pk, chosen, options)) for extension in EXTENSIONS]
         chosen = chosen.union(*more)
-        with counted_later(owner.pk) if len(chosen) >= MANY else nullcontext():
+        with deferred_counts(owner.pk) if len(chosen) >= RECOUNT_THRESHOLD else nullcontext():
             count: int = active.filter(pk__in=chosen).update(
                 deleted_at=now, updated_at=now, contact_due_at=None, contact_due_on=None
             )

@@ -74,7 +74,7 @@ def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no versions of rows")
 def test_many_people_are_counted_at_once(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.services.people.MANY", 10)
+    monkeypatch.setattr("people.services.people.RECOUNT_THRESHOLD", 10)
     people = crowd(api, alice, 20)
     before = updates_of_counts()
     chosen = [str(person.pk) for person in people[:10]]
