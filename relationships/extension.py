@@ -14,7 +14,7 @@ from people.extensions import ImportedTie, PersonExtension, TieType
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
-from relationships.projection import relationship_texts
+from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import copy_answers, move_relationships, remove_answers, return_relationships
 from relationships.services.orphans import orphans_to_delete
@@ -24,7 +24,7 @@ from relationships.services.types import revive_types
 
 class RelationshipsExtension(PersonExtension):
     name = "relationships"
-    rows = staticmethod(relationship_texts)
+    rows = staticmethod(relationships_json_by_person)
 
     def answer_field(self) -> "Field[Any, Any, Any, Any]":
         return RelationshipAnswer(many=True, read_only=True)

@@ -7,17 +7,17 @@ from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
 from people.models import RelationshipType
 from relationships.models import Relationship
-from relationships.projection import some_relationships, whole_type
+from relationships.projection import load_relationships, serialize_type_with_revision
 
 
 def register_feed() -> None:
     """Once, when all models are loaded."""
     register_feed_kind(
         FeedKind(RelationshipType, 20, _types),
-        FeedKind(Relationship, 60, some_relationships),
+        FeedKind(Relationship, 60, load_relationships),
     )
 
 
 def _types(owner: User, ids: Collection[UUID]) -> Answers:
     rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
-    return {row.pk: whole_type(row) for row in rows}
+    return {row.pk: serialize_type_with_revision(row) for row in rows}

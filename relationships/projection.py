@@ -1,4 +1,4 @@
-"""Answers of relationships and types, built from columns: a constant number of queries, no serializer a row."""
+"""JSON of relationships and their types, built from columns: a fixed number of queries, no serializer per row."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypedDict
@@ -17,35 +17,36 @@ from people.names import COLUMNS, FULL, display_name
 from people.projection.people import FETCH_SIZE
 from relationships.models import Relationship, RelationshipQuerySet
 
-# Up to so many ids are named in a query; for more, all of the account's rows are read and looked up in memory.
-FEW: Final = 500
+# With more ids than this it is cheaper to read all rows of the account and pick the wanted ones in memory.
+MAX_IDS_IN_QUERY: Final = 500
 
 
-class Named(TypedDict):
-    """A person in somebody else's answer."""
+class NamedPerson(TypedDict):
+    """A person as another record refers to it."""
 
     id: str
     name: str
 
 
-def named_people(
+def load_named_people(
     owner: User,
     keys: Collection[str] | None = None,
     *,
     deleted: bool = False,
     form: str | None = None,
-) -> dict[str, Named]:
-    """People by the 32 digits of their id, in name order: the active (all, with `deleted`) of `keys`, or everyone.
+) -> dict[str, NamedPerson]:
+    """People by `UUID.hex`, ordered by name: those of `keys`, or all (None).
 
-    More than was asked for may come. `form` is the account's display format unless given.
+    Only active people, unless `deleted`. With many `keys` the result also holds people that were not asked for.
+    `form` is the display format, by default that of the account.
     """
     rows: Iterable[Any]
-    if keys is not None and len(keys) <= FEW and not deleted:
-        rows = _FEW_NAMES.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+    if keys is not None and len(keys) <= MAX_IDS_IN_QUERY and not deleted:
+        rows = _NAMES_BY_ID.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
     else:
         rows = _names(owner.pk, deleted=deleted).in_name_order().iterator()
     order, form = owner.name_order, form or owner.name_display_format
-    return {row[0]: {"id": format_id(row[0]), "name": display_name(row[1:], order=order, form=form)} for row in rows}
+    return {key: {"id": format_id(key), "name": display_name(parts, order=order, form=form)} for key, *parts in rows}
 
 
 def _names(owner_id: UUID, *, deleted: bool = False) -> Any:
@@ -55,54 +56,55 @@ def _names(owner_id: UUID, *, deleted: bool = False) -> Any:
     return people.values_list(IdHex("pk"), *COLUMNS)
 
 
-_FEW_NAMES = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids).in_name_order())
+_NAMES_BY_ID = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids).in_name_order())
 
 
-def relationship_answers(owner: User, rows: RelationshipQuerySet) -> list[orjson.Fragment]:
-    """Answers as JSON, in the order of the rows, also of relationships to deleted people."""
-    return [orjson.Fragment(text) for _, text in _texts(owner, rows.values_list(*_COLUMNS, *_JOINED))]
+def serialize_relationships(owner: User, rows: RelationshipQuerySet) -> list[orjson.Fragment]:
+    """JSON of the rows, in their order. Includes relationships to deleted people."""
+    return [orjson.Fragment(text) for _, text in _serialize_joined(owner, rows.values_list(*_JOINED_COLUMNS))]
 
 
-def whole_relationship(owner: User, relationship_id: UUID) -> Representation:
-    """One relationship between active people, in or out of the trash itself. Raises MissingError."""
-    for shown in _shown(owner, _ONE.rows(owner_id=owner.pk, relationship_id=relationship_id)).values():
-        return shown
-    raise MissingError
+def load_relationship(owner: User, relationship_id: UUID) -> Representation:
+    """One relationship between active people, itself active or in the trash. Raises MissingError."""
+    found = _by_id(owner, _JOINED_BY_ID.rows(owner_id=owner.pk, relationship_id=relationship_id))
+    if not found:
+        raise MissingError
+    return found[relationship_id]
 
 
-def some_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
-    """Those of the relationships that are active and between active people, by id."""
+def load_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+    """The active relationships of `ids` between active people, by id."""
     rows = Relationship.objects.owned_by(owner).visible().filter(pk__in=ids)
-    return _shown(owner, list(rows.values_list(*_COLUMNS, *_JOINED, "revision")))
+    return _by_id(owner, list(rows.values_list(*_JOINED_COLUMNS)))
 
 
-def _shown(owner: User, rows: list[Any]) -> dict[UUID, Representation]:
-    """Rows with their revision behind the columns of the answer."""
-    texts = _texts(owner, rows)
+def _by_id(owner: User, rows: Collection[Any]) -> dict[UUID, Representation]:
     return {
-        UUID(row[0]): Representation(row[-1], orjson.Fragment(text)) for row, (_, text) in zip(rows, texts, strict=True)
+        UUID(key): Representation(revision, orjson.Fragment(text))
+        for (revision, key, *_), (_, text) in zip(rows, _serialize_joined(owner, rows), strict=True)
     }
 
 
-def all_relationships(owner: User) -> Iterator[bytes]:
-    """The same for every active relationship, newest first, each as JSON when it is asked for."""
-    return (text.encode() for _, text in _texts_of_all(owner))
+def stream_relationships(owner: User) -> Iterator[bytes]:
+    """JSON of every active relationship between active people, newest first, one at a time."""
+    return (text.encode() for _, text in _serialize_all(owner))
 
 
-def relationship_texts(owner: User, person_ids: Collection[UUID] | None) -> dict[str, str]:
-    """The same answers for the active relationships of people, of all for None: by IdHex, with commas between."""
-    if person_ids is None or len(person_ids) > FEW:
-        found = _texts_of_all(owner)
+def relationships_json_by_person(owner: User, person_ids: Collection[UUID] | None) -> dict[str, str]:
+    """JSON of the active relationships of people, or of everyone (None): by IdHex, joined by commas."""
+    if person_ids is None or len(person_ids) > MAX_IDS_IN_QUERY:
+        found = _serialize_all(owner)
     else:
-        found = _texts(owner, _OF_PEOPLE.rows(owner_id=owner.pk, person_ids=list(person_ids)))
+        found = _serialize_joined(owner, _JOINED_BY_PERSON.rows(owner_id=owner.pk, person_ids=list(person_ids)))
     texts: dict[str, str] = {}
-    for person, text in found:
-        before = texts.get(person)
-        texts[person] = text if before is None else f"{before},{text}"
+    for person_key, text in found:
+        before = texts.get(person_key)
+        texts[person_key] = text if before is None else f"{before},{text}"
     return texts
 
 
-_COLUMNS: Final = (
+# The columns of a relationship's own row.
+_COLUMNS: Final[tuple[Any, ...]] = (
     IdHex("pk"),
     IdHex("person_id"),
     IdHex("related_person_id"),
@@ -112,92 +114,108 @@ _COLUMNS: Final = (
     TimestampText("created_at"),
     TimestampText("updated_at"),
 )
+# The same with what other tables have: the type's label, the names of both people.
+_JOINED_COLUMNS: Final[tuple[Any, ...]] = (
+    "revision",
+    *_COLUMNS,
+    "relationship_type__label",
+    *(f"person__{column}" for column in COLUMNS),
+    *(f"related_person__{column}" for column in COLUMNS),
+)
+_NAME_COLUMN_COUNT: Final = len(COLUMNS)
+_JOINED_BY_ID = CompiledQuery(
+    lambda owner_id, relationship_id: (
+        Relationship.objects.owned_by(owner_id)
+        .filter(pk=relationship_id)
+        .between_active_people()
+        .values_list(*_JOINED_COLUMNS)
+    )
+)
+_JOINED_BY_PERSON = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Relationship.objects.owned_by(owner_id)
+        .active()
+        .filter(person__in=person_ids)
+        .between_active_people()
+        .order_by("-created_at", "-id")
+        .values_list(*_JOINED_COLUMNS)
+    )
+)
 
 
-def _texts(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """The IdHex of `person` and the whole answer as JSON text, of each row, with which names and type have come.
-
-    Put together of what is JSON already; dictionaries for tens of thousands of rows would cost twice the time.
-    """
+def _serialize_joined(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """IdHex of `person` and JSON of each row of `_JOINED_COLUMNS`."""
     order, form = owner.name_order, owner.name_display_format
     for row in rows:
-        person = _person(row[1], display_name(row[8:16], order=order, form=form))
-        related = _person(row[2], display_name(row[16:24], order=order, form=form))
-        yield row[1], _relationship_json(row[:8], person, related, _type_json(row[3], row[24]))
+        _, key, person_key, related_key, type_key, notes, deleted_at, created_at, updated_at, label, *names = row
+        person_name = display_name(names[:_NAME_COLUMN_COUNT], order=order, form=form)
+        related_name = display_name(names[_NAME_COLUMN_COUNT:], order=order, form=form)
+        person, related = _person_json(person_key, person_name), _person_json(related_key, related_name)
+        kind = _type_json(type_key, label)
+        yield person_key, _relationship_json(key, person, related, kind, notes, deleted_at, created_at, updated_at)
 
 
-def _texts_of_all(owner: User) -> Iterator[tuple[str, str]]:
-    """The same for everybody's: names and types are read once each, the rows are not held."""
+def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
+    """IdHex of `person` and JSON of every active relationship between active people, newest first.
+
+    Reads names and types once each, and relationships without holding all of them in memory.
+    """
     order, form = owner.name_order, owner.name_display_format
     active = _names(owner.pk).iterator(chunk_size=FETCH_SIZE)
-    people = {row[0]: _person(row[0], display_name(row[1:], order=order, form=form)) for row in active}
+    people = {key: _person_json(key, display_name(parts, order=order, form=form)) for key, *parts in active}
     types = {None: _type_json(None, "")} | {
         key: _type_json(key, label)
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdHex("pk"), "label")
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
-    for row in rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH_SIZE):
-        if row[1] in people and row[2] in people:
-            yield row[1], _relationship_json(row, people[row[1]], people[row[2]], types[row[3]])
+    columns = rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH_SIZE)
+    for key, person_key, related_key, type_key, notes, deleted_at, created_at, updated_at in columns:
+        person, related, kind = people.get(person_key), people.get(related_key), types[type_key]
+        if person and related:
+            yield person_key, _relationship_json(key, person, related, kind, notes, deleted_at, created_at, updated_at)
 
 
-def _of_active_people(rows: RelationshipQuerySet) -> RelationshipQuerySet:
-    return rows.filter(person__deleted_at=None, related_person__deleted_at=None)
-
-
-# What stands in other tables: the names of both people, the type's label.
-_JOINED: Final = (
-    *(f"person__{column}" for column in COLUMNS),
-    *(f"related_person__{column}" for column in COLUMNS),
-    "relationship_type__label",
-)
-
-
-_ONE = CompiledQuery(
-    lambda owner_id, relationship_id: _of_active_people(
-        Relationship.objects.owned_by(owner_id).filter(pk=relationship_id)
-    ).values_list(*_COLUMNS, *_JOINED, "revision")
-)
-_OF_PEOPLE = CompiledQuery(
-    lambda owner_id, person_ids: (
-        _of_active_people(Relationship.objects.owned_by(owner_id).active().filter(person__in=person_ids))
-        .order_by("-created_at", "-id")
-        .values_list(*_COLUMNS, *_JOINED)
-    )
-)
-
-
-def _person(key: str, name: str) -> tuple[str, str]:
-    """`personId` and `person`."""
+def _person_json(key: str, name: str) -> tuple[str, str]:
+    """The values of `personId` and `person`."""
     text = format_id(key)
     return text, f'{{"id":"{text}","name":{dumps_ascii(name)}}}'
 
 
 def _type_json(key: str | None, label: str) -> tuple[str, str]:
-    """`relationshipTypeId` and `relationshipType`."""
+    """The values of `relationshipTypeId` and `relationshipType`."""
     return (f'"{format_id(key)}"', dumps_ascii({"id": format_id(key), "label": label})) if key else ("null", "null")
 
 
-def _relationship_json(row: Any, person: tuple[str, str], related: tuple[str, str], kind: tuple[str, str]) -> str:
-    key, _, _, _, notes, deleted_at, created_at, updated_at = row
+def _relationship_json(
+    key: str,
+    person: tuple[str, str],
+    related: tuple[str, str],
+    kind: tuple[str, str],
+    notes: str | None,
+    deleted_at: str | None,
+    created_at: str,
+    updated_at: str,
+) -> str:
+    (person_id, person_json), (related_id, related_json), (type_id, type_json) = person, related, kind
+    # Formatted as text: to build dictionaries and encode them takes twice the time for tens of thousands of rows.
     return (
-        f'{{"id":"{format_id(key)}","personId":"{person[0]}","relatedPersonId":"{related[0]}",'
-        f'"relationshipTypeId":{kind[0]},"notes":{dumps_ascii(notes) if notes else "null"},'
-        f'"person":{person[1]},"relatedPerson":{related[1]},"relationshipType":{kind[1]},'
+        f'{{"id":"{format_id(key)}","personId":"{person_id}","relatedPersonId":"{related_id}",'
+        f'"relationshipTypeId":{type_id},"notes":{dumps_ascii(notes) if notes else "null"},'
+        f'"person":{person_json},"relatedPerson":{related_json},"relationshipType":{type_json},'
         f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
     )
 
 
-def _quoted(moment: str | None) -> str:
-    return f'"{moment}"' if moment else "null"
+def _quoted(value: str | None) -> str:
+    return f'"{value}"' if value else "null"
 
 
-def type_answers(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
-    """Types with their inverse; `rows` come with it selected."""
-    return [type_answer(row) for row in rows]
+def serialize_types(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
+    """Types with their inverse. `rows` must select `inverse` too, or each costs a query."""
+    return [serialize_type(row) for row in rows]
 
 
-def type_answer(row: RelationshipType) -> dict[str, Any]:
+def serialize_type(row: RelationshipType) -> dict[str, Any]:
     inverse = row.active_inverse
     return {
         "id": row.pk,
@@ -213,14 +231,13 @@ def type_answer(row: RelationshipType) -> dict[str, Any]:
     }
 
 
-def whole_type(row: RelationshipType) -> Representation:
-    """The same of one, with the revision of its row."""
-    return Representation(row.revision, type_answer(row))
+def serialize_type_with_revision(row: RelationshipType) -> Representation:
+    return Representation(row.revision, serialize_type(row))
 
 
-def orphan_answers(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:
-    """Orphans, by the 32 digits of their ids, with their full names, in name order."""
+def serialize_orphans(owner: User, orphans: Collection[str]) -> list[dict[str, str]]:
+    """Orphans, given by `UUID.hex`, with their full names, ordered by name."""
     if not orphans:
         return []
-    people = named_people(owner, orphans, form=FULL)
+    people = load_named_people(owner, orphans, form=FULL)
     return [{"id": person["id"], "fullName": person["name"]} for key, person in people.items() if key in orphans]

@@ -6,17 +6,17 @@ from accounts.models import User
 from people.models import RelationshipType
 from people.trash.registry import TrashKind, register_trash_kind
 from relationships.models import Relationship
-from relationships.projection import relationship_answers, type_answers
+from relationships.projection import serialize_relationships, serialize_types
 from relationships.services.relationships import remove_relationships
 from relationships.services.types import remove_types
 
 
 def _deleted_relationships(owner: User, rows: Any) -> list[Any]:
-    return relationship_answers(owner, rows)
+    return serialize_relationships(owner, rows)
 
 
 def _deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:
-    return type_answers(rows.select_related("inverse"))
+    return serialize_types(rows.select_related("inverse"))
 
 
 def register_trash() -> None:

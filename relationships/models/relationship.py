@@ -1,4 +1,4 @@
-"""A relationship is a pair of rows, one for each direction, that know each other."""
+"""A relationship is a pair of rows, one for each direction, each with a foreign key to the other."""
 
 from django.db import models
 
@@ -16,19 +16,26 @@ class RelationshipQuerySet(TrashQuerySet["Relationship"]):
     """Relationships of one account, or of all for jobs."""
 
     def visible(self) -> "RelationshipQuerySet":
-        """Active, and so are both people: with a person in the trash their relationships wait there for them."""
-        return self.active().filter(person__deleted_at=None, related_person__deleted_at=None)
+        """Active relationships between active people.
+
+        Moving a person to the trash does not change their relationships, so that restoring the person brings them back.
+        """
+        return self.active().between_active_people()
+
+    def between_active_people(self) -> "RelationshipQuerySet":
+        return self.filter(person__deleted_at=None, related_person__deleted_at=None)
 
     def one_of_each_pair(self) -> "RelationshipQuerySet":
-        """The row of each pair that was made first: the one that reads as the user put it."""
+        """The older row of each pair, which has the direction that the user entered."""
+        # Ids are UUIDs in order of creation, so the smaller one is the older one.
         return self.filter(pk__lt=models.F("inverse"))
 
 
 class Relationship(TrashModel):
-    """`person` is `relationship_type` of `related_person`; `inverse` says the same from the other side.
+    """`person` is `relationship_type` of `related_person`. `inverse` is the row of the opposite direction.
 
-    The two rows are written together by this app's services: people swapped, the type's inverse, the same notes, the
-    same `deleted_at`.
+    The services of this app write both rows together. The inverse row has the people swapped, the inverse type, the
+    same notes and the same `deleted_at`.
     """
 
     owner = owner_without_index()
@@ -37,7 +44,7 @@ class Relationship(TrashModel):
     relationship_type = models.ForeignKey(
         RelationshipType, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    notes = models.CharField(max_length=1000, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    notes = models.CharField(max_length=1000, null=True, blank=True)  # noqa: DJ001 - the API answers null, not ""
     inverse = models.OneToOneField("self", on_delete=models.CASCADE, related_name="+")
 
     FEED_TYPE = "relationship"

@@ -1,4 +1,4 @@
-"""The network: the undirected graph over the user and the own people (see docs/network.md).
+"""The network: an undirected graph whose nodes are the user and the account's people (see docs/network.md).
 
-`connectivity` and `drawing` are pure: plain ids in, plain ids and dictionaries out, no database.
+`connectivity`, `components` and `graph_builder` are pure: they take and return plain ids and dictionaries, no database.
 """

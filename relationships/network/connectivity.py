@@ -1,22 +1,22 @@
-"""Who is connected to the user, and who would not be any more once somebody is gone."""
+"""Reachability: who is connected to the user, and who no longer is once some people are removed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Final
 
 USER: Final = "user"
-"""The id of the user's own node; no person has it, theirs are UUIDs."""
+"""The id of the user's node. No person has it: their ids are UUIDs."""
 
 
 class Network:
-    """The undirected graph over the user and the people; every question takes linear time.
+    """The undirected graph of the user and the people. Every method takes linear time.
 
-    Links may repeat, run in either direction and end where they start; none of it changes an answer.
+    Edges may repeat, have either direction and be loops; the results do not depend on it.
     """
 
-    def __init__(self, links: Iterable[tuple[str, str]], related_to_user: Iterable[str] = ()) -> None:
+    def __init__(self, edges: Iterable[tuple[str, str]], related_to_user: Iterable[str] = ()) -> None:
         neighbours: defaultdict[str, list[str]] = defaultdict(list)
-        for one, other in links:
+        for one, other in edges:
             neighbours[one].append(other)
             neighbours[other].append(one)
         for person in related_to_user:
@@ -24,36 +24,37 @@ class Network:
             neighbours[person].append(USER)
         self._neighbours = dict(neighbours)
 
-    def distances(self, without: Collection[str] = frozenset()) -> dict[str, int]:
-        """Links between the user and everybody reachable, in order of distance, the user first.
+    def distances(self, removed: Collection[str] = frozenset()) -> dict[str, int]:
+        """The number of edges between the user and each reachable node, nearest first, the user included.
 
-        Nobody in `without` is entered, and so nothing that lies only behind them is.
+        The search does not enter nodes in `removed`, so it does not reach what lies only behind them.
         """
-        gone = without if isinstance(without, (set, frozenset)) else frozenset(without)
-        steps = {USER: 0}
+        removed = removed if isinstance(removed, (set, frozenset)) else frozenset(removed)
+        found = {USER: 0}
         frontier = [USER]
         distance = 0
+        # Breadth-first and iterative: recursion would overflow the stack on a chain of some thousand people.
         while frontier:
             distance += 1
             reached = []
-            for person in frontier:
-                for neighbour in self._neighbours.get(person, ()):
-                    if neighbour not in steps and neighbour not in gone:
-                        steps[neighbour] = distance
+            for node in frontier:
+                for neighbour in self._neighbours.get(node, ()):
+                    if neighbour not in found and neighbour not in removed:
+                        found[neighbour] = distance
                         reached.append(neighbour)
             frontier = reached
-        return steps
+        return found
 
-    def connected(self, without: Collection[str] = frozenset()) -> set[str]:
-        """The people reachable from the user when those in `without` are not there."""
-        reached = set(self.distances(without))
+    def reachable(self, removed: Collection[str] = frozenset()) -> set[str]:
+        """The people connected to the user when those in `removed` are left out."""
+        reached = set(self.distances(removed))
         reached.discard(USER)
         return reached
 
-    def orphans_of(self, gone: Collection[str]) -> set[str]:
-        """The people connected now and no longer once all of `gone` are, whole branches behind them included.
+    def orphans_of(self, removed: Collection[str]) -> set[str]:
+        """The people connected to the user now, and no longer once all of `removed` are gone.
 
-        Never one of `gone`, and nobody who is not connected to begin with.
+        Contains whole branches, but nobody in `removed`.
         """
-        gone = frozenset(gone)
-        return self.connected() - self.connected(without=gone) - gone
+        removed = frozenset(removed)
+        return self.reachable() - self.reachable(removed) - removed

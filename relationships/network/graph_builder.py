@@ -1,4 +1,4 @@
-"""The shapes of the two graphs of the API: a person with their direct connections, and the whole network."""
+"""Builds the two graphs of the API: one person with their neighbours, and the whole network."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypedDict
@@ -7,7 +7,7 @@ from relationships.network.connectivity import USER, Network
 
 
 class Node(TypedDict):
-    """A person, or the user. `colors` are those of `groups`, in the same order."""
+    """A person, or the user. `groups` are names, `colors` their colors in the same order."""
 
     id: str
     label: str
@@ -17,7 +17,7 @@ class Node(TypedDict):
 
 
 class Edge(TypedDict):
-    """Read as: `source` is `type` of `target`. An edge to the user has no relationshipId."""
+    """`source` is `type` of `target`. An edge to the user has no relationshipId."""
 
     source: str
     target: str
@@ -33,30 +33,30 @@ class Graph(TypedDict):
 
 
 def build_person_graph(center: Node, edges: Iterable[Edge], user: Node, others: Iterable[Node]) -> Graph:
-    """The center with the edges at it, and the node at the other end of each.
+    """The center, its edges, and the nodes at their other ends.
 
-    The user is drawn only where an edge ends there; edges to anybody who has no node are left out.
+    The user is a node only if an edge ends there. Edges to ids without a node are left out.
     """
     by_id = {node["id"]: node for node in others} | {USER: user, center["id"]: center}
     kept = [edge for edge in edges if edge["source"] in by_id and edge["target"] in by_id]
-    at_ends = dict.fromkeys(end for edge in kept for end in (edge["source"], edge["target"]))
-    at_ends.pop(center["id"], None)
-    return {"nodes": [center, *(by_id[end] for end in at_ends)], "edges": kept}
+    neighbours = dict.fromkeys(end for edge in kept for end in (edge["source"], edge["target"]))
+    neighbours.pop(center["id"], None)
+    return {"nodes": [center, *(by_id[key] for key in neighbours)], "edges": kept}
 
 
 def build_network_graph(user: Node, people: Sequence[Node], edges: Collection[Edge], limit: int | None = None) -> Graph:
-    """The user as center, the people and the edges among them; with a limit, those nearest to the user."""
+    """The user as center, the people, and the edges among them. With a limit, the people nearest to the user."""
     kept = people if limit is None or limit >= len(people) else _nearest(people, edges, limit)
-    ids = {node["id"] for node in kept}
-    ids.add(USER)
-    among = [edge for edge in edges if edge["source"] in ids and edge["target"] in ids]
-    return {"nodes": [user, *kept], "edges": among}
+    ids = {node["id"] for node in kept} | {USER}
+    inner_edges = [edge for edge in edges if edge["source"] in ids and edge["target"] in ids]
+    return {"nodes": [user, *kept], "edges": inner_edges}
 
 
 def _nearest(people: Sequence[Node], edges: Iterable[Edge], limit: int) -> list[Node]:
-    """The `limit` people with the fewest links to the user; equals stay in order, islands come last."""
+    """The `limit` people with the shortest paths to the user. Ties keep their order, unreachable people come last."""
     ids = {node["id"] for node in people} | {USER}
-    links = ((edge["source"], edge["target"]) for edge in edges)
-    distances = Network(link for link in links if link[0] in ids and link[1] in ids).distances()
-    beyond = len(people) + 1
-    return sorted(people, key=lambda node: distances.get(node["id"], beyond))[:limit]
+    pairs = ((edge["source"], edge["target"]) for edge in edges)
+    # Without the edges of people that are filtered out: a path through them would not be in the graph.
+    distances = Network((one, other) for one, other in pairs if one in ids and other in ids).distances()
+    unreachable = len(people) + 1
+    return sorted(people, key=lambda node: distances.get(node["id"], unreachable))[:limit]

@@ -1,8 +1,8 @@
-"""The two graphs of the API out of the database, each in a constant number of queries."""
+"""Loads the two graphs of the API from the database, each in a fixed number of queries."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.models import User
@@ -14,48 +14,57 @@ from people.names import NameParts, display_name
 from relationships.models import Relationship
 from relationships.network.connectivity import USER
 from relationships.network.graph_builder import Edge, Graph, Node, build_network_graph, build_person_graph
-from relationships.projection import FEW, Named, named_people
-
-_GroupsByPerson = Mapping[str, list[tuple[str, str, str]]]
-_OfType = tuple[str | None, str | None, str | None]
+from relationships.projection import MAX_IDS_IN_QUERY, NamedPerson, load_named_people
 
 
-def direct_graph(owner: User, person: Person) -> Graph:
-    """`person` and everybody related to them, the user included, with the edges between those and `person`."""
-    ties = sorted(_TIES_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk))
-    keys = {person.pk.hex, *(tie[2] for tie in ties)}
-    people, groups = named_people(owner, keys), _groups_of(owner, keys)
+class _Group(NamedTuple):
+    key: str
+    name: str
+    color: str
+
+
+class _Type(NamedTuple):
+    name: str | None
+    label: str | None
+    color: str | None
+
+
+_RelationshipRow = tuple[str, str, str, str | None]
+"""The IdKeys of a relationship: its own, person, related person, type."""
+
+
+def load_person_graph(owner: User, person: Person) -> Graph:
+    """`person`, their neighbours (the user may be one), and the edges between those and `person`."""
+    rows = sorted(_RELATIONSHIPS_OF_PERSON.rows(owner_id=owner.pk, person_id=person.pk))
+    keys = {person.pk.hex, *(related_key for _, _, related_key, _ in rows)}
+    people, groups = load_named_people(owner, keys), _groups_by_person(owner, keys)
     nodes = {key: _node(named, groups.get(key, [])) for key, named in people.items() if key in keys}
     center = nodes[person.pk.hex]
     center["isCenter"] = True
-    edges = _edges(owner, ties, people, [person.pk.hex])
+    edges = _edges(owner, rows, people, [person.pk])
     return build_person_graph(center, edges, _user_node(owner, is_center=False), nodes.values())
 
 
-def whole_graph(
+def load_network_graph(
     owner: User,
     *,
     including: Collection[str] | None = None,
     excluding: Collection[str] = (),
     limit: int | None = None,
 ) -> Graph:
-    """The user as center, and the people in some group of `including` (None: all people), in none of `excluding`.
+    """The user as center, and the people who are in a group of `including` (None: all people), in none of `excluding`.
 
-    Both hold the `UUID.hex` of groups.
+    Both hold the `UUID.hex` of groups. `limit` is a number of people; those nearest to the user are kept.
     """
-    people, groups = named_people(owner), _groups_of(owner)
-    nodes = [
-        _node(named, groups.get(key, []))
-        for key, named in people.items()
-        if _is_chosen({group[0] for group in groups.get(key, ())}, including, excluding)
-    ]
-    # Sorted here: the database would sort rows far wider than these.
-    ties = sorted(_ties(owner.pk).one_of_each_pair())
-    return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, ties, people), limit)
-
-
-def _is_chosen(groups: set[str], including: Collection[str] | None, excluding: Collection[str]) -> bool:
-    return (including is None or not groups.isdisjoint(including)) and groups.isdisjoint(excluding)
+    people, groups = load_named_people(owner), _groups_by_person(owner)
+    nodes = []
+    for key, named in people.items():
+        group_keys = {group.key for group in groups.get(key, ())}
+        if (including is None or not group_keys.isdisjoint(including)) and group_keys.isdisjoint(excluding):
+            nodes.append(_node(named, groups.get(key, [])))
+    # Sorted here by id, the order of creation: the database would sort rows far wider than these.
+    rows = sorted(_relationships(owner.pk).one_of_each_pair())
+    return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, rows, people), limit)
 
 
 def _user_node(owner: User, *, is_center: bool) -> Node:
@@ -64,29 +73,31 @@ def _user_node(owner: User, *, is_center: bool) -> Node:
     return {"id": USER, "label": name, "groups": [], "colors": [], "isCenter": is_center}
 
 
-def _node(person: Named, groups: list[tuple[str, str, str]]) -> Node:
+def _node(person: NamedPerson, groups: list[_Group]) -> Node:
     return {
         "id": person["id"],
         "label": person["name"],
-        "groups": [group[1] for group in groups],
-        "colors": [group[2] for group in groups],
+        "groups": [group.name for group in groups],
+        "colors": [group.color for group in groups],
         "isCenter": False,
     }
 
 
-def _groups_of(owner: User, keys: Collection[str] | None = None) -> _GroupsByPerson:
-    """Key, name and colour of the groups of each person, in the order of the groups' names."""
-    known = {group[0]: group for group in _GROUPS.rows(owner_id=owner.pk)}
+def _groups_by_person(owner: User, keys: Collection[str] | None = None) -> Mapping[str, list[_Group]]:
+    """The active groups of each person, ordered by name: of the people of `keys`, or of all (None)."""
+    groups = {row[0]: _Group(*row) for row in _GROUPS.rows(owner_id=owner.pk)}
     memberships: Iterable[Any]
-    if keys is not None and len(keys) <= FEW:
-        memberships = _MEMBERSHIPS_OF.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+    if keys is not None and len(keys) <= MAX_IDS_IN_QUERY:
+        memberships = _MEMBERSHIPS_OF_PEOPLE.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
     else:
         memberships = _memberships(owner.pk)
-    found: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    rank = {key: position for position, key in enumerate(known)}
-    pairs = [pair for pair in memberships if pair[1] in known]
-    for person_key, group_key in sorted(pairs, key=lambda pair: rank[pair[1]]):
-        found[person_key].append(known[group_key])
+    people_by_group: defaultdict[str, list[str]] = defaultdict(list)
+    for person_key, group_key in memberships:
+        people_by_group[group_key].append(person_key)
+    found: defaultdict[str, list[_Group]] = defaultdict(list)
+    for key, group in groups.items():
+        for person_key in people_by_group.get(key, ()):
+            found[person_key].append(group)
     return found
 
 
@@ -99,38 +110,40 @@ _GROUPS = CompiledQuery(
         Group.objects.owned_by(owner_id).active().order_by("name_key", "id").values_list(IdHex("pk"), "name", "color")
     )
 )
-_MEMBERSHIPS_OF = CompiledQuery(lambda owner_id, person_ids: _memberships(owner_id).filter(person__in=person_ids))
+_MEMBERSHIPS_OF_PEOPLE = CompiledQuery(
+    lambda owner_id, person_ids: _memberships(owner_id).filter(person__in=person_ids)
+)
 
 
-def _ties(owner_id: UUID) -> Any:
-    """Id, and keys of person, related person and type, of relationships; ids rise with their age."""
+def _relationships(owner_id: UUID) -> Any:
     columns = (IdHex("pk"), IdHex("person_id"), IdHex("related_person_id"), IdHex("relationship_type_id"))
     return Relationship.objects.owned_by(owner_id).active().values_list(*columns)
 
 
-_TIES_OF_ONE = CompiledQuery(lambda owner_id, person_id: _ties(owner_id).filter(person=person_id))
+_RELATIONSHIPS_OF_PERSON = CompiledQuery(lambda owner_id, person_id: _relationships(owner_id).filter(person=person_id))
 
 
 def _edges(
     owner: User,
-    ties: Iterable[tuple[str, str, str, str]],
-    people: Mapping[str, Named],
-    to_user_from: Collection[str] | None = None,
+    rows: Iterable[_RelationshipRow],
+    people: Mapping[str, NamedPerson],
+    person_ids: Collection[UUID] | None = None,
 ) -> list[Edge]:
-    """Edges of `ties` among `people`, then those to the user: of `to_user_from`, or of all."""
-    types: dict[Any, Any] = {key: of for key, *of in _TYPES.rows(owner_id=owner.pk)}
-    types[None] = (None, None, None)
+    """Edges of the relationships among `people`, then those to the user: from `person_ids`, or from all (None)."""
+    types: dict[str | None, _Type] = {key: _Type(*columns) for key, *columns in _TYPES.rows(owner_id=owner.pk)}
+    types[None] = _Type(None, None, None)
     edges = [
-        _edge(people[one]["id"], people[other]["id"], types[kind], format_id(tie))
-        for tie, one, other, kind in ties
-        if one in people and other in people
+        _edge(people[person_key]["id"], people[related_key]["id"], types[type_key], format_id(key))
+        for key, person_key, related_key, type_key in rows
+        # A relationship stays active while one of its people is in the trash.
+        if person_key in people and related_key in people
     ]
     to_user: Iterable[Any] = (
         _related_to_user(owner.pk)
-        if to_user_from is None
-        else _TO_USER_FROM.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in to_user_from])
+        if person_ids is None
+        else _RELATED_TO_USER_BY_ID.rows(owner_id=owner.pk, person_ids=list(person_ids))
     )
-    return edges + [_edge(format_id(person), USER, types[kind], None) for person, kind in to_user]
+    return edges + [_edge(format_id(person_key), USER, types[type_key], None) for person_key, type_key in to_user]
 
 
 _TYPES = CompiledQuery(
@@ -143,11 +156,13 @@ def _related_to_user(owner_id: UUID) -> Any:
     return related.in_name_order().values_list(IdHex("pk"), IdHex("relationship_to_user_id"))
 
 
-_TO_USER_FROM = CompiledQuery(lambda owner_id, person_ids: _related_to_user(owner_id).filter(pk__in=person_ids))
+_RELATED_TO_USER_BY_ID = CompiledQuery(
+    lambda owner_id, person_ids: _related_to_user(owner_id).filter(pk__in=person_ids)
+)
 
 
-def _edge(source: str, target: str, of_type: _OfType, relationship_id: str | None) -> Edge:
-    name, label, color = of_type
+def _edge(source: str, target: str, relationship_type: _Type, relationship_id: str | None) -> Edge:
+    name, label, color = relationship_type
     return {
         "source": source,
         "target": target,

@@ -51,13 +51,13 @@ def test_orphans_agree_with_the_reference(links: list[tuple[str, str]], gone: se
 @given(links=some_links, gone=some_people)
 def test_connected_agrees_with_the_reference(links: list[tuple[str, str]], gone: set[str]) -> None:
     remaining = set(LETTERS) - gone
-    assert Network(links).connected(without=gone) == reference.connected(remaining, links)
+    assert Network(links).reachable(removed=gone) == reference.connected(remaining, links)
 
 
 @given(links=some_links, related=some_people)
 def test_a_relationship_to_the_user_is_a_link_like_any_other(links: list[tuple[str, str]], related: set[str]) -> None:
     spelled_out = [*links, *((USER, person) for person in related)]
-    assert Network(links, related).connected() == Network(spelled_out).connected()
+    assert Network(links, related).reachable() == Network(spelled_out).reachable()
 
 
 @given(links=some_links, gone=some_people)
@@ -71,7 +71,7 @@ def test_without_the_orphans_nobody_else_is_lost(links: list[tuple[str, str]], g
     """Deleting X and its orphans leaves exactly who stays connected without X, and makes no new orphan."""
     drawn = Network(links)
     orphans = drawn.orphans_of(gone)
-    assert drawn.connected(without=gone | orphans) == drawn.connected(without=gone)
+    assert drawn.reachable(removed=gone | orphans) == drawn.reachable(removed=gone)
 
 
 def test_distances_come_nearest_first() -> None:

@@ -21,7 +21,7 @@ from contacts_project.kernel.api.schema import envelope
 from people.extensions import EXTENSIONS
 from relationships.api.answers import OrphanAnswer
 from relationships.network.loader import find_orphans
-from relationships.projection import orphan_answers
+from relationships.projection import serialize_orphans
 from relationships.services import bulk
 
 DELETE, ADD_TO_GROUPS, SET_RELATIONSHIP = "delete", "addToGroups", "setRelationship"
@@ -81,7 +81,7 @@ class BulkViewSet(ApiViewSet[Any]):
         orphans = find_orphans(self.owner, person_ids)
         return Response(
             {
-                "orphans": orphan_answers(self.owner, orphans),
+                "orphans": serialize_orphans(self.owner, orphans),
                 "hasCardDavSync": any(extension.is_mirrored(self.owner.pk, person_ids) for extension in EXTENSIONS),
             }
         )

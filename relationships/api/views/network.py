@@ -20,9 +20,9 @@ from people.dates.upcoming import count_upcoming
 from people.models import Group, Person
 from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
 from relationships.counts import RELATIONSHIPS
-from relationships.network.graphs import direct_graph, whole_graph
+from relationships.network.graphs import load_network_graph, load_person_graph
 from relationships.network.loader import find_orphans
-from relationships.projection import orphan_answers
+from relationships.projection import serialize_orphans
 
 DAYS = 30
 GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True))
@@ -40,14 +40,14 @@ class NetworkViewSet(TrashViewSet[Person]):
         """People connected to the network only through this person, whole branches included, in name order."""
         person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id])
         orphans = find_orphans(self.owner, [person.pk])
-        return Response({"orphans": orphan_answers(self.owner, orphans)})
+        return Response({"orphans": serialize_orphans(self.owner, orphans)})
 
     @extend_schema(operation_id="getPersonGraph", responses=GRAPH)
     @action(detail=True)
     def graph(self, request: Request, person_id: UUID) -> Response:
         """A person with their direct connections."""
         return Response(
-            direct_graph(self.owner, Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id]))
+            load_person_graph(self.owner, Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id]))
         )
 
 
@@ -93,7 +93,7 @@ class DashboardViewSet(ApiViewSet[Any]):
         """The whole network, with the user as center."""
         query = request.query_params
         including = _ids(query.get("includeGroupIds", ""))
-        graph = whole_graph(
+        graph = load_network_graph(
             self.owner,
             including=including or None,
             excluding=_ids(query.get("excludeGroupIds", "")),

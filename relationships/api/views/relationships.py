@@ -22,7 +22,7 @@ from relationships.api.answers import RelationshipAnswer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
 from relationships.models.relationship import RelationshipQuerySet
-from relationships.projection import all_relationships, whole_relationship
+from relationships.projection import load_relationship, stream_relationships
 from relationships.services import relationships as services
 
 ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
@@ -42,13 +42,13 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
 
     def get_record(self, row_id: UUID) -> Representation:
-        return whole_relationship(self.owner, row_id)
+        return load_relationship(self.owner, row_id)
 
     @extend_schema(operation_id="listRelationships", responses=MANY)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
-        pieces = stream_list("relationships", all_relationships(self.owner))
+        pieces = stream_list("relationships", stream_relationships(self.owner))
         return StreamingHttpResponse(pieces, content_type="application/json")
 
     @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: ONE})

@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import RelationshipType
 from relationships.api.answers import RelationshipTypeAnswer
 from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
-from relationships.projection import type_answers, whole_type
+from relationships.projection import serialize_type_with_revision, serialize_types
 from relationships.services import types as services
 
 ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeAnswer())
@@ -36,13 +36,13 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
 
     def get_record(self, row_id: UUID) -> Representation:
         rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
-        return whole_type(rows.find(row_id))
+        return serialize_type_with_revision(rows.find(row_id))
 
     @extend_schema(operation_id="listRelationshipTypes", responses=MANY)
     def list(self, request: Request) -> Response:
         """All relationship types, by label."""
         rows = self.get_queryset().select_related("inverse").order_by("label", "id")
-        return Response({"relationshipTypes": type_answers(rows)})
+        return Response({"relationshipTypes": serialize_types(rows)})
 
     @extend_schema(operation_id="createRelationshipType", request=NewRelationshipTypeSerializer, responses={200: ONE})
     @raises(IdTakenError)
