@@ -31,7 +31,7 @@ def default_type(name: str, language: str) -> TieType:
     return TieType(name, labels[name], "" if inverse == name else inverse, labels[inverse])
 
 
-def make_default_types(user: User) -> None:
+def create_default_types(user: User) -> None:
     """Give a new account its types, inside the transaction that makes it."""
     column = CODES.index(user.language)
     ids = {name: new_id() for name, _, _ in DEFAULT_TYPES}

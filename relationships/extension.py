@@ -16,10 +16,15 @@ from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
 from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
-from relationships.services.merge import copy_answers, move_relationships, remove_answers, return_relationships
+from relationships.services.merge import (
+    copy_answered_suggestions,
+    move_to_primary,
+    remove_answered_suggestions,
+    return_to_secondary,
+)
 from relationships.services.orphans import orphans_to_delete
-from relationships.services.relationships import NO_WAY_BACK, create_relationship
-from relationships.services.types import revive_types
+from relationships.services.relationships import NO_INVERSE, create_relationship
+from relationships.services.types import restore_deleted_types
 
 
 class RelationshipsExtension(PersonExtension):
@@ -46,7 +51,7 @@ class RelationshipsExtension(PersonExtension):
                 raise FieldError("connectedThroughId", UNKNOWN_ID)
             data["connected_as"] = kind = data.pop("relationship_to_user", None)
             if kind and kind.inverse_id is None:
-                raise FieldError("relationshipToUserId", NO_WAY_BACK)
+                raise FieldError("relationshipToUserId", NO_INVERSE)
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:
         if through := data.get("connected_through"):
@@ -64,19 +69,19 @@ class RelationshipsExtension(PersonExtension):
 
     def restored(self, person: Person, now: dt.datetime) -> None:
         """What the person is to the user comes back with the person."""
-        revive_types(person.owner_id, [person.relationship_to_user_id], now)
+        restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         theirs = Q(person__in=person_ids) | Q(related_person__in=person_ids)
         Relationship.objects.owned_by(owner_id).active().filter(theirs).mark_changed()
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        return {"rows": move_relationships(primary, secondary), "answers": copy_answers(primary, secondary)}
+        return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         parts = image if isinstance(image, dict) else {"rows": image, "answers": []}  # of older versions
-        return_relationships(primary, secondary, parts["rows"])
-        remove_answers(primary.owner_id, parts["answers"])
+        return_to_secondary(primary, secondary, parts["rows"])
+        remove_answered_suggestions(primary.owner_id, parts["answers"])
 
     def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
         return ensure_types(owner_id, wanted)

@@ -4,7 +4,7 @@ from accounts.lifecycle import on_account_created
 from people.counts import register_counted
 from people.extensions import register_extension
 from relationships.counts import COUNTED_RELATIONSHIPS
-from relationships.defaults import make_default_types
+from relationships.defaults import create_default_types
 from relationships.extension import RelationshipsExtension
 from relationships.feed import register_feed
 from relationships.transfer import register_transfer
@@ -13,7 +13,7 @@ from relationships.trash import register_trash
 
 def wire() -> None:
     """Register everything; once, when all models are loaded."""
-    on_account_created(make_default_types)
+    on_account_created(create_default_types)
     register_counted(COUNTED_RELATIONSHIPS)
     register_extension(RelationshipsExtension())
     register_trash()

@@ -19,7 +19,7 @@ from relationships.api.serializers import TypeName
 from relationships.defaults import DEFAULT_TYPES
 from relationships.models import AnsweredSuggestion, Relationship
 from relationships.services.type_names import NAME_LENGTH
-from relationships.services.types import revive_types
+from relationships.services.types import restore_deleted_types
 
 
 class TypeShape(Times):
@@ -211,7 +211,9 @@ class RelationshipSection(Section):
                     taken |= {tuple(getattr(row, column) for column in _TRIPLE): row.pk for row in pair}
         run.insert(Relationship, new)
         if not run.dry:
-            revive_types(run.owner.pk, {row.relationship_type_id for row in new if not row.is_deleted}, run.now)
+            restore_deleted_types(
+                run.owner.pk, {row.relationship_type_id for row in new if not row.is_deleted}, run.now
+            )
 
 
 class AnswerShape(Times):

@@ -1,4 +1,4 @@
-"""One action over many people, in one transaction and a handful of statements however many they are."""
+"""Actions on many people: one transaction and a fixed number of statements, whatever their number."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping
@@ -19,80 +19,79 @@ from people.services.people import delete_people
 from people.signals import announce_change
 
 
-def delete_many(
+def delete_people_in_bulk(
     *, owner: User, person_ids: Collection[UUID] | None, options: Mapping[str, Any], now: dt.datetime
 ) -> int:
-    """Move people (None: all) to the trash, orphans with them as `options` say; returns how many, orphans included."""
+    """Move people (None: all) to the trash, and their orphans if `options` ask for it. Returns how many in total."""
     with account_write(owner):
         if person_ids is None:
-            person_ids = list(_chosen(owner, None).values_list("pk", flat=True))
+            person_ids = list(_active_people(owner, None).values_list("pk", flat=True))
         return delete_people(owner=owner, person_ids=person_ids, options=options, now=now)
 
 
 def add_to_groups(
     *, owner: User, person_ids: Collection[UUID] | None, groups: Collection[Group], now: dt.datetime
 ) -> int:
-    """Make people (None: all) members of all `groups`; returns how many were not yet. Raises FieldError."""
+    """Add people (None: all) to all `groups`. Returns how many were not in all of them before. Raises FieldError."""
     with account_write(owner):
         _check_groups(owner, groups)
-        missing = {group.pk: ~Exists(_members(owner, group.pk)) for group in groups}
-        not_in_all = Q()
-        for is_missing in missing.values():
-            not_in_all |= Q(is_missing)
-        changed = _touch(owner, _chosen(owner, person_ids).filter(not_in_all), {}, now)
-        for group_id, is_missing in missing.items() if changed else ():
-            _insert_members(group_id, _chosen(owner, changed).filter(is_missing), now)
+        memberships = Membership.objects.owned_by(owner).filter(person=OuterRef("pk"))
+        is_missing = {group.pk: ~Exists(memberships.filter(group=group.pk)) for group in groups}
+        missing_in_any = Q()
+        for condition in is_missing.values():
+            missing_in_any |= Q(condition)
+        changed = _update_people(owner, _active_people(owner, person_ids).filter(missing_in_any), {}, now)
+        for group_id, condition in is_missing.items() if changed else ():
+            _insert_memberships(group_id, _active_people(owner, changed).filter(condition), now)
     return len(changed)
 
 
 def set_relationship(
     *, owner: User, person_ids: Collection[UUID] | None, relationship_type: RelationshipType, now: dt.datetime
 ) -> int:
-    """Make people (None: all) `relationship_type` of the user; returns how many were not yet. Raises FieldError."""
+    """Make people (None: all) a `relationship_type` of the user. Returns how many changed. Raises FieldError."""
     with account_write(owner):
         if not RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk).exists():
             raise FieldError("relationshipTypeId", UNKNOWN_ID)
-        others = Q(relationship_to_user=None) | ~Q(relationship_to_user=relationship_type)
-        rows = _chosen(owner, person_ids).filter(others)
-        return len(_touch(owner, rows, {"relationship_to_user": relationship_type}, now))
+        # NULL needs its own condition: in SQL, NULL is neither equal nor unequal to the type.
+        differs = Q(relationship_to_user=None) | ~Q(relationship_to_user=relationship_type)
+        rows = _active_people(owner, person_ids).filter(differs)
+        return len(_update_people(owner, rows, {"relationship_to_user": relationship_type}, now))
 
 
-def _chosen(owner: User, person_ids: Collection[UUID] | None) -> PersonQuerySet:
+def _active_people(owner: User, person_ids: Collection[UUID] | None) -> PersonQuerySet:
     people = Person.objects.owned_by(owner).active()
     return people if person_ids is None else people.filter(pk__in=person_ids)
 
 
-def _touch(owner: User, rows: PersonQuerySet, values: Mapping[str, Any], now: dt.datetime) -> list[UUID]:
-    """Write `values` into `rows` as a change of their content; returns their ids."""
+def _update_people(owner: User, rows: PersonQuerySet, values: Mapping[str, Any], now: dt.datetime) -> list[UUID]:
+    """Set `values` and `updated_at` of `rows`, and announce the change. Returns their ids."""
+    # Read first: after the UPDATE the rows may no longer match the conditions of the queryset.
     changed = list(rows.values_list("pk", flat=True))
     if changed:
-        _chosen(owner, changed).update(**values, updated_at=now)
+        _active_people(owner, changed).update(**values, updated_at=now)
         announce_change(owner.pk, changed)
     return changed
 
 
 def _check_groups(owner: User, groups: Collection[Group]) -> None:
     ids = [group.pk for group in groups]
-    there = set(Group.objects.owned_by(owner).active().filter(pk__in=ids).values_list("pk", flat=True))
+    active = set(Group.objects.owned_by(owner).active().filter(pk__in=ids).values_list("pk", flat=True))
     for index, group_id in enumerate(ids):
-        if group_id not in there:
+        if group_id not in active:
             raise FieldError(f"groupIds.{index}", UNKNOWN_ID)
 
 
-def _members(owner: User, group_id: UUID) -> Any:
-    return Membership.objects.owned_by(owner).filter(person=OuterRef("pk"), group=group_id)
-
-
-def _insert_members(group_id: UUID, people: PersonQuerySet, now: dt.datetime) -> None:
-    """INSERT ... SELECT: one statement for all of `people`, where an insert by rows takes one for each hundred."""
-    moment = Value(now, output_field=DateTimeField())
+def _insert_memberships(group_id: UUID, people: PersonQuerySet, now: dt.datetime) -> None:
+    # INSERT ... SELECT is one statement for any number of people; bulk_create takes one for each hundred.
+    timestamp = Value(now, output_field=DateTimeField())
     columns: dict[str, Combinable] = {
         "id": FreshId(now),
         "owner_id": F("owner_id"),
         "person_id": F("pk"),
         "group_id": Value(group_id, output_field=UUIDField()),
-        "created_at": moment,
-        "updated_at": moment,
+        "created_at": timestamp,
+        "updated_at": timestamp,
     }
     select, parameters = people.values_list(*columns.values()).query.sql_with_params()
     table, names = _quoted(Membership._meta.db_table), ", ".join(_quoted(name) for name in columns)

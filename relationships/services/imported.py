@@ -1,4 +1,4 @@
-"""Relationships and types that a file of another product brings, many at a time, inside the caller's write."""
+"""Relationships and types from an imported file, in bulk. Must be called inside `account_write`."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
@@ -9,58 +9,60 @@ from people.extensions import ImportedTie, TieType
 from people.models import RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship
-from relationships.services.relationships import new_pair
+from relationships.services.relationships import build_pair
 
 
 def ensure_types(owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
-    """The active types by these names, with what is missing made. A type that is there keeps its inverse."""
+    """The ids of the active types with these names. Creates missing ones; existing ones keep their inverse."""
     names = {name for kind in wanted for name in (kind.name, kind.inverse) if name}
     active = RelationshipType.objects.owned_by(owner_id).active().filter(name__in=names)
-    found = dict(active.values_list("name", "pk"))
-    made: dict[str, RelationshipType] = {}
+    existing = dict(active.values_list("name", "pk"))
+    new: dict[str, RelationshipType] = {}
     for kind in wanted:
-        if not kind.name or kind.name in found or kind.name in made:
+        if not kind.name or kind.name in existing or kind.name in new:
             continue
-        row = made[kind.name] = _type(owner_id, kind.name, kind.label)
+        row = new[kind.name] = _build_type(owner_id, kind.name, kind.label)
         if not kind.inverse:
             row.inverse_id = row.pk
-        elif kind.inverse in made:
-            made[kind.inverse].inverse_id, row.inverse_id = row.pk, made[kind.inverse].pk
-        elif kind.inverse not in found:
-            back = made[kind.inverse] = _type(owner_id, kind.inverse, kind.inverse_label)
-            back.inverse_id, row.inverse_id = row.pk, back.pk
+        elif kind.inverse in new:
+            new[kind.inverse].inverse_id, row.inverse_id = row.pk, new[kind.inverse].pk
+        elif kind.inverse not in existing:
+            inverse = new[kind.inverse] = _build_type(owner_id, kind.inverse, kind.inverse_label)
+            inverse.inverse_id, row.inverse_id = row.pk, inverse.pk
         else:
-            row.inverse_id = row.pk  # the inverse has another one here
-    RelationshipType.objects.bulk_create(made.values())
-    return {**found, **{name: row.pk for name, row in made.items()}}
+            # The account has a type of that name, with another inverse: leave it, and make this one symmetric.
+            row.inverse_id = row.pk
+    RelationshipType.objects.bulk_create(new.values())
+    return existing | {name: row.pk for name, row in new.items()}
 
 
-def _type(owner_id: UUID, name: str, label: str) -> RelationshipType:
+def _build_type(owner_id: UUID, name: str, label: str) -> RelationshipType:
     return RelationshipType(id=new_id(), owner_id=owner_id, name=name, label=label or name, color=pick_color(name))
 
 
 def add_relationships(owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
-    """Pairs that are not there yet; returns the ids of the rows that read as the ties do."""
+    """Insert the pairs that do not exist yet. Returns the ids of their rows in the direction of the ties."""
     people = {tie.person_id for tie in ties}
-    kinds = {tie.type_id for tie in ties if tie.type_id}
-    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk__in=kinds)
-    inverses = dict(types.values_list("pk", "inverse_id"))
+    type_ids = {tie.type_id for tie in ties if tie.type_id}
+    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk__in=type_ids)
+    inverses: dict[UUID | None, UUID | None] = dict(types.values_list("pk", "inverse_id"))
     active = Relationship.objects.owned_by(owner_id).active().filter(person__in=people)
-    there: set[tuple[UUID, UUID, UUID | None]] = set(
+    existing: set[tuple[UUID, UUID, UUID | None]] = set(
         active.values_list("person_id", "related_person_id", "relationship_type_id")
     )
     rows: list[Relationship] = []
-    made: list[UUID] = []
+    new_ids: list[UUID] = []
     for tie in ties:
-        kind = tie.type_id if inverses.get(tie.type_id) else None  # type: ignore[arg-type]  # None is in no table
-        back = inverses[kind] if kind else None
-        if (tie.person_id, tie.related_id, kind) in there:
+        # A type without an inverse cannot be used: the inverse row would have no type.
+        inverse_type_id = inverses.get(tie.type_id)
+        type_id = tie.type_id if inverse_type_id else None
+        if (tie.person_id, tie.related_id, type_id) in existing:
             continue
-        row, other = new_pair(owner_id, tie.person_id, tie.related_id, now=now)
-        row.relationship_type_id, other.relationship_type_id = kind, back
-        row.notes = other.notes = tie.notes
-        there |= {(tie.person_id, tie.related_id, kind), (tie.related_id, tie.person_id, back)}
-        rows += [row, other]
-        made.append(row.pk)
+        row, inverse = build_pair(owner_id, tie.person_id, tie.related_id, now=now)
+        row.relationship_type_id, inverse.relationship_type_id = type_id, inverse_type_id
+        row.notes = inverse.notes = tie.notes
+        existing |= {(tie.person_id, tie.related_id, type_id), (tie.related_id, tie.person_id, inverse_type_id)}
+        rows += [row, inverse]
+        new_ids.append(row.pk)
     Relationship.objects.bulk_create(rows)
-    return made
+    return new_ids

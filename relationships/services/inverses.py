@@ -1,4 +1,4 @@
-"""Which inverse a type is to have, and what a change of it does to the relationships of the type."""
+"""Sets the inverse of a relationship type, and updates the relationships of the type to match."""
 
 import datetime as dt
 from collections.abc import Collection
@@ -12,11 +12,11 @@ from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipQuerySet
-from relationships.services.type_names import NAME_LENGTH, free_name, taken_names, type_name
+from relationships.services.type_names import NAME_LENGTH, taken_names, type_name, unique_name
 
 
 def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *, is_new: bool = False) -> None:
-    """Give `row` the inverse that the body `data` asks for, if any; relationships follow. Raises FieldError."""
+    """Give `row` the inverse that the body `data` asks for, if any, and update its relationships. Raises FieldError."""
     given: RelationshipType | None = data.get("inverse")
     label: str | None = data.get("inverse_label")
     if data.get("symmetric"):
@@ -24,19 +24,24 @@ def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *
             raise FieldError("symmetric", "A symmetric type is its own inverse: give no other.")
         _make_symmetric(row, now)
         return
-    needs_one = is_new or (row.symmetric and data.get("symmetric") is False)
+    needs_inverse = is_new or (row.symmetric and data.get("symmetric") is False)
     if given:
-        if needs_one or given.pk != row.inverse_id:
+        if needs_inverse or given.pk != row.inverse_id:
             _pair_types(row, _assignable_inverse(given, row), now)
     elif label:
-        if not _has_inverse_labelled(row, label):
-            _pair_types(row, _make_inverse(row, label), now)
-    elif needs_one:
+        inverse = row.active_inverse
+        if inverse is None or inverse == row or inverse.label != label:
+            name = unique_name(type_name(label)[:NAME_LENGTH], taken_names(row.owner_id))
+            inverse = RelationshipType.objects.create(
+                owner_id=row.owner_id, name=name, label=label, color=pick_color(name)
+            )
+            _pair_types(row, inverse, now)
+    elif needs_inverse:
         raise FieldError("inverseLabel", "A type that is not symmetric needs an inverse: inverseId or inverseLabel.")
 
 
 def _assignable_inverse(given: RelationshipType, row: RelationshipType) -> RelationshipType:
-    """The type that a body names, as it is now, under this lock. Raises FieldError unless it can be the inverse."""
+    """The type that the body names, read again under the lock. Raises FieldError if it cannot be the inverse."""
     found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
     if found is None:
         raise FieldError("inverseId", UNKNOWN_ID)
@@ -49,42 +54,35 @@ def _assignable_inverse(given: RelationshipType, row: RelationshipType) -> Relat
     return found
 
 
-def _has_inverse_labelled(row: RelationshipType, label: str) -> bool:
-    inverse = row.active_inverse
-    return inverse is not None and inverse != row and inverse.label == label
-
-
-def _make_inverse(row: RelationshipType, label: str) -> RelationshipType:
-    """A type to be the other end of `row`. Its name is made from the label, with a number where that is taken."""
-    name = free_name(type_name(label)[:NAME_LENGTH], taken_names(row.owner_id))
-    return RelationshipType.objects.create(owner_id=row.owner_id, name=name, label=label, color=pick_color(name))
-
-
 def _make_symmetric(row: RelationshipType, now: dt.datetime) -> None:
-    """`row` becomes its own inverse, and so its relationships read the same from both ends."""
+    """Make `row` its own inverse, and give both rows of its relationships this type."""
     former = row.inverse
     if former == row:
         return
     if former:
-        _check_mergeable(row, former)
-        _retype(row, _inverse_rows(row), row, now)
-        _release(former, now)
+        # Once symmetric, two people related by both types would have the same relationship twice.
+        both = _of_type(former).active().filter(person=OuterRef("person"), related_person=OuterRef("related_person"))
+        if _of_type(row).active().filter(Exists(both)).exists():
+            raise FieldError("symmetric", "Two people are related by this type and by its inverse as well.")
+        _set_type(row.owner_id, _ids_of_inverse_rows(row), row, now)
+        _unpair(former, now)
     _store_inverse(row, row, now)
 
 
 def _pair_types(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
-    """The two become each other's inverse. What either had before is released, and its relationships follow."""
-    ends = ((row, inverse), (inverse, row))
-    for (end, other), rows in [(pair, _inverse_rows(pair[0])) for pair in ends]:
-        _retype(end, rows, other, now)
-        if end.inverse and end.inverse != end:
-            _release(end.inverse, now)
-    for end, other in ends:
-        _store_inverse(end, other, now)
+    """Make the two each other's inverse, update their relationships, and unpair the inverses they had before."""
+    # Both lists are read before the first update, which changes what the second query would find.
+    ids_of_row, ids_of_inverse = _ids_of_inverse_rows(row), _ids_of_inverse_rows(inverse)
+    for one, other, ids in ((row, inverse, ids_of_row), (inverse, row, ids_of_inverse)):
+        _set_type(one.owner_id, ids, other, now)
+        if one.inverse and one.inverse != one:
+            _unpair(one.inverse, now)
+    _store_inverse(row, inverse, now)
+    _store_inverse(inverse, row, now)
 
 
-def _inverse_rows(row: RelationshipType) -> list[UUID]:
-    """The other rows of the pairs that have `row`; of a symmetric type the row that was made second."""
+def _ids_of_inverse_rows(row: RelationshipType) -> list[UUID]:
+    """The inverse rows of the relationships of this type; of a symmetric type the newer row of each pair."""
     if row.inverse is None:
         return []
     rows = _of_type(row.inverse)
@@ -93,10 +91,9 @@ def _inverse_rows(row: RelationshipType) -> list[UUID]:
     return list(rows.values_list("pk", flat=True))
 
 
-def _retype(row: RelationshipType, keys: Collection[UUID], to: RelationshipType, now: dt.datetime) -> None:
-    if keys:
-        relationships = Relationship.objects.owned_by(row.owner_id).filter(pk__in=keys)
-        relationships.update(relationship_type=to, updated_at=now)
+def _set_type(owner_id: UUID, ids: Collection[UUID], to: RelationshipType, now: dt.datetime) -> None:
+    if ids:
+        Relationship.objects.owned_by(owner_id).filter(pk__in=ids).update(relationship_type=to, updated_at=now)
 
 
 def _store_inverse(row: RelationshipType, inverse: RelationshipType, now: dt.datetime) -> None:
@@ -104,18 +101,11 @@ def _store_inverse(row: RelationshipType, inverse: RelationshipType, now: dt.dat
     row.inverse = inverse
 
 
-def _release(former: RelationshipType, now: dt.datetime) -> None:
-    """What was an inverse goes to the trash without one, but stays where somebody relates to the user by it."""
+def _unpair(former: RelationshipType, now: dt.datetime) -> None:
+    """Clear the inverse of a former inverse, and move it to the trash unless it is some person's type to the user."""
     to_user = Person.objects.owned_by(former.owner_id).active().filter(relationship_to_user=former)
-    gone_at = former.deleted_at or (None if to_user.exists() else now)
-    _types(former).filter(pk=former.pk).update(inverse=None, deleted_at=gone_at, updated_at=now)
-
-
-def _check_mergeable(row: RelationshipType, former: RelationshipType) -> None:
-    """Raise where two people have `row` both ways: once symmetric, that would be the same relationship twice."""
-    both = _of_type(former).active().filter(person=OuterRef("person"), related_person=OuterRef("related_person"))
-    if _of_type(row).active().filter(Exists(both)).exists():
-        raise FieldError("symmetric", "Two people are related by this type and by its inverse as well.")
+    deleted_at = former.deleted_at or (None if to_user.exists() else now)
+    _types(former).filter(pk=former.pk).update(inverse=None, deleted_at=deleted_at, updated_at=now)
 
 
 def _types(row: RelationshipType) -> TrashQuerySet[RelationshipType]:

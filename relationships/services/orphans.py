@@ -1,4 +1,4 @@
-"""Which orphans a deletion takes with it."""
+"""Selects the orphans that are deleted together with people."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from relationships.network.loader import find_orphans
 
 
 def orphans_to_delete(owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
-    """The people that go with `person_ids`: all orphans, or those that `orphan_ids` names; none unless asked for.
+    """The people to delete with `person_ids`: all orphans, or those in `orphan_ids`; none without `delete_orphans`.
 
-    Raises FieldError when one that is named is no orphan of theirs.
+    Raises FieldError if `orphan_ids` contains anybody else.
     """
     if not options.get("delete_orphans"):
         return ()

@@ -19,7 +19,7 @@ from relationships.defaults import default_type
 from relationships.models import AnsweredSuggestion
 from relationships.services.imported import ensure_types
 from relationships.services.relationships import create_relationship
-from relationships.services.types import create_type, revive_types
+from relationships.services.types import create_type, restore_deleted_types
 from relationships.suggestions.cards import card_suggestions, suggestions_with_ids
 from relationships.suggestions.derived import derived_suggestions, derived_with_ids
 from relationships.suggestions.names import names_of, split_name
@@ -177,7 +177,7 @@ class _Acceptance:
         if row := types.active().filter(name=name).first():
             return row
         if row := types.deleted().filter(name=name).order_by("deleted_at").last():
-            revive_types(self.owner.pk, [row.pk], self.now)
+            restore_deleted_types(self.owner.pk, [row.pk], self.now)
             return row
         kind = default_type(name, self.owner.language)
         if back := types.active().filter(name=kind.inverse).first():

@@ -1,4 +1,4 @@
-"""Names of relationship types: how they are written, and that there is one of each among the active."""
+"""Names of relationship types: their normal form, and their uniqueness among the active types of an account."""
 
 from typing import Final
 from uuid import UUID
@@ -10,7 +10,7 @@ NAME_LENGTH: Final = 50
 
 
 def type_name(text: str) -> str:
-    """`text` as a name of a type: upper case, inner white space as `_`."""
+    """`text` in the form in which names are stored: upper case, white space between words as `_`."""
     return "_".join(text.upper().split())
 
 
@@ -20,15 +20,15 @@ def taken_names(owner_id: UUID) -> set[str]:
 
 
 def check_name_free(name: str, taken: set[str]) -> None:
-    """Raise FieldError where `name` is taken."""
+    """Raise FieldError if `name` is taken."""
     if name in taken:
         raise FieldError("name", f"There is already a relationship type named {name}.")
 
 
-def free_name(wanted: str, taken: set[str]) -> str:
-    """`wanted`, with a number where that is taken."""
+def unique_name(wanted: str, taken: set[str]) -> str:
+    """`wanted`, with a number as suffix if it is taken: `CHILD_2`."""
     name, number = wanted, 2
     while name in taken:
-        ending = f"_{number}"
-        name, number = wanted[: NAME_LENGTH - len(ending)] + ending, number + 1
+        suffix = f"_{number}"
+        name, number = wanted[: NAME_LENGTH - len(suffix)] + suffix, number + 1
     return name

@@ -1,4 +1,4 @@
-"""Writes of relationship types. Two types name each other, or neither names the other, after every one."""
+"""Writes of relationship types. After each write, a type is the inverse of its inverse, or has none."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable
@@ -13,20 +13,17 @@ from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship
 from relationships.services.inverses import set_inverse
-from relationships.services.type_names import check_name_free, free_name, taken_names
+from relationships.services.type_names import check_name_free, taken_names, unique_name
 
 
 class TypeInUseError(DomainError):
-    """The type is that of an active relationship or of an active person's tie to the user."""
+    """An active relationship, or an active person's relationship to the user, has this type."""
 
     message = "This relationship type is in use."
 
 
 def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
-    """Insert a type with its inverse: itself, an existing one, or one made for it.
-
-    Raises FieldError, IdTakenError.
-    """
+    """Insert a type and set its inverse: itself, an existing type, or a new one. Raises FieldError, IdTakenError."""
     with account_write(owner):
         check_name_free(data["name"], taken_names(owner.pk))
         row = RelationshipType(id=claimed_id(data), owner=owner, created_at=now, name=data["name"], label=data["label"])
@@ -37,7 +34,7 @@ def create_type(*, owner: User, data: dict[str, Any], now: dt.datetime) -> Relat
 
 
 def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.datetime) -> RelationshipType:
-    """Change what `data` holds. A change of the inverse also changes the relationships that have it."""
+    """Change the fields that `data` contains. A new inverse changes the relationships too. Raises FieldError."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).active().select_related("inverse").find(type_id)
         if "name" in data:
@@ -53,17 +50,19 @@ def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.dat
 
 
 def delete_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
-    """Soft-delete a type; its inverse stays. Raises TypeInUseError."""
+    """Soft-delete a type, but not its inverse. Raises TypeInUseError."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).active().find(type_id)
-        if _is_in_use(row):
+        used = Relationship.objects.owned_by(owner).active().filter(relationship_type=row)
+        to_user = Person.objects.owned_by(owner).active().filter(relationship_to_user=row)
+        if used.exists() or to_user.exists():
             raise TypeInUseError
         RelationshipType.objects.owned_by(owner).filter(pk=row.pk).update(deleted_at=now, updated_at=now)
         _mark_inverses([row])
 
 
 def restore_type(*, owner: User, type_id: UUID, now: dt.datetime) -> RelationshipType:
-    """Take a type out of the trash. Raises NotDeletedError, FieldError where its name is taken."""
+    """Take a type out of the trash. Raises NotDeletedError, or FieldError if its name is taken."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).within_retention(now).find_deleted(type_id)
         check_name_free(row.name, taken_names(owner.pk))
@@ -72,31 +71,33 @@ def restore_type(*, owner: User, type_id: UUID, now: dt.datetime) -> Relationshi
 
 
 def remove_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
-    """Remove a type for good; what still refers to it is left without a type, its inverse without an inverse."""
+    """Permanently delete a type and clear all references to it. Raises NotDeletedError."""
     with account_write(owner):
         row = RelationshipType.objects.owned_by(owner).within_retention(now).find_deleted(type_id)
         remove_types(owner.pk, [row.pk])
 
 
 def remove_types(owner_id: UUID, type_ids: Collection[UUID]) -> list[str]:
-    """Remove types in the trash, in the caller's transaction; no files hang on them.
+    """Permanently delete types that are in the trash, in the caller's transaction.
 
-    Relationships of them, all of them in the trash as well, are left without a type at both ends.
+    Clears the type of both rows of their relationships, which are all in the trash too. Returns the files to delete
+    with them: none.
     """
     types = RelationshipType.objects.owned_by(owner_id).deleted().filter(pk__in=type_ids)
     keys = list(types.values_list("pk", flat=True))
-    theirs = Relationship.objects.owned_by(owner_id).filter(relationship_type__in=keys)
-    # The other end first: once its own is cleared, nothing tells which it was.
-    Relationship.objects.owned_by(owner_id).filter(pk__in=theirs.values("inverse")).update(relationship_type=None)
-    theirs.update(relationship_type=None)
+    relationships = Relationship.objects.owned_by(owner_id)
+    rows = relationships.filter(relationship_type__in=keys)
+    # The inverse rows first: they are found by the type, which the second UPDATE clears.
+    relationships.filter(pk__in=rows.values("inverse")).update(relationship_type=None)
+    rows.update(relationship_type=None)
     types.delete()
     return []
 
 
-def revive_types(owner_id: UUID, type_ids: Iterable[UUID | None], now: dt.datetime) -> None:
-    """Take those of `type_ids` that are in the trash out of it, since something active refers to them again.
+def restore_deleted_types(owner_id: UUID, type_ids: Iterable[UUID | None], now: dt.datetime) -> None:
+    """Take those of `type_ids` that are in the trash out of it, because an active row refers to them again.
 
-    A name that was taken meanwhile gets a number. In the caller's transaction.
+    A name that is taken by now gets a number as suffix. Must be called inside `account_write`.
     """
     wanted = [type_id for type_id in type_ids if type_id]
     rows = list(RelationshipType.objects.owned_by(owner_id).deleted().filter(pk__in=wanted)) if wanted else []
@@ -104,16 +105,9 @@ def revive_types(owner_id: UUID, type_ids: Iterable[UUID | None], now: dt.dateti
         return
     names = taken_names(owner_id)
     for row in rows:
-        row.name = free_name(row.name, names)
+        row.name = unique_name(row.name, names)
         names.add(row.name)
     _restore(rows, now)
-
-
-def _is_in_use(row: RelationshipType) -> bool:
-    """Whether an active relationship, or an active person's tie to the user, is of this type."""
-    used = Relationship.objects.owned_by(row.owner_id).active().filter(relationship_type=row)
-    to_user = Person.objects.owned_by(row.owner_id).active().filter(relationship_to_user=row)
-    return used.exists() or to_user.exists()
 
 
 def _restore(rows: Collection[RelationshipType], now: dt.datetime) -> None:
@@ -125,7 +119,7 @@ def _restore(rows: Collection[RelationshipType], now: dt.datetime) -> None:
 
 
 def _mark_inverses(rows: Collection[RelationshipType]) -> None:
-    """The answer of a type names its inverse, and only while that is in no trash."""
+    """Mark the inverses as changed: the JSON of a type contains its inverse as long as that is active."""
     for row in rows:
         if row.inverse_id and not row.symmetric:
             RelationshipType.objects.owned_by(row.owner_id).active().filter(pk=row.inverse_id).mark_changed()

@@ -13,7 +13,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from relationships.models import Relationship
-from relationships.services.relationships import new_pair
+from relationships.services.relationships import build_pair
 from tests.bench.figures import Figure, SharedData, figure, floor, query_count
 from tests.builders import make_user
 from tests.client import Client, client_of
@@ -61,7 +61,7 @@ class LargeNetwork:
             one, other = sorted(chance.sample(range(1, PEOPLE), 2))
             pairs.add((one, other))
         for one, other in pairs:
-            for row in new_pair(self.owner.pk, self.people[one].pk, self.people[other].pk, now=now):
+            for row in build_pair(self.owner.pk, self.people[one].pk, self.people[other].pk, now=now):
                 row.relationship_type = self.friend
                 yield row
 

@@ -8,7 +8,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person, RelatedName, RelationshipType
 from relationships.models import AnsweredSuggestion, Relationship
-from relationships.services.relationships import new_pair
+from relationships.services.relationships import build_pair
 from relationships.services.suggestions import list_suggestions
 from tests.bench.duplicates import SIZES, populate
 from tests.bench.figures import Figure, SharedData, figure
@@ -56,7 +56,7 @@ def _make_families(owner: User, people: list[Person]) -> None:
     rows, now = [], timezone.now()
     for start in range(0, len(people) - 3, 4):
         for child in people[start + 1 : start + 4]:
-            there, back = new_pair(owner.pk, people[start].pk, child.pk, now=now)
+            there, back = build_pair(owner.pk, people[start].pk, child.pk, now=now)
             there.relationship_type_id, back.relationship_type_id = types["PARENT"], types["CHILD"]
             rows += [there, back]
     with account_write(owner):

@@ -89,7 +89,7 @@ class BulkViewSet(ApiViewSet[Any]):
     def _act(self, data: dict[str, Any]) -> int:
         whom: dict[str, Any] = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
         if data["action"] == DELETE:
-            return bulk.delete_many(**whom, options=data)
+            return bulk.delete_people_in_bulk(**whom, options=data)
         if data["action"] == ADD_TO_GROUPS:
             return bulk.add_to_groups(**whom, groups=data["groups"])
         return bulk.set_relationship(**whom, relationship_type=data["relationship_type"])
