@@ -1,14 +1,13 @@
-"""Hot reads: the ORM writes the SQL once for each shape, after that it is run with other parameters. PostgreSQL plans
-whatever statement a connection repeats once.
+"""Queries for hot reads. The ORM compiles the SQL once for each shape of the parameters; after that only values change.
 
-For a small read Django takes ten times longer to build the statement than the database to answer it, and PostgreSQL
-four times longer to plan the statement than to run it.
+For a small read Django takes ten times longer to build the statement than the database takes to run it. PostgreSQL
+takes four times longer to plan such a statement than to run it, so a connection keeps the plans of what it repeats.
 """
 
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -21,25 +20,27 @@ from django.db.models.query import get_related_populators  # type: ignore[attr-d
 from contacts_project.kernel.errors import MissingError
 
 Parameter = UUID | str | int
-"""What a query is asked with; a number is the limit or the offset of a slice."""
+"""The value of one parameter. An int is the limit or the offset of a slice."""
 
-# A run of ids that no row has: UUIDs of no version. Texts that stand for texts look like nothing that is stored, and no
-# statement has such numbers.
-_FIRST_ID, _TEXT, _FIRST_NUMBER = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFEE << 32
-_NAME = "given{}"
-# Shapes that are kept of one query; lists of ids come in many lengths.
-_MOST_SHAPES = 300
-# Sent beside a statement. The protocol takes 65,535; the plan of a long INSERT is large, and seldom wanted again.
+# While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
+# must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers.
+_PLACEHOLDER_ID, _PLACEHOLDER_TEXT, _PLACEHOLDER_INT = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFEE << 32
+_PARAMETER_NAME = "p{}"
+# Statements that one query keeps: lists of ids come in many lengths, and each length is a statement of its own.
+_MAX_STATEMENTS = 300
+# A statement with more parameters is sent with its values in the text. The protocol allows 65,535 parameters, and the
+# plan of a long INSERT takes much memory, though the same length is seldom repeated.
 MAX_BOUND_PARAMETERS = 300
-# A plan for any list of ids in any account reads all of an account of average size: those are planned for their values.
-_LIST = re.compile(r" IN \(%(?:\(\w+\))?s, ")
+# Matches a list of two or more values. A kept plan for any list in any account reads all rows of an account, if the
+# average account is small, so these statements are planned each time for their values.
+_ID_LIST = re.compile(r" IN \(%(?:\(\w+\))?s, ")
 
 
 class CompiledQuery:
     """A read whose parameters are ids, texts, lists of those, or the limit and offset of a slice.
 
-    `build` takes the parameters by name and returns a queryset that compares them as they are. How many entries a list
-    has is part of the shape, so it is for few.
+    `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
+    them or look at their values). Each length of a list is compiled separately, so lists should be short.
     """
 
     def __init__(self, build: Callable[..., "QuerySet[Any, Any]"]) -> None:
@@ -48,39 +49,41 @@ class CompiledQuery:
         self._statements: dict[tuple[Any, ...], _Statement] = {}
 
     def rows(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
-        """The rows of a values_list() as the driver gives them; none for an empty list among the parameters.
+        """The rows of a values_list() as the driver returns them; none if a list among the parameters is empty.
 
-        Columns need no conversion in Python: text, numbers, and what expressions of this project hand over raw.
+        For columns that need no conversion in Python: text, numbers, and expressions such as IdHex and TimestampText.
         """
-        return self._fetched(parameters)[1]
+        return self._fetch(parameters)[1]
 
     def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
-        """The rows as models, with what select_related() names; none for an empty list among the parameters."""
-        statement, rows = self._fetched(parameters)
-        return [statement.instance(row) for row in rows] if statement else []
+        """The rows as model instances, including select_related(); none if a list among the parameters is empty."""
+        statement, rows = self._fetch(parameters)
+        return [statement.build_instance(row) for row in rows] if statement else []
 
     def values(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
-        """The rows of a values_list() as the ORM gives them: ids as UUIDs, say."""
-        statement, rows = self._fetched(parameters)
-        return [statement.converted(row) for row in rows] if statement else []
+        """The rows of a values_list() as the ORM returns them, with ids as UUIDs for example."""
+        statement, rows = self._fetch(parameters)
+        return [statement.convert_row(row) for row in rows] if statement else []
 
     def instance(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
-        """The only row as a model; None where there is none."""
+        """The only row as a model instance, or None."""
         found = self.instances(**parameters)
         return found[0] if found else None
 
     def find(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
-        """The same, where there must be one. Raises MissingError, which is 404 in the API."""
+        """The only row as a model instance. Raises MissingError, which is 404 in the API."""
         found = self.instance(**parameters)
         if found is None:
             raise MissingError
         return found
 
-    def _fetched(
+    def _fetch(
         self, parameters: dict[str, Parameter | Sequence[Parameter]]
     ) -> "tuple[_Statement | None, list[tuple[Any, ...]]]":
+        """Run the statement for these parameters. Without a statement if a list is empty: no row could match."""
         values: list[Parameter] = []
-        database = connections[DEFAULT_DB_ALIAS]  # `connection` looks that up each time
+        # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
+        database = connections[DEFAULT_DB_ALIAS]
         shape: list[Any] = [database.vendor]
         for name in self._names:
             value = parameters[name]
@@ -95,58 +98,73 @@ class CompiledQuery:
         key = tuple(shape)
         statement = self._statements.get(key)
         if statement is None:
-            if len(self._statements) >= _MOST_SHAPES:
+            # Dropping all is rare, and needs no bookkeeping on each use as an LRU cache would.
+            if len(self._statements) >= _MAX_STATEMENTS:
                 self._statements.clear()
             statement = self._statements[key] = self._compile(shape[1:])
         if not database.features.has_native_uuid_field:
-            values = [_as_digits(value) for value in values]
-        given = {_NAME.format(number): value for number, value in enumerate(values)}
+            values = [_uuid_to_hex(value) for value in values]
+        named_values = {_PARAMETER_NAME.format(number): value for number, value in enumerate(values)}
         with database.cursor() as cursor:
-            cursor.execute(statement.sql, {**statement.fixed, **given})
+            cursor.execute(statement.sql, {**statement.constants, **named_values})
             return statement, cursor.fetchall()
 
     def _compile(self, shape: list[Any]) -> "_Statement":
-        """The SQL. Its parameters have names: for those without, Django looks through the text each time it is run."""
-        names: dict[Any, str] = {}
+        """Compile the SQL for parameters of these types and lengths. Raises TypeError if `build` changes a parameter.
 
-        def stand_in(kind: type) -> Parameter:
+        The SQL has named parameters: on SQLite, Django searches the text of a statement with positional ones each time.
+        """
+        has_native_uuid = connection.features.has_native_uuid_field
+        names: dict[Any, str] = {}  # by placeholder, in the order of the parameters
+
+        def make_placeholder(kind: type) -> Parameter:
             number = len(names)
-            made: Parameter = UUID(int=_FIRST_ID + number) if kind is UUID else _TEXT.format(number)
-            if kind is int:
-                made = _FIRST_NUMBER + number
-            names[made if connection.features.has_native_uuid_field else _as_digits(made)] = _NAME.format(number)
-            return made
+            placeholder: Parameter
+            if kind is UUID:
+                placeholder = UUID(int=_PLACEHOLDER_ID + number)
+            elif kind is int:
+                placeholder = _PLACEHOLDER_INT + number
+            else:
+                placeholder = _PLACEHOLDER_TEXT.format(number)
+            names[placeholder if has_native_uuid else _uuid_to_hex(placeholder)] = _PARAMETER_NAME.format(number)
+            return placeholder
 
         arguments = {
-            name: stand_in(kind) if isinstance(kind, type) else [stand_in(kind[0]) for _ in range(kind[1])]
+            name: make_placeholder(kind)
+            if isinstance(kind, type)
+            else [make_placeholder(kind[0]) for _ in range(kind[1])]
             for name, kind in zip(self._names, shape, strict=True)
         }
         compiler = self._build(**arguments).query.get_compiler(connection.alias)
         sql, values = compiler.as_sql()
-        fixed = {}
+        constants = {}
         for position, value in enumerate(values):
-            name = names.get(value) if _is_hashable(value) else None
+            # A constant may be a list or a dict, which cannot be looked up.
+            name = names.get(value) if isinstance(value, Hashable) else None
             if name is None:
-                name = f"fixed{position}"
-                fixed[name] = value
+                name = f"constant{position}"
+                constants[name] = value
             sql = sql.replace("%s", f"%({name})s", 1)
-        for made, name in names.items():
-            if isinstance(made, int):  # Django writes those into the text
-                sql = sql.replace(str(made), f"%({name})s")
+        for placeholder, name in names.items():
+            if isinstance(placeholder, int):  # Django writes limit and offset into the text
+                sql = sql.replace(str(placeholder), f"%({name})s")
         if missing := [name for name in names.values() if f"%({name})s" not in sql]:
             raise TypeError(f"Of the parameters {self._names} {len(missing)} are not compared as they are.")
-        return _Statement(sql, fixed, _converter_of_values(compiler), _builder_of_models(compiler))
+        return _Statement(sql, constants, _make_row_converter(compiler), _make_instance_builder(compiler))
 
 
 class _Statement(NamedTuple):
+    """The SQL for one shape of the parameters, and what turns its rows into Python values."""
+
     sql: str
-    fixed: dict[str, Any]
-    converted: Callable[[Sequence[Any]], tuple[Any, ...]]
-    instance: Callable[[Sequence[Any]], Any]
+    constants: dict[str, Any]
+    """The values of the query itself, by name."""
+    convert_row: Callable[[Sequence[Any]], tuple[Any, ...]]
+    build_instance: Callable[[Sequence[Any]], Any]
 
 
-def _converter_of_values(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """A function that makes Python's values of what the driver gives."""
+def _make_row_converter(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Return a function that converts a row of the driver to Python values, as the ORM does."""
     converters = list(compiler.get_converters([column[0] for column in compiler.select]).items())
 
     def convert(row: Sequence[Any]) -> tuple[Any, ...]:
@@ -159,74 +177,87 @@ def _converter_of_values(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, 
     return convert
 
 
-def _builder_of_models(compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    """A function that makes a model of a row, as django.db.models.query.ModelIterable does of each."""
+def _make_instance_builder(compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that builds a model instance from a row, as django.db.models.query.ModelIterable does."""
     if not compiler.query.default_cols:
-        return tuple  # of values_list()
+        return tuple  # a values_list() has no model
     fields = compiler.klass_info["select_fields"]
     first, last = fields[0], fields[-1] + 1
     names = [column[0].target.attname for column in compiler.select[first:last]]
-    related = get_related_populators(compiler.klass_info, compiler.select, connection.alias)
-    convert = _converter_of_values(compiler)
-    make = partial(compiler.klass_info["model"].from_db, connection.alias, names)
+    populators = get_related_populators(compiler.klass_info, compiler.select, connection.alias)
+    convert_row = _make_row_converter(compiler)
+    from_db = partial(compiler.klass_info["model"].from_db, connection.alias, names)
 
     def build(row: Sequence[Any]) -> Any:
-        values = convert(row)
-        made = make(values[first:last])
-        for populator in related:
-            populator.populate(values, made)
-        return made
+        values = convert_row(row)
+        instance = from_db(values[first:last])
+        for populator in populators:
+            populator.populate(values, instance)
+        return instance
 
     return build
 
 
-def _as_digits(value: Parameter) -> Parameter:
-    """An id as a database holds it that has no type for them."""
+def _uuid_to_hex(value: Parameter) -> Parameter:
+    """An id as a database without a type for UUIDs stores it; any other value unchanged."""
     return value.hex if isinstance(value, UUID) else value
 
 
-def _is_hashable(value: Any) -> bool:
-    return value.__hash__ is not None
+class _Driver(NamedTuple):
+    """What replaces Django's and psycopg's defaults on a connection."""
+
+    cursor: type[Any]
+    server_side_cursor: type[Any]
+    integer_dumpers: tuple[tuple[type, type[Any]], ...]
 
 
 @functools.cache
-def _driver() -> tuple[type[Any], type[Any], tuple[tuple[type, type[Any]], ...]]:
-    """What a connection uses: a cursor that has psycopg keep prepared statements, Django's server-side cursor, which
-    binds on the client, and how integers are sent.
-    """
-    # SQLite needs no driver of PostgreSQL.
+def _load_driver() -> _Driver:
+    """Define the cursor that lets psycopg prepare repeated statements. Called for PostgreSQL only."""
+    # Imported here, because psycopg would cost each process of an instance on SQLite 60 ms and 9 MB.
     from django.db.backends.postgresql import base  # noqa: PLC0415
     from psycopg import ClientCursor  # noqa: PLC0415
     from psycopg.types import numeric  # noqa: PLC0415
 
     class PreparingCursor(base.ServerBindingCursor):  # type: ignore[misc, name-defined] # not in the stubs
+        """Sends parameters beside the statement, so that its plan can be kept, unless the plan should not be."""
+
         def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-            if not params or (len(params) <= MAX_BOUND_PARAMETERS and not _LIST.search(str(query))):
+            if not params or (len(params) <= MAX_BOUND_PARAMETERS and not _ID_LIST.search(str(query))):
                 return super().execute(query, params, **options)
+            # With a threshold psycopg would keep each such text, to count how often it is repeated.
             threshold = self.connection.prepare_threshold
-            self.connection.prepare_threshold = None  # else psycopg holds such a text to see whether it comes again
+            self.connection.prepare_threshold = None
             try:
                 return super().execute(ClientCursor(self.connection).mogrify(query, params), **options)
             finally:
                 self.connection.prepare_threshold = threshold
 
-    # As text: in binary psycopg cuts off what is too large for the type, and the server stores the rest.
-    integers = (
+    # Integers are sent as text, so the server refuses a number that is too large. psycopg's binary dumpers cut off what
+    # does not fit in the type, and the server stored the rest: 4,464 for 70,000.
+    integer_dumpers = (
         (numeric.Int2, numeric.Int2Dumper),
         (numeric.Int4, numeric.Int4Dumper),
         (numeric.Int8, numeric.Int8Dumper),
     )
-    return PreparingCursor, base.ServerSideCursor, integers  # type: ignore[attr-defined] # as above
+    # Queries with .iterator() bind on the client, since their lists may be longer than the protocol allows.
+    return _Driver(PreparingCursor, base.ServerSideCursor, integer_dumpers)  # type: ignore[attr-defined] # as above
 
 
-def _use_driver(*, connection: Any, **kwargs: Any) -> None:
+def _configure_connection(*, connection: Any, **kwargs: Any) -> None:
+    """Receiver of connection_created."""
     if connection.vendor == "postgresql":
-        kept = connection.connection
-        kept.cursor_factory, kept.server_cursor_factory, integers = _driver()
-        for kind, dumper in integers:
-            kept.adapters.register_dumper(kind, dumper)
+        driver = _load_driver()
+        psycopg_connection = connection.connection
+        psycopg_connection.cursor_factory = driver.cursor
+        psycopg_connection.server_cursor_factory = driver.server_side_cursor
+        for kind, dumper in driver.integer_dumpers:
+            psycopg_connection.adapters.register_dumper(kind, dumper)
 
 
 def keep_prepared_statements() -> None:
-    """On each connection to PostgreSQL that is made from now on, where settings give a prepare_threshold."""
-    connection_created.connect(_use_driver, dispatch_uid="prepared_statements")
+    """Keep the plans of repeated statements on every connection to PostgreSQL that is opened from now on.
+
+    The setting `prepare_threshold` of the connection decides after how many executions.
+    """
+    connection_created.connect(_configure_connection, dispatch_uid="prepared_statements")
