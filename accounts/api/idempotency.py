@@ -73,7 +73,9 @@ def _to_stored(response: HttpResponseBase) -> StoredResponse:
     if isinstance(response, Response):  # not rendered yet
         body = b"" if response.data is None else dumps(response.data)
         headers["Content-Type"] = "application/json"
-        return StoredResponse(response.status_code, body, headers, is_passing=getattr(response, "is_passing", False))
+        return StoredResponse(
+            response.status_code, body, headers, must_not_store=getattr(response, "must_not_store", False)
+        )
     if not isinstance(response, HttpResponse):
         raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
     return StoredResponse(response.status_code, response.content, headers)

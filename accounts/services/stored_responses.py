@@ -42,7 +42,7 @@ class StoredResponse:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
-    is_passing: bool = False  # the view forbids to store it
+    must_not_store: bool = False  # set by the view, for a secret for example
 
     @property
     def is_success(self) -> bool:
@@ -52,7 +52,7 @@ class StoredResponse:
     def is_storable(self) -> bool:
         """Whether a repeat should get this response. A server error or a rate limit may not occur again, so the
         repeat runs."""
-        return self.status < 500 and self.status != 429 and not self.is_passing
+        return self.status < 500 and self.status != 429 and not self.must_not_store
 
 
 def run_once(

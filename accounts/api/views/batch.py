@@ -102,5 +102,5 @@ class BatchViewSet(ApiViewSet[Any]):
         has_written = any(operation.method != "GET" for operation in operations)
         if not has_written or (batch.is_rolled_back and any(status >= 500 or status == 429 for status in statuses)):
             # Nothing was written, so a repeat with the same Idempotency-Key should run instead of replaying this.
-            response.is_passing = True  # type: ignore[attr-defined]
+            response.must_not_store = True  # type: ignore[attr-defined]
         return response

@@ -1,4 +1,4 @@
-"""Answers that show a secret, most of them once and never again."""
+"""Responses that show a secret, most of them only once."""
 
 from typing import Any
 
@@ -6,10 +6,14 @@ from rest_framework.response import Response
 
 
 class SecretResponse(Response):
-    """Is not stored by anybody, nor kept for an Idempotency-Key, and not compressed: the length of what is compressed
-    tells something of its content (BREACH)."""
+    """A response that no cache stores, that is not stored for an Idempotency-Key, and that is not compressed.
 
-    is_passing = True
+    The length of a compressed response would reveal something of its content (BREACH).
+    """
+
+    must_not_store = True
+    """Not stored for an Idempotency-Key: a repeat of the request runs again."""
 
     def __init__(self, data: Any, status: int = 200) -> None:
+        # CompressionMiddleware also skips a response with no-store.
         super().__init__(data, status=status, headers={"Cache-Control": "no-store"})
