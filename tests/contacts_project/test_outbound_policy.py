@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, check_addresses, check_url
+from contacts_project.kernel.outbound.policy import BlockedError, Policy, Reason, Schemes, check_addresses, check_url
 
 PUBLIC = "93.184.215.14"
 PUBLIC_6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
@@ -168,7 +168,7 @@ def check(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any =
 
 
 def refusal(*args: Any, **kwargs: Any) -> Any:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(BlockedError) as caught:
         check(*args, **kwargs)
     return caught.value.reason
 
@@ -239,4 +239,4 @@ def test_allowed_ports_are_beside_80_and_443() -> None:
 
 def test_refusal_is_no_os_error() -> None:
     """urllib3 turns an OSError into a connection problem, and the verdict would be lost."""
-    assert not issubclass(Refused, OSError)
+    assert not issubclass(BlockedError, OSError)

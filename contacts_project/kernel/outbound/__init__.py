@@ -1,4 +1,4 @@
-"""The one way to the network: outbound sessions. See docs/notifications.md for the policy it keeps."""
+"""Outbound HTTP: every request to another server uses these sessions. docs/notifications.md describes the policy."""
 
 from contacts_project.kernel.outbound.answers import Answer
 from contacts_project.kernel.outbound.failures import (
@@ -8,7 +8,7 @@ from contacts_project.kernel.outbound.failures import (
     check_status,
     parse_retry_after,
 )
-from contacts_project.kernel.outbound.policy import Policy, Reason, Refused, Schemes, Target, check_url
+from contacts_project.kernel.outbound.policy import BlockedError, Policy, Reason, Schemes, Target, check_url
 from contacts_project.kernel.outbound.session import (
     OutboundSession,
     Rules,
@@ -20,12 +20,12 @@ from contacts_project.kernel.outbound.session import (
 
 __all__ = [
     "Answer",
+    "BlockedError",
     "Code",
     "OutboundError",
     "OutboundSession",
     "Policy",
     "Reason",
-    "Refused",
     "Rules",
     "Schemes",
     "Target",

@@ -1,4 +1,4 @@
-"""An answer whose body is read as it comes."""
+"""Responses whose body is streamed."""
 
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,14 +14,14 @@ from contacts_project.kernel.outbound.failures import OutboundError, TooLongErro
 from contacts_project.kernel.outbound.sockets import CURRENT_CALL, Call
 
 CHUNK_BYTES = 64 * 1024
-# What is read of an answer that nobody reads, so that its connection can be used again.
-LEFT_BYTES = 16 * 1024
+# close() reads an unread body up to this size, so that the connection can be reused.
+MAX_DRAIN_BYTES = 16 * 1024
 
 
 class Answer:
-    """Status and headers of an answer, and its body as `chunks()` or `read()`, once. Close it, or use it in a `with`.
+    """Status and headers of a response; the body can be read once, with `chunks()` or `read()`. Close it or use `with`.
 
-    A body that was read to its end leaves the connection to the next request. What goes wrong is an OutboundError.
+    A body that was read to its end returns the connection to the pool. Reading raises OutboundError.
     """
 
     def __init__(self, response: requests.Response, call: Call) -> None:
@@ -30,18 +30,18 @@ class Answer:
         self.url = call.target.url
         self._raw = response.raw
         self._call = call
-        # urllib3 refuses to go on raw where it has begun to decompress.
+        # Once urllib3 has begun to decompress a body it refuses to read the rest of it undecoded.
         self._is_decoding = False
 
     def chunks(self, max_bytes: int) -> Iterator[bytes]:
-        """The body, decompressed; raises TooLongError once it is longer than `max_bytes`."""
+        """Yield the decompressed body. Raises TooLongError once it is longer than `max_bytes`."""
         size, self._is_decoding = 0, True
         pieces = self._raw.stream(CHUNK_BYTES, decode_content=True)
         while True:
-            # Set for each read alone: between them the caller does what it likes, other calls included.
+            # Set for each read only: between two reads the caller may send other requests on this thread.
             token = CURRENT_CALL.set(self._call)
             try:
-                with external_wait(), mapped_failures(self._call):
+                with external_wait(), map_errors(self._call):
                     piece = next(pieces, None)
             finally:
                 CURRENT_CALL.reset(token)
@@ -57,14 +57,14 @@ class Answer:
         return b"".join(self.chunks(max_bytes))
 
     def close(self) -> None:
-        """Give the connection back: what is left of a short body is read for it. After a long one it is closed."""
+        """Release the connection: to the pool if what is left of the body is short, otherwise it is closed."""
         token = CURRENT_CALL.set(self._call)
         try:
-            with mapped_failures(self._call):
-                # To its end, the answer releases its connection by itself.
-                self._raw.read(LEFT_BYTES, decode_content=self._is_decoding)
+            with map_errors(self._call):
+                # urllib3 returns the connection to the pool by itself once the body has been read to its end.
+                self._raw.read(MAX_DRAIN_BYTES, decode_content=self._is_decoding)
         except OutboundError:
-            pass  # nobody waits for it
+            pass  # the caller has all it wanted; the connection is only closed instead of reused
         finally:
             CURRENT_CALL.reset(token)
             self._raw.close()
@@ -77,8 +77,8 @@ class Answer:
 
 
 @contextmanager
-def mapped_failures(call: Call) -> Iterator[None]:
-    """Whatever a socket, urllib3 or requests raises becomes an OutboundError."""
+def map_errors(call: Call) -> Iterator[None]:
+    """Turn errors of sockets, urllib3 and requests into OutboundError, and set its `has_sent`."""
     try:
         yield
     except OutboundError as error:

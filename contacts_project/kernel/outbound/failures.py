@@ -1,4 +1,4 @@
-"""What can go wrong on the way out, in one exception with one code."""
+"""Errors of outbound requests: one exception class with a code."""
 
 import http.client
 import ssl
@@ -12,12 +12,12 @@ import urllib3.exceptions
 
 from contacts_project.kernel.outbound.policy import Reason
 
-# Whoever adds it to a moment stays within the calendar.
-LONGEST_WAIT_SECONDS = 999_999_999
+# About 31 years: added to the current time it cannot exceed the range of datetime.
+MAX_RETRY_AFTER_SECONDS = 999_999_999
 
 
 class Code(StrEnum):
-    """The reasons the contract names (specification, POST .../test)."""
+    """The error codes of the API (specification, POST .../test)."""
 
     BLOCKED = "blocked"
     DNS = "dns"
@@ -33,11 +33,11 @@ class Code(StrEnum):
 
 
 class OutboundError(Exception):
-    """A request that did not succeed. No OSError: urllib3 and requests would wrap it and hide the code.
+    """A request that did not succeed. Not an OSError: urllib3 and requests would wrap that and hide the code.
 
-    `status` is the answer's status where there was one, `retry_after` the seconds it asked to wait,
-    `reason` why the policy refused, `has_sent` whether the server may have got some of the request. The text never
-    carries anything the destination said.
+    `status` is the status of the response if there was one, `retry_after` the seconds of its Retry-After,
+    `reason` why the policy blocked the request, `has_sent` whether the server may have received a part of it.
+    The message never contains text of the destination.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class OutboundError(Exception):
 
 
 class TooLongError(OutboundError):
-    """An answer with a body beyond what its reader takes; the request was sent."""
+    """The body of the response is longer than the reader allows; the request was sent."""
 
     def __init__(self) -> None:
         super().__init__(Code.UNEXPECTED_RESPONSE, "The answer is too long.", has_sent=True)
 
 
 def check_status(response: requests.Response, now: datetime | None = None) -> None:
-    """2xx passes; anything else raises with the code of its class and the Retry-After it carries."""
+    """Raises OutboundError unless the status is 2xx, with the code of the status and the seconds of Retry-After."""
     status = response.status_code
     if 200 <= status < 300:
         return
@@ -79,33 +79,34 @@ def check_status(response: requests.Response, now: datetime | None = None) -> No
 
 
 def parse_retry_after(value: str | None, now: datetime) -> int | None:
-    """Seconds to wait, at most some thirty years, from either form of RFC 9110, section 10.2.3; None when absent or
-    unreadable.
+    """Return the seconds to wait, at most MAX_RETRY_AFTER_SECONDS, from either form of RFC 9110, section 10.2.3.
+
+    None if the header is absent or malformed.
     """
     if not value:
         return None
     text = value.strip()
     if text.isascii() and text.isdigit():
-        return int(text[:9])
+        return int(text[:9])  # nine digits are at most MAX_RETRY_AFTER_SECONDS
     try:
         when = parsedate_to_datetime(text)
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return min(max(0, round((when - now).total_seconds())), LONGEST_WAIT_SECONDS)
+        return min(max(0, round((when - now).total_seconds())), MAX_RETRY_AFTER_SECONDS)
     except (ValueError, OverflowError):
         return None
 
 
 def classify(error: BaseException) -> Code:
-    """The code for what requests, urllib3 or a socket raised, judged by the whole chain of causes."""
-    chain = list(_chain(error))
-    for kinds, code in _KINDS:
-        if any(isinstance(link, kinds) for link in chain):
+    """Return the code for an error of requests, urllib3 or a socket, from its whole chain of causes."""
+    chain = list(_iter_chain(error))
+    for types, code in _CODE_BY_TYPES:
+        if any(isinstance(link, types) for link in chain):
             return code
     return Code.UNKNOWN
 
 
-# The first that fits wins: a server that hangs up is BadStatusLine too, a TLS failure an OSError.
-_KINDS: tuple[tuple[tuple[type[BaseException], ...], Code], ...] = (
+# The first match wins, so the order matters: RemoteDisconnected is both a ConnectionResetError and an HTTPException.
+_CODE_BY_TYPES: tuple[tuple[tuple[type[BaseException], ...], Code], ...] = (
     ((TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError), Code.TIMEOUT),
     ((ssl.SSLError, requests.exceptions.SSLError, urllib3.exceptions.SSLError), Code.TLS),
     ((ConnectionRefusedError,), Code.REFUSED),
@@ -114,8 +115,8 @@ _KINDS: tuple[tuple[tuple[type[BaseException], ...], Code], ...] = (
 )
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception, its causes and contexts, and those that urllib3 and requests carry in args or reason."""
+def _iter_chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exception, its causes and contexts, and those that urllib3 and requests keep in `args` or `reason`."""
     seen: set[int] = set()
     waiting: list[object] = [error]
     while waiting:

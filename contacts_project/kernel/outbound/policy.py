@@ -1,7 +1,7 @@
 """The outbound policy: which URLs, ports and addresses a request may go to. Pure: no socket, no settings.
 
-A URL becomes a `Target` whose parts the session uses from then on, so that no second parser can read it
-another way; the addresses its host resolves to are judged by `check_addresses`, at connect time.
+A URL is parsed once, into a `Target` whose parts the session uses from then on, so that no second parser can
+interpret it differently. `check_addresses` checks the addresses of its host when the connection is made.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class Reason(StrEnum):
-    """Why a URL or an address was refused."""
+    """Why a URL or an address is blocked."""
 
     MALFORMED = "malformed"
     SCHEME = "scheme"
@@ -34,14 +34,14 @@ class Reason(StrEnum):
 
 
 class Schemes(StrEnum):
-    """Which schemes a use accepts. HTTPS_ONLY takes plain http too inside the allowed networks."""
+    """Which schemes a caller accepts. HTTPS_ONLY also accepts plain http to the operator's allowed networks."""
 
     HTTPS_ONLY = "https_only"
     HTTP_OR_HTTPS = "http_or_https"
 
 
-class Refused(ValueError):  # noqa: N818 - reads as the verdict it is
-    """The policy's no, with the reason."""
+class BlockedError(ValueError):
+    """The policy does not allow the URL or address."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -50,32 +50,31 @@ class Refused(ValueError):  # noqa: N818 - reads as the verdict it is
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the operator allows beyond public addresses on ports 80 and 443. `ports` None means any port."""
+    """What the operator allows in addition to public addresses on ports 80 and 443. `ports` None means any port."""
 
     networks: tuple[IPNetwork, ...] = ()
     ports: frozenset[int] | None = frozenset()
 
     @classmethod
     def parse(cls, networks: str | Iterable[str] = (), ports: str | Iterable[str | int] = ()) -> "Policy":
-        """Reads the settings' form: lists, or comma-separated text; `*` among the ports allows any."""
-        port_texts = {str(part).strip() for part in _parts(ports)}
+        """Parse the values of the settings: lists or comma-separated text; `*` among the ports allows any port."""
+        port_texts = {str(part).strip() for part in _split(ports)}
         return cls(
-            networks=tuple(ipaddress.ip_network(str(part).strip(), strict=False) for part in _parts(networks)),
+            networks=tuple(ipaddress.ip_network(str(part).strip(), strict=False) for part in _split(networks)),
             ports=None if "*" in port_texts else frozenset(map(int, port_texts)),
         )
 
     def allows_network(self, address: IPAddress) -> bool:
-        """Whether the operator has opened a network that holds the address."""
+        """Whether the address is in a network that the operator allows."""
         return any(address in network for network in self.networks)
 
     def allows_port(self, port: int) -> bool:
-        """Whether requests may go to the port."""
         return port in DEFAULT_PORTS.values() or (port > 0 and (self.ports is None or port in self.ports))
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL in checked parts. `host` is ASCII without a trailing dot, `literal` its address if it is one."""
+    """The checked parts of a URL. `host` is ASCII without a trailing dot; `literal` is the address of an IP literal."""
 
     scheme: str
     host: str
@@ -85,75 +84,72 @@ class Target:
 
     @property
     def url(self) -> str:
-        """The URL written anew from the parts, without user, fragment or default port."""
+        """The URL built from the parts, without user, fragment or default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}{self.path}"
 
 
 def check_url(url: str, policy: Policy, schemes: Schemes) -> Target:
-    """Judges everything that can be judged without a resolver; raises Refused."""
+    """Parse a URL and check all that needs no resolver. Raises BlockedError."""
     if FORBIDDEN_CHARACTERS.search(url):
-        raise Refused(Reason.MALFORMED, "The URL holds white space, a control character or a backslash.")
+        raise BlockedError(Reason.MALFORMED, "The URL holds white space, a control character or a backslash.")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Refused(Reason.MALFORMED, "The URL cannot be read.") from error
+        raise BlockedError(Reason.MALFORMED, "The URL cannot be read.") from error
     if not parts.scheme or (parts.scheme in DEFAULT_PORTS and not parts.netloc):
-        raise Refused(Reason.MALFORMED, "The URL has no scheme or no host.")
+        raise BlockedError(Reason.MALFORMED, "The URL has no scheme or no host.")
     if parts.scheme not in DEFAULT_PORTS:
-        raise Refused(Reason.SCHEME, "Only http and https URLs can be reached.")
+        raise BlockedError(Reason.SCHEME, "Only http and https URLs can be reached.")
     if "@" in parts.netloc:
-        raise Refused(Reason.USERINFO, "The URL embeds credentials.")
+        raise BlockedError(Reason.USERINFO, "The URL embeds credentials.")
     host, literal = _check_host(parts.netloc, parts.hostname or "")
     port = DEFAULT_PORTS[parts.scheme] if port is None else port
     if not policy.allows_port(port):
-        raise Refused(Reason.PORT, f"Port {port} is not allowed.")
+        raise BlockedError(Reason.PORT, f"Port {port} is not allowed.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, host, port, path, literal)
     if literal is not None:
         check_addresses(target, [literal], policy, schemes)
     elif not policy.networks:
-        _check_scheme(target, schemes)
+        # With allowed networks the answer depends on the address, and check_addresses decides.
+        check_scheme(target, schemes)
     return target
 
 
 def check_addresses(
     target: Target, addresses: Iterable[IPAddress], policy: Policy, schemes: Schemes
 ) -> list[IPAddress]:
-    """Judges every address the host resolves to: one that is not allowed refuses them all."""
+    """Return the addresses of a host if all are allowed. Raises BlockedError if any is not."""
     found = list(addresses)
     for address in found:
         if policy.allows_network(address):
             continue
         purpose = special_purpose(address)
         if purpose:
-            raise Refused(Reason.ADDRESS, f"The host leads to an address that is not public ({purpose}).")
-        _check_scheme(target, schemes)
+            raise BlockedError(Reason.ADDRESS, f"The host leads to an address that is not public ({purpose}).")
+        check_scheme(target, schemes)
     return found
 
 
-def refuse_plain_http(target: Target, schemes: Schemes) -> None:
-    """For a host without any address: plain http is allowed to proven inside addresses only."""
-    _check_scheme(target, schemes)
-
-
-def _check_scheme(target: Target, schemes: Schemes) -> None:
+def check_scheme(target: Target, schemes: Schemes) -> None:
+    """Check the scheme for a host that is not in an allowed network. Raises BlockedError."""
     if schemes is Schemes.HTTPS_ONLY and target.scheme != "https":
-        raise Refused(Reason.SCHEME, "The URL must be https.")
+        raise BlockedError(Reason.SCHEME, "The URL must be https.")
 
 
 def _check_host(netloc: str, host: str) -> tuple[str, IPAddress | None]:
     if not host:
-        raise Refused(Reason.MALFORMED, "The URL has no host.")
+        raise BlockedError(Reason.MALFORMED, "The URL has no host.")
     if BRACKETED.fullmatch(netloc):
         return _check_ipv6_literal(host)
     name = _to_ascii(host)
     if NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]):
         return _check_ipv4_literal(name)
     if not all(LABEL.fullmatch(label) for label in name.split(".")):
-        raise Refused(Reason.HOST, "The host is not a valid name.")
+        raise BlockedError(Reason.HOST, "The host is not a valid name.")
     return name, None
 
 
@@ -161,36 +157,36 @@ def _check_ipv6_literal(host: str) -> tuple[str, IPAddress]:
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError as error:
-        raise Refused(Reason.HOST, "The host is not a valid address.") from error
+        raise BlockedError(Reason.HOST, "The host is not a valid address.") from error
     if address.scope_id is not None:
-        raise Refused(Reason.HOST, "An address with a zone cannot be reached.")
+        raise BlockedError(Reason.HOST, "An address with a zone cannot be reached.")
     return str(address), address
 
 
 def _check_ipv4_literal(name: str) -> tuple[str, IPAddress]:
-    """Decimal, octal, hexadecimal and short spellings are refused: libraries disagree on what they mean."""
+    """Accept dotted decimal only: libraries disagree on octal, hexadecimal, single-number and short forms."""
     try:
         address = ipaddress.IPv4Address(name)
     except ValueError as error:
-        raise Refused(Reason.HOST, "The host is an unusual spelling of an address.") from error
+        raise BlockedError(Reason.HOST, "The host is an unusual spelling of an address.") from error
     return str(address), address
 
 
 def _to_ascii(host: str) -> str:
-    """The host as the resolver will see it (IDNA 2008 after UTS 46 mapping), without one trailing dot."""
+    """Return the host name for the resolver (IDNA 2008 after UTS 46 mapping), without one trailing dot."""
     name = host.lower()
     if not name.isascii():
         try:
             name = idna.encode(name, uts46=True).decode("ascii")
         except idna.IDNAError as error:
-            raise Refused(Reason.HOST, "The host is not a valid international name.") from error
+            raise BlockedError(Reason.HOST, "The host is not a valid international name.") from error
     name = name.removesuffix(".")
     if not name or len(name) > 253:
-        raise Refused(Reason.HOST, "The host is not a valid name.")
+        raise BlockedError(Reason.HOST, "The host is not a valid name.")
     return name
 
 
-def _parts(value: str | Iterable[str | int]) -> Iterable[str | int]:
+def _split(value: str | Iterable[str | int]) -> Iterable[str | int]:
     if isinstance(value, str):
         return [part for part in value.split(",") if part.strip()]
     return value

@@ -1,6 +1,6 @@
-"""Address ranges no request may reach unless the operator allows them.
+"""Address ranges that requests may not reach unless the operator allows them.
 
-An explicit list, because `ipaddress.is_global` differs between Python versions and admits several of these
+An explicit list, because `ipaddress.is_global` differs between Python versions and is true for several of these
 (NAT64's local prefix, 6to4 relays, site-local, the new documentation prefix).
 Sources: the IANA special-purpose registries (RFC 6890 and its updates), RFC 1112, RFC 3056, RFC 4291.
 """
@@ -10,7 +10,7 @@ import ipaddress
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_RANGES = {
+_PURPOSE_BY_RANGE = {
     "0.0.0.0/8": "this network",
     "10.0.0.0/8": "private",
     "100.64.0.0/10": "carrier-grade NAT",
@@ -49,13 +49,13 @@ _RANGES = {
     "ff00::/8": "multicast",
 }
 SPECIAL_PURPOSE: tuple[tuple[IPNetwork, str], ...] = tuple(
-    (ipaddress.ip_network(text), purpose) for text, purpose in _RANGES.items()
+    (ipaddress.ip_network(text), purpose) for text, purpose in _PURPOSE_BY_RANGE.items()
 )
 GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 
 
 def special_purpose(address: IPAddress) -> str | None:
-    """What the address is set aside for, or None when it is an ordinary public one."""
+    """Return what the address is reserved for; None for an ordinary public address."""
     for network, purpose in SPECIAL_PURPOSE:
         if address in network:
             return purpose

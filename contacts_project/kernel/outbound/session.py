@@ -1,12 +1,12 @@
-"""Outbound sessions: requests' own, under the outbound policy; the one way to the network.
+"""Outbound sessions: `requests` sessions that enforce the outbound policy. All HTTP requests to others use them.
 
     with outbound_session(schemes=Schemes.HTTPS_ONLY) as session:
         check_status(session.request("POST", url, json=body))
 
-No redirects, no proxy from the environment, no cookies kept; one deadline for everything, connect included;
-the body is read whole, up to a cap. What goes wrong on the way is an OutboundError with its code; an
-answer, whatever its status, is returned. An OutboundSession is a requests.Session, so pywebpush takes one; `guard`
-puts the same policy on any other Session.
+They follow no redirects, use no proxy from the environment and store no cookies. One deadline covers the whole call,
+connecting included; the body is read up to a limit. Network errors raise OutboundError; a response is returned whatever
+its status. An OutboundSession is a requests.Session, so that pywebpush accepts it; `guard` applies the same policy to
+any other Session.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +23,10 @@ from requests.adapters import HTTPAdapter
 
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
-from contacts_project.kernel.outbound.answers import Answer, mapped_failures
+from contacts_project.kernel.outbound.answers import Answer, map_errors
 from contacts_project.kernel.outbound.failures import Code, OutboundError
 from contacts_project.kernel.outbound.hosts import host_call
-from contacts_project.kernel.outbound.policy import Policy, Refused, Schemes, Target, check_url
+from contacts_project.kernel.outbound.policy import BlockedError, Policy, Schemes, Target, check_url
 from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
     Call,
@@ -44,13 +44,16 @@ USER_AGENT = "contact-network/1"
 
 AnySession = TypeVar("AnySession", bound=requests.Session)
 _max_bytes: ContextVar[int | None] = ContextVar("outbound_max_bytes", default=None)
-_kept: "ContextVar[dict[Rules, OutboundSession] | None]" = ContextVar("outbound_kept", default=None)
+_shared_sessions: "ContextVar[dict[Rules, OutboundSession] | None]" = ContextVar("outbound_sessions", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What an outbound session allows. `seconds` is for a whole call, `connect_seconds` for its connection,
-    `idle_seconds` for one read or write; a body over `max_bytes` is an error, or with `truncate` simply cut."""
+    """Limits and policy of an outbound session.
+
+    `seconds` limits the whole call, `connect_seconds` connecting, `idle_seconds` a single read or write. A body over
+    `max_bytes` is an error, or is cut there with `truncate`.
+    """
 
     policy: Policy = field(default_factory=Policy)
     schemes: Schemes = Schemes.HTTP_OR_HTTPS
@@ -63,15 +66,15 @@ class Rules:
     ca_file: str | None = None
 
     def check_url(self, url: str) -> Target:
-        """The URL's target, or OutboundError `blocked` with the reason."""
+        """Return the target of the URL. Raises OutboundError `blocked` with the reason."""
         try:
             return check_url(url, self.policy, self.schemes)
-        except Refused as refused:
+        except BlockedError as refused:
             raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
 
-    def call(self, url: str, seconds: float | None = None, idle_seconds: float | None = None) -> Call:
-        """A call to the URL whose clock starts now, with other limits than those of the rules where they are given."""
-        # Looked up here and not as a default, so that a test can put another system resolver in place.
+    def start_call(self, url: str, seconds: float | None = None, idle_seconds: float | None = None) -> Call:
+        """Check the URL and start the deadline of a call. The arguments override the limits of the rules."""
+        # Not the default of the field, so that tests can replace `sockets.system_resolve`.
         resolve = self.resolve or sockets.system_resolve
         deadline = Deadline(
             self.seconds if seconds is None else seconds,
@@ -82,7 +85,7 @@ class Rules:
 
 
 class OutboundAdapter(HTTPAdapter):
-    """The transport of requests under the rules; answers come back with their body read."""
+    """The transport adapter of a session. `send` returns responses with their body already read."""
 
     def __init__(self, rules: Rules, *, raise_redirects: bool = False) -> None:
         self.rules = rules
@@ -90,12 +93,12 @@ class OutboundAdapter(HTTPAdapter):
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
-        """Pools of checked connections only."""
+        """Use connection pools whose connections check their address."""
         super().init_poolmanager(connections, maxsize, block, ssl_context=tls_context(self.rules.ca_file), **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": CheckedHTTPPool, "https": CheckedHTTPSPool}
 
     def cert_verify(self, *args: Any, **kwargs: Any) -> None:
-        """Leaves the authorities to the TLS context: requests would read its own bundle each time."""
+        """Do nothing: the TLS context has the trusted CAs; requests would load its own bundle for each connection."""
 
     def send(
         self,
@@ -106,19 +109,20 @@ class OutboundAdapter(HTTPAdapter):
         cert: Any = None,
         proxies: Any = None,
     ) -> requests.Response:
-        """Sends within the deadline (`timeout`, in all). stream, verify, cert and proxies are not heeded."""
-        with host_call(self.rules.check_url(request.url or "").host):  # before the clock of the call starts
+        """Send within the deadline (`timeout`, for the whole call). Ignores stream, verify, cert and proxies."""
+        # Waiting for a slot of the host comes first, so that it does not count against the deadline of the call.
+        with host_call(self.rules.check_url(request.url or "").host):
             response = self._send(request, sum(timeout) if isinstance(timeout, tuple) else timeout)
         if self.raise_redirects and 300 <= response.status_code < 400:
             raise OutboundError(Code.REDIRECT, status=response.status_code)
         return response
 
     def _send(self, request: requests.PreparedRequest, seconds: float | None) -> requests.Response:
-        call = self.rules.call(request.url or "", seconds)
+        call = self.rules.start_call(request.url or "", seconds)
         request.url = call.target.url
         token = CURRENT_CALL.set(call)
         try:
-            with external_wait(), mapped_failures(call):
+            with external_wait(), map_errors(call):
                 response = super().send(request, stream=True, timeout=call.deadline.remaining())
                 _read_body(response, _max_bytes.get() or self.rules.max_bytes, truncate=self.rules.truncate)
         finally:
@@ -126,34 +130,34 @@ class OutboundAdapter(HTTPAdapter):
         return response
 
     def open(self, request: requests.PreparedRequest, call: Call) -> Answer:
-        """Sends; the body stays unread until the caller reads it, under the same call."""
+        """Send, and return before the body is read; the deadline of the call covers reading it too."""
         token = CURRENT_CALL.set(call)
         try:
-            with external_wait(), mapped_failures(call):
+            with external_wait(), map_errors(call):
                 return Answer(super().send(request, stream=True, timeout=call.deadline.remaining()), call)
         finally:
             CURRENT_CALL.reset(token)
 
 
 class OutboundSession(requests.Session):
-    """A Session that can only go where the rules allow."""
+    """A requests.Session that enforces `rules`. With `is_shared` (`reuse_sessions`) `with` does not close it."""
 
-    def __init__(self, rules: Rules, *, is_kept: bool = False) -> None:
+    def __init__(self, rules: Rules, *, is_shared: bool = False) -> None:
         super().__init__()
         self.rules = rules
-        self.is_kept = is_kept
+        self.is_shared = is_shared
         self.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
         guard(self, rules)
 
     def check(self, url: str) -> Target:
-        """Judges the URL and every address of its host now, without connecting."""
-        call = self.rules.call(url)
-        with external_wait(), mapped_failures(call):
-            call.addresses()
+        """Check the URL and every address of its host without connecting. Raises OutboundError."""
+        call = self.rules.start_call(url)
+        with external_wait(), map_errors(call):
+            call.resolve_addresses()
         return call.target
 
     def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
-        """As requests, with `timeout` as the deadline of the whole and `max_bytes` for this call alone."""
+        """Like requests, but `timeout` is the deadline of the whole call; `max_bytes` overrides that of the rules."""
         token = _max_bytes.set(kwargs.pop("max_bytes", None))
         try:
             return super().request(method, self.rules.check_url(str(url)).url, *args, **kwargs)
@@ -170,30 +174,29 @@ class OutboundSession(requests.Session):
         seconds: float | None = None,
         idle_seconds: float | None = None,
     ) -> Answer:
-        """Sends a request whose answer is read as it comes; the URL's path goes out as it is spelled.
+        """Send a request and return a response whose body is streamed. The path of the URL is sent unchanged.
 
-        Connections are kept alive; several threads may call this at once. The seconds are in place of the rules'.
+        Connections are kept alive; the method is thread-safe. `seconds` and `idle_seconds` override the rules.
         """
-        call = self.rules.call(url, seconds, idle_seconds)
+        call = self.rules.start_call(url, seconds, idle_seconds)
         prepared = self.prepare_request(
             requests.Request(method, call.target.url, headers=dict(headers or {}), data=data)
         )
-        prepared.url = call.target.url
+        prepared.url = call.target.url  # prepare_request has normalized the percent-encoding of the path
         adapter = self.get_adapter(call.target.url)
-        assert isinstance(adapter, OutboundAdapter)  # noqa: S101 - guard() mounts no other
+        assert isinstance(adapter, OutboundAdapter)  # noqa: S101 - guard() mounts nothing else
         return adapter.open(prepared, call)
 
     def __exit__(self, *exc: object) -> None:
-        """Close it, unless it is kept for others."""
-        if not self.is_kept:
+        if not self.is_shared:
             self.close()
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """No redirect is followed; whoever wants to reads Location and asks again, checked anew."""
+        """Never follow a redirect: a caller that wants to requests Location itself, so that the URL is checked."""
 
 
 def guard(session: AnySession, rules: Rules, *, raise_redirects: bool = False) -> AnySession:
-    """Puts a Session, Authlib's say, under the outbound policy; with `raise_redirects` a 3xx is an OutboundError."""
+    """Apply the outbound policy to any Session, e.g. Authlib's. With `raise_redirects` a 3xx raises OutboundError."""
     session.trust_env = False
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     session.adapters.clear()
@@ -204,46 +207,47 @@ def guard(session: AnySession, rules: Rules, *, raise_redirects: bool = False) -
 
 
 def configured_rules(**changes: Any) -> Rules:
-    """The rules with the operator's settings; `changes` are fields of Rules."""
-    policy = _policy(_setting("OUTBOUND_ALLOWED_NETWORKS"), _setting("OUTBOUND_ALLOWED_PORTS"))
+    """Return Rules from the operator's settings; `changes` override fields of Rules."""
+    policy = _parse_policy(_list_setting("OUTBOUND_ALLOWED_NETWORKS"), _list_setting("OUTBOUND_ALLOWED_PORTS"))
     ca_file = getattr(settings, "OUTBOUND_CA_FILE", None)
     return Rules(**{"policy": policy, "ca_file": str(ca_file) if ca_file else None, **changes})
 
 
 def outbound_session(**changes: Any) -> OutboundSession:
-    """An OutboundSession under the operator's settings; `changes` are fields of Rules. Use it in a `with`."""
-    rules, kept = configured_rules(**changes), _kept.get()
-    if kept is None:
+    """Return an OutboundSession with the operator's settings; `changes` override fields of Rules. Use it in `with`."""
+    rules, sessions = configured_rules(**changes), _shared_sessions.get()
+    if sessions is None:
         return OutboundSession(rules)
-    if rules not in kept:
-        kept[rules] = OutboundSession(rules, is_kept=True)
-    return kept[rules]
+    if rules not in sessions:
+        sessions[rules] = OutboundSession(rules, is_shared=True)
+    return sessions[rules]
 
 
 @contextmanager
 def reuse_sessions() -> Iterator[None]:
-    """Until the end of the block this thread's sessions of the same rules are one, and so are its connections.
+    """Inside the block, `outbound_session` returns the same session for equal rules, so that connections are reused.
 
-    Every request is judged anew; a connection that is used again leads to the address that was judged when it was made.
+    The URL of every request is checked; a reused connection goes to the address that was checked when it was made.
     """
-    if _kept.get() is not None:
+    if _shared_sessions.get() is not None:
         yield
         return
-    token = _kept.set({})
+    sessions: dict[Rules, OutboundSession] = {}
+    token = _shared_sessions.set(sessions)
     try:
         yield
     finally:
-        for session in (_kept.get() or {}).values():
+        for session in sessions.values():
             session.close()
-        _kept.reset(token)
+        _shared_sessions.reset(token)
 
 
 @cache
-def _policy(networks: tuple[str, ...], ports: tuple[str, ...]) -> Policy:
+def _parse_policy(networks: tuple[str, ...], ports: tuple[str, ...]) -> Policy:
     return Policy.parse(networks, ports)
 
 
-def _setting(name: str) -> tuple[str, ...]:
+def _list_setting(name: str) -> tuple[str, ...]:
     value: str | Iterable[str] | None = getattr(settings, name, None)
     parts = value.split(",") if isinstance(value, str) else value or ()
     return tuple(part for part in parts if str(part).strip())
@@ -258,5 +262,5 @@ def _read_body(response: requests.Response, max_bytes: int, *, truncate: bool) -
             if not truncate:
                 raise OutboundError(Code.UNEXPECTED_RESPONSE, "The answer is too long.")
             break
-    # The two fields by which requests remembers a body that was read.
+    # requests has no public way to set a body; these are the two attributes in which it stores one it has read.
     vars(response).update(_content=bytes(body[:max_bytes]), _content_consumed=True)

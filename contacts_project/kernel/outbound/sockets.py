@@ -1,9 +1,9 @@
-"""Connections that go to the checked address and end at the call's deadline.
+"""Connections to checked addresses, with one deadline for the whole call.
 
-urllib3 asks `_new_conn` for a socket; here that resolves the name once, judges every address and connects
-to one of those, so nothing can change between check and connect. SNI and the certificate's name stay with
-the host. Every read and write draws on the call's one deadline: a server that drips bytes is cut like a
-silent one.
+urllib3 calls `_new_conn` for a socket. It resolves the name once, checks every address and connects to one of
+them, so that the address cannot change between check and connect (DNS rebinding). SNI and the name that the
+certificate must have remain the host name. Every read and write has the rest of the call's deadline as its timeout:
+a server that sends a byte now and then is cut off like a silent one.
 """
 
 import ipaddress
@@ -22,12 +22,12 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
 from contacts_project.kernel.outbound.policy import (
+    BlockedError,
     Policy,
-    Refused,
     Schemes,
     Target,
     check_addresses,
-    refuse_plain_http,
+    check_scheme,
 )
 from contacts_project.kernel.outbound.ranges import IPAddress
 
@@ -35,10 +35,10 @@ Resolver = Callable[[str, int], list[IPAddress]]
 
 
 class Deadline:
-    """A point in monotonic time that a whole call has to meet.
+    """The deadline of a whole call, on the monotonic clock.
 
-    With `connect_seconds` the connection has to stand by then; with `idle_seconds` no single read or write may take
-    longer, for answers that are long but keep coming.
+    `connect_seconds` limits connecting. `idle_seconds` limits each read or write, for long responses that may take
+    a while as long as data keeps arriving.
     """
 
     def __init__(
@@ -50,15 +50,15 @@ class Deadline:
         self._idle_seconds = idle_seconds or seconds
 
     def remaining(self) -> float:
-        """Seconds left for the next read or write; raises TimeoutError when there are none."""
-        return min(_until(self._end), self._idle_seconds)
+        """Return the seconds left for the next read or write. Raises TimeoutError if there are none."""
+        return min(_seconds_until(self._end), self._idle_seconds)
 
-    def to_connect(self) -> float:
-        """Seconds left to resolve, connect and shake hands; raises TimeoutError when there are none."""
-        return _until(self._connect_end)
+    def remaining_to_connect(self) -> float:
+        """Return the seconds left for DNS, connect and TLS handshake. Raises TimeoutError if there are none."""
+        return _seconds_until(self._connect_end)
 
 
-def _until(end: float) -> float:
+def _seconds_until(end: float) -> float:
     left = end - time.monotonic()
     if left <= 0:
         raise TimeoutError("The deadline has passed.")
@@ -67,7 +67,7 @@ def _until(end: float) -> float:
 
 @dataclass(slots=True)
 class Call:
-    """One request on its way: where to, under which rules, until when, and whether any of it has been sent."""
+    """One request in progress: its target, policy and deadline, and whether any of it has been sent."""
 
     target: Target
     policy: Policy
@@ -76,50 +76,52 @@ class Call:
     deadline: Deadline
     has_sent: bool = False
 
-    def addresses(self) -> list[IPAddress]:
-        """The target's addresses, all allowed; raises OutboundError with `dns` or `blocked`."""
+    def resolve_addresses(self) -> list[IPAddress]:
+        """Return the addresses of the target; all are allowed. Raises OutboundError `dns`, `timeout` or `blocked`."""
         target = self.target
         try:
             if target.literal is not None:
                 return check_addresses(target, [target.literal], self.policy, self.schemes)
-            found = self._look_up()
+            found = self._resolve()
             if not found:
-                refuse_plain_http(target, self.schemes)
+                # check_url may have left plain http to the check of the addresses, and there are none.
+                check_scheme(target, self.schemes)
                 raise OutboundError(Code.DNS, "The host name did not resolve.")
             return check_addresses(target, found, self.policy, self.schemes)
-        except Refused as refused:
+        except BlockedError as refused:
             raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
 
     def connect(self, host: str, port: int) -> "DeadlineSocket":
-        """A connected socket to one of the allowed addresses, each given its share of the time left."""
+        """Return a socket connected to one of the allowed addresses. Each gets an equal share of the time left."""
         if (host.strip("[]"), port) != (self.target.host, self.target.port):
             raise OutboundError(Code.BLOCKED, "The connection is not the one that was checked.")
-        addresses = self.addresses()
+        addresses = self.resolve_addresses()
         failure: OSError = TimeoutError()
         for number, address in enumerate(addresses):
             try:
-                return _connect(address, port, self.deadline.to_connect() / (len(addresses) - number))
+                return _connect(address, port, self.deadline.remaining_to_connect() / (len(addresses) - number))
             except OSError as error:
                 failure = error
         code = Code.TIMEOUT if classify(failure) is Code.TIMEOUT else Code.REFUSED
         raise OutboundError(code, "No connection could be made.") from failure
 
-    def _look_up(self) -> list[IPAddress]:
-        """Asks the resolver in a thread of its own, since getaddrinfo knows no deadline."""
+    def _resolve(self) -> list[IPAddress]:
+        """Call the resolver in a separate thread, because getaddrinfo has no timeout."""
         answers: queue.SimpleQueue[list[IPAddress] | Exception] = queue.SimpleQueue()
 
         def ask() -> None:
             try:
                 answers.put(self.resolve(self.target.host, self.target.port))
-            except Exception as error:  # noqa: BLE001 - carried over to the asking thread
+            except Exception as error:  # noqa: BLE001 - handed to the calling thread
                 answers.put(error)
 
-        # A daemon: a resolver that never answers must not keep the process from ending.
+        # A daemon thread, so that a resolver that never returns does not keep the process from exiting.
         threading.Thread(target=ask, name="outbound-resolver", daemon=True).start()
         try:
-            answer = answers.get(timeout=self.deadline.to_connect())
+            answer = answers.get(timeout=self.deadline.remaining_to_connect())
         except queue.Empty:
             raise OutboundError(Code.TIMEOUT, "The host name did not resolve in time.") from None
+        # getaddrinfo raises UnicodeError for labels that its IDNA codec cannot encode.
         if isinstance(answer, (socket.gaierror, UnicodeError)):
             return []
         if isinstance(answer, Exception):
@@ -131,21 +133,19 @@ CURRENT_CALL: ContextVar[Call] = ContextVar("outbound_call")
 
 
 def system_resolve(host: str, port: int) -> list[IPAddress]:
-    """The operating system's answer, each address once, in its order."""
+    """Return the addresses from the operating system's resolver, in its order, without duplicates."""
     answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(_address(answer[4][0]) for answer in answers))
+    return list(dict.fromkeys(ipaddress.ip_address(str(answer[4][0])) for answer in answers))
 
 
 class DeadlineSocket(socket.socket):
-    """A plain socket whose reads and writes end at the current call's deadline."""
+    """A socket whose reads and writes time out at the deadline of the current call."""
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        """Reads within what is left of the call."""
         self.settimeout(CURRENT_CALL.get().deadline.remaining())
         return super().recv_into(*args, **kwargs)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        """Writes within what is left of the call."""
         call = CURRENT_CALL.get()
         self.settimeout(call.deadline.remaining())
         call.has_sent = True
@@ -153,20 +153,18 @@ class DeadlineSocket(socket.socket):
 
 
 class DeadlineSSLSocket(ssl.SSLSocket):
-    """The same over TLS, the handshake included."""
+    """A TLS socket whose handshake, reads and writes time out at the deadline of the current call."""
 
     def do_handshake(self, *args: Any, **kwargs: Any) -> None:
-        """Shakes hands within what is left of the time to connect."""
-        self.settimeout(CURRENT_CALL.get().deadline.to_connect())
+        self.settimeout(CURRENT_CALL.get().deadline.remaining_to_connect())
         super().do_handshake(*args, **kwargs)
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        """Reads within what is left of the call."""
         self.settimeout(CURRENT_CALL.get().deadline.remaining())
         return super().recv_into(*args, **kwargs)
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        """Writes within what is left of the call; sendall comes through here."""
+        """Also covers sendall, which ssl.SSLSocket implements with send."""
         call = CURRENT_CALL.get()
         self.settimeout(call.deadline.remaining())
         call.has_sent = True
@@ -174,28 +172,24 @@ class DeadlineSSLSocket(ssl.SSLSocket):
 
 
 class CheckedHTTPConnection(HTTPConnection):
-    """Plain HTTP to a checked address."""
+    """Plain HTTP to a checked address. The socket comes from the current call, not from urllib3."""
 
     def _new_conn(self) -> socket.socket:
         return CURRENT_CALL.get().connect(self.host, self.port)
 
 
 class CheckedHTTPSConnection(HTTPSConnection):
-    """HTTPS to a checked address; SNI and the certificate's name stay the host's."""
+    """HTTPS to a checked address. urllib3 still uses the host name for SNI and to verify the certificate."""
 
     def _new_conn(self) -> socket.socket:
         return CURRENT_CALL.get().connect(self.host, self.port)
 
 
 class CheckedHTTPPool(HTTPConnectionPool):
-    """A pool of checked connections."""
-
     ConnectionCls = CheckedHTTPConnection
 
 
 class CheckedHTTPSPool(HTTPSConnectionPool):
-    """A pool of checked TLS connections."""
-
     ConnectionCls = CheckedHTTPSConnection
 
 
@@ -205,11 +199,7 @@ def _connect(address: IPAddress, port: int, seconds: float) -> DeadlineSocket:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(seconds)
         connection.connect((str(address), port))
-    except BaseException:
+    except BaseException:  # no socket may leak, not even on KeyboardInterrupt or a time limit of Celery
         connection.close()
         raise
     return connection
-
-
-def _address(text: str | int) -> IPAddress:
-    return ipaddress.ip_address(str(text))
