@@ -1,6 +1,6 @@
-"""One batch of a vCard import: which card is which person, and the few statements that write them all.
+"""One batch of an import: matches its cards to people and writes all of them in a few statements.
 
-`plan` only reads; `write` runs under the account's lock, on a plan that was made there.
+`plan` only reads. `write` must be called under the account lock, with a plan that was made under the same lock.
 """
 
 import datetime as dt
@@ -21,15 +21,16 @@ from people.photos.files import delete_files, name_photo, photo_hash
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import count_reminders
 from people.vcard import Card
+from people.vocabularies import RecordKind
 
-#: The code of an outcome for which the plan has no room.
+#: The code of an outcome that the limit of the account's plan refused.
 PLAN_LIMIT = "plan_limit"
 
 
 class Batch:
-    """Cards against people. `seen` are the UIDs that cards of earlier batches had.
+    """The cards of one batch. `seen` contains the UIDs of the cards of earlier batches.
 
-    `log` notes what is written, for its undoing; with a `dry_run` nothing is.
+    `log` records what is written, so that it can be undone. With a `dry_run` nothing is written.
     """
 
     def __init__(
@@ -49,66 +50,69 @@ class Batch:
         self.groups = GroupPlan(owner, dry_run.group_keys if dry_run else ())
 
     def plan(self) -> None:
-        """Find the person of each card, and what the card adds to it."""
+        """Match each card to a person, and merge into that person what the card adds."""
         self.people.load(self.items)
         self.groups.load(name for item in self.items for name in item.card.categories)
-        left = self._room()
-        self._allow_reminders()
+        remaining = self._remaining_people()
+        self._limit_reminders()
         for item in self.items:
             item.card = self.groups.drop_unavailable(item.card, item.reasons)
-            outcome = self._place(item, is_full=left is not None and left <= 0)
-            if left is not None:
-                left -= outcome.status == IMPORTED
+            outcome = self._match(item, is_full=remaining is not None and remaining <= 0)
+            if remaining is not None:
+                remaining -= outcome.status == IMPORTED
             self.outcomes.append(outcome)
         if self.dry_run:
             self.dry_run.note(self.changed)
             new = (key for key, group in self.groups.groups.items() if group._state.adding)
             self.dry_run.group_keys.update(new)
 
-    def _room(self) -> int | None:
-        """How many people the plan still allows; None without a limit."""
+    def _remaining_people(self) -> int | None:
+        """How many more people the account's plan allows; None without a limit."""
         limit = self.owner.plan_limit("people")
         if limit is None:
             return None
-        there = Person.objects.owned_by(self.owner).active().count()
-        return limit - there - (self.dry_run.added if self.dry_run else 0)
+        existing = Person.objects.owned_by(self.owner).active().count()
+        return limit - existing - (self.dry_run.added if self.dry_run else 0)
 
-    def _allow_reminders(self) -> None:
-        """Switch off the contact reminders for which the plan has no room."""
+    def _limit_reminders(self) -> None:
+        """Switch off the contact reminders that exceed the account's plan."""
         reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled")]
         limit = self.owner.plan_limit("reminders") if reminding else None
         if limit is None:
             return
-        there = count_reminders(self.owner) + (self.dry_run.reminders if self.dry_run else 0)
-        for item in reminding[max(0, limit - there) :]:
+        existing = count_reminders(self.owner) + (self.dry_run.reminders if self.dry_run else 0)
+        for item in reminding[max(0, limit - existing) :]:
             item.columns = {**item.columns, "contact_reminder_enabled": False}
             item.reasons.append(f"your plan allows {limit} reminders: its contact reminder is off")
 
     @property
     def changed(self) -> list[KnownPerson]:
-        """The people whom the cards make or change."""
+        """The people whom the cards create or change."""
         return [known for known in self.people.known if known.is_changed]
 
     def write(self, write: AccountWrite) -> None:
-        """Everything that the plan found, in a handful of statements."""
+        """Write the planned changes in a few statements."""
         writer, changed = PersonWriter(self.owner, write, self.now), self.changed
         if self.log:
-            self.log.begin([known.person for known in changed if not known.is_new])
+            # Before the cards are applied to the rows: the log needs the former values.
+            self.log.record_former([known.person for known in changed if not known.is_new])
         new, moved = self._plan_dates(changed)
         if self.log:
-            self.log.dates(new, moved)
+            self.log.record_dates(new, moved)
         self._write_people(writer, changed)
         self._write_dates(writer, new, moved)
-        joined = [(known.person, known.card.categories[len(known.was.categories) :]) for known in changed]
+        joined = [(known.person, known.card.categories[len(known.card_before.categories) :]) for known in changed]
         made = self.groups.write(joined)
         if self.log:
-            self.log.people([(known.person, known.is_new) for known in changed], self.groups.resolve(joined))
-            self.log.groups(made)
+            self.log.record_people([(known.person, known.is_new) for known in changed], self.groups.resolve(joined))
+            self.log.record_created(RecordKind.GROUP, [group.pk for group in made])
+            # Last, because the fingerprints are computed from the rows as this write leaves them.
             self.log.flush(write, self.outcomes)
 
-    def _place(self, item: Item, *, is_full: bool) -> Outcome:
-        known, is_same = self.people.by_uid(item)
-        known = known or self.people.by_name(item)
+    def _match(self, item: Item, *, is_full: bool) -> Outcome:
+        """Merge a card into the person that it matches, or plan a new person."""
+        known, is_same = self.people.find_by_uid(item)
+        known = known or self.people.find_by_name(item)
         if known is None and is_full:
             reason = f"your plan allows {self.owner.plan_limit('people')} people"
             return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
@@ -118,19 +122,21 @@ class Batch:
                 KnownPerson(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns)
             )
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
+        # A person that only a dry run has created has no row, so its id would lead nowhere.
         person_id = None if self.dry_run and known.is_new else known.person.pk
         before = (known.card, known.picture)
         known.card = known.merged_with(item.card, overwrite=is_same) or known.card
         if known.card != before[0]:
+            # Later cards of this batch must find the person by what this card has added.
             self.people.index(known)
-        self._take_picture(known, item, replace=is_same)
+        self._update_photo(known, item, replace=is_same)
         if (known.card, known.picture) != before:
             return item.outcome(UPDATED, person_id)
         item.reasons.append("nothing new: this person is there already")
         return item.outcome(SKIPPED, person_id)
 
-    def _take_picture(self, known: KnownPerson, item: Item, *, replace: bool) -> None:
-        """The same contact's photo replaces the one there; a namesake's fills a gap."""
+    def _update_photo(self, known: KnownPerson, item: Item, *, replace: bool) -> None:
+        """Replace the photo if the card is the same contact; a namesake's photo is only taken where there is none."""
         stored = (
             known.picture.hashes if known.picture else {photo_hash(known.person.photo)} if known.person.photo else ()
         )
@@ -154,22 +160,22 @@ class Batch:
         writer.flush()
 
     def _plan_dates(self, changed: list[KnownPerson]) -> tuple[list[ImportantDate], list[ImportantDate]]:
-        """The rows of what the cards say of important dates: new ones, and those that have another day now."""
+        """Update the important dates of these people from their cards. Returns the new rows and the changed rows."""
         new: list[ImportantDate] = []
         moved: list[ImportantDate] = []
         for known in changed:
-            for day in known.card.important_dates:
-                if day in known.was.important_dates:
+            for card_date in known.card.important_dates:
+                if card_date in known.card_before.important_dates:
                     continue
-                row = next((row for row in known.rows if day.type and row.type == day.type), None)
+                row = next((row for row in known.rows if card_date.type and row.type == card_date.type), None)
                 if row is None:
-                    row = ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=day.type)
+                    row = ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=card_date.type)
                     known.rows.append(row)
                     new.append(row)
                 else:
                     moved.append(row)
-                row.title = day.title or row.title
-                row.date, row.year_unknown, row.updated_at = day.date, day.year_unknown, self.now
+                row.title = card_date.title or row.title
+                row.date, row.year_unknown, row.updated_at = card_date.date, card_date.year_unknown, self.now
         return new, moved
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:

@@ -1,4 +1,7 @@
-"""The people whom the cards of a batch may mean: read in a few statements, then found by UID, or by name and key."""
+"""Finds the person that a card of a batch means: by UID, or by name and contact key.
+
+The people of a whole batch are read in a few statements.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -14,13 +17,13 @@ from people.importing.known import ContactKey, Item, KnownPerson, contact_keys, 
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 
-#: Namesakes without a key, or with the same one, that a card is compared with; a hostile file might have more.
+#: How many namesakes a card is compared with, and how many people one query reads: a hostile file could have many more.
 _MAX_NAMESAKES = 100
 _MAX_CANDIDATES = 500
 
 
 class Candidates:
-    """Those of one batch. `seen` are the UIDs that cards of earlier batches had, `met` those of this one."""
+    """The candidates of one batch. `seen` contains the UIDs of earlier batches, `met` those of this one."""
 
     def __init__(self, owner: User, seen: Collection[str], dry_run: DryRun | None) -> None:
         self.owner, self.seen, self.dry_run = owner, seen, dry_run
@@ -30,16 +33,17 @@ class Candidates:
         self._by_name: dict[tuple[bytes, ContactKey | None], list[KnownPerson]] = defaultdict(list)
 
     def load(self, items: Collection[Item]) -> None:
-        """Read whom these cards may mean; in a dry run also whom earlier batches would have written."""
-        people = self._stored(items)
+        """Read the people that these cards may mean; in a dry run also what earlier batches would have written."""
+        people = self._load_stored(items)
         planned = self.dry_run.find(items) if self.dry_run else {}
         if self.dry_run:
+            # A person that somebody else has deleted since the earlier batch is no candidate any more.
             changed = Person.objects.owned_by(self.owner).active().in_bulk(planned)
             planned = {key: known for key, known in planned.items() if known.is_new or key in changed}
             for key, person in changed.items():
                 planned[key].person = person
             people = {key: person for key, person in people.items() if key not in self.dry_run.people}
-        for known in self._with_cards(people):
+        for known in self._build_known(people):
             self.add(known)
         for known in planned.values():
             self.add(known)
@@ -49,18 +53,18 @@ class Candidates:
         self.index(known)
 
     def index(self, known: KnownPerson) -> None:
-        """Make it findable by its UIDs, its name, and its name with each of its keys."""
+        """Index a person by its UIDs, by its name, and by its name with each contact key."""
         for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
             _put(self._by_uid[uid], known)
         name = name_key(known.card)
         for key in (None, *contact_keys(known.card)):
             _put(self._by_name[name, key], known)
 
-    def by_uid(self, item: Item) -> tuple[KnownPerson | None, bool]:
-        """The person with the card's UID, and whether the card's word counts for it.
+    def find_by_uid(self, item: Item) -> tuple[KnownPerson | None, bool]:
+        """Return the person with the card's UID, and whether the card may overwrite the values of that person.
 
-        The first card of a file with some UID is that contact. Another one with the same UID is only the same when it
-        says nothing new: two contacts that share a UID by mistake must not overwrite each other.
+        The first card of a file with a UID is that contact. A later card with the same UID counts as the same contact
+        only if it adds nothing: two contacts that share a UID by mistake must not overwrite each other.
         """
         card = item.card
         if not card.uid:
@@ -68,8 +72,8 @@ class Candidates:
         spellings = uid_spellings(card.uid)
         found = [known for uid in spellings for known in self._by_uid.get(uid, ())]
         if len(found) > 1:
-            # Programs copy cards with their UID: of several people the one of the same name is meant.
-            found.sort(key=lambda known: name_key(known.card) != item.name)
+            # Some programs copy a card with its UID, so several people have it: prefer the one with the same name.
+            found.sort(key=lambda known: name_key(known.card) != item.name_key)
         is_first = spellings[0] not in self.seen and spellings[0] not in self.met
         self.met.update(spellings)
         for known in found:
@@ -77,24 +81,27 @@ class Candidates:
                 return known, is_first
         return (found[0], True) if found and is_first else (None, False)
 
-    def by_name(self, item: Item) -> KnownPerson | None:
-        """A namesake whom the card does not contradict, and with whom it shares a key or to whom it adds nothing."""
-        # Without an address or a number the name alone must do, and only where the card adds nothing.
-        keys: list[ContactKey | None] = [*item.keys]
+    def find_by_name(self, item: Item) -> KnownPerson | None:
+        """Return a namesake that the card does not contradict, if they share a contact key or the card adds nothing."""
+        # A card without e-mail address and number matches by name alone, and only if it adds nothing.
+        keys: list[ContactKey | None] = [*item.contact_keys]
         for key in keys or [None]:
-            for known in self._by_name.get((item.name, key), [])[:_MAX_NAMESAKES]:
+            for known in self._by_name.get((item.name_key, key), [])[:_MAX_NAMESAKES]:
                 merged = known.merged_with(item.card)
                 if merged and (key or merged == known.card):
                     return known
         return None
 
-    def _stored(self, items: Collection[Item]) -> dict[UUID, Person]:
+    def _load_stored(self, items: Collection[Item]) -> dict[UUID, Person]:
+        """Read the active people that have a UID, or a name and a contact key, of these cards."""
         uids = {spelling for item in items if item.card.uid for spelling in uid_spellings(item.card.uid)}
-        names = {item.name for item in items}
-        keys = {key for item in items for _, key in item.keys}
-        keyless = {key for item in items if not item.keys for key in (item.name, person_sort_key(item.card))}
+        names = {item.name_key for item in items}
+        keys = {key for item in items for _, key in item.contact_keys}
+        keyless = {
+            key for item in items if not item.contact_keys for key in (item.name_key, person_sort_key(item.card))
+        }
         active = Person.objects.owned_by(self.owner).active()
-        # Two plain index scans: joined in one statement, PostgreSQL without fresh statistics compares everybody.
+        # Two index scans instead of a join: without fresh statistics PostgreSQL would read every person for the join.
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
         shared = set(rows.values_list("person_id", flat=True)[: 10 * _MAX_CANDIDATES])
         people: dict[UUID, Person] = {}
@@ -102,8 +109,8 @@ class Candidates:
         by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported)) if uids else ()
         for found in by_uid:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
-        # Who is known by a UID is not read once more.
-        # Who stands where the name is spoken, and not where it is written, is compared as well.
+        # People found by UID are not read again. The sort key of a person with a phonetic name is made from that name,
+        # so such people cannot be found by the key of the written name and are all compared.
         named = Q(sort_key__in=names) | Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False)
         namesakes = active.filter(named, pk__in=shared - people.keys())
         nameless = active.filter(sort_key__in=keyless).exclude(pk__in=people)
@@ -111,8 +118,8 @@ class Candidates:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         return people
 
-    def _with_cards(self, people: dict[UUID, Person]) -> Iterable[KnownPerson]:
-        """The people with their cards, in the order of their ids."""
+    def _build_known(self, people: dict[UUID, Person]) -> Iterable[KnownPerson]:
+        """Yield the people with their cards, ordered by id."""
         dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
         groups: dict[UUID, list[str]] = defaultdict(list)
         if people:

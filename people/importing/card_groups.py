@@ -1,4 +1,4 @@
-"""Categories of cards as groups: those that are there by name, and new ones as far as the plan goes."""
+"""Maps the categories of cards to groups: existing groups by name, and new ones up to the limit of the plan."""
 
 from collections.abc import Collection, Iterable
 
@@ -11,9 +11,10 @@ from people.vcard.line_merge import without_categories
 
 
 class GroupPlan:
-    """The groups that the cards of one batch name. New ones are made when somebody belongs to them, not before.
+    """The groups that the cards of one batch name. A new group is created only when it gets a member.
 
-    `planned` are the keys of those that earlier batches of a dry run would have made.
+    `planned` contains the keys of the groups that earlier batches of a dry run would have created. `remaining` is how
+    many more groups the account's plan allows, None without a limit.
     """
 
     def __init__(self, owner: User, planned: Collection[str] = ()) -> None:
@@ -22,6 +23,7 @@ class GroupPlan:
         self.remaining: int | None = None
 
     def load(self, names: Iterable[str]) -> None:
+        """Read the active groups with these names, and what the account's plan still allows."""
         active = Group.objects.owned_by(self.owner).active()
         rows = active.filter(name_key__in={group_key(name) for name in names})
         self.groups = {group.name_key: group for group in rows}
@@ -29,16 +31,16 @@ class GroupPlan:
         self.remaining = None if limit is None else limit - active.count() - len(self.planned)
 
     def drop_unavailable(self, card: Card, reasons: list[str]) -> Card:
-        """The card without the categories for which the plan has no more groups; `reasons` says which."""
-        left = [name for name in card.categories if not self.reserve(name)]
-        if not left:
+        """Return the card without the categories that the account's plan refuses; appends to `reasons` which."""
+        refused = [name for name in card.categories if not self.reserve(name)]
+        if not refused:
             return card
         limit = self.owner.plan_limit("groups")
-        reasons.append(f"your plan allows {limit} groups: not put into {', '.join(left)}")
-        return without_categories(card, left)
+        reasons.append(f"your plan allows {limit} groups: not put into {', '.join(refused)}")
+        return without_categories(card, refused)
 
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:
-        """Put people into groups by name, making the groups that are not there yet; returns those."""
+        """Put people into groups by name. Creates the missing groups and returns them."""
         pairs = self.resolve(members)
         made = self._make(group for _, group in pairs)
         Membership.objects.bulk_create(
@@ -47,14 +49,14 @@ class GroupPlan:
         return made
 
     def resolve(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[tuple[Person, Group]]:
-        """The groups by those names."""
+        """Return each person with each of its groups; the names must have been reserved."""
         return [(person, self.groups[group_key(name)]) for person, names in members for name in names]
 
     def existing(self) -> list[Group]:
         return [group for group in self.groups.values() if not group._state.adding]
 
     def make(self, name: str) -> Group:
-        """The group of a name that is allowed; made when it is not there."""
+        """Return the group with a reserved name; creates it if it does not exist."""
         group = self.groups[group_key(name)]
         self._make([group])
         return group
@@ -63,13 +65,14 @@ class GroupPlan:
         return Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
 
     def reserve(self, name: str) -> bool:
-        """Whether the group is there, or may be made."""
+        """Whether the group exists or may be created. A new group takes its place in the account's plan at once."""
         key = group_key(name)
         if key in self.groups:
             return True
         left = None if key in self.planned else self.remaining
         if left is not None and left <= 0:
             return False
+        # Kept unsaved until somebody joins it, so that a card that is refused later leaves no empty group.
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
         if left is not None:
             self.remaining = left - 1

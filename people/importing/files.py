@@ -1,4 +1,4 @@
-"""Takes a file of another product into an account: opened by its source, imported as cards are, undone as one."""
+"""Imports a file of another product: its source opens it, its records are imported as cards, one undo reverts all."""
 
 import datetime as dt
 from collections import Counter
@@ -26,7 +26,7 @@ from people.models import ContactImport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as it came. `mapping` is the JSON of a mapping, for CSV alone; `file` is read from its beginning."""
+    """An uploaded file. `mapping` is the JSON of a column mapping, only for CSV. `file` is read from its beginning."""
 
     source: str
     file: BinaryIO
@@ -35,47 +35,48 @@ class Upload:
 
 
 class FileImport:
-    """One file on its way in. Raises FieldError where it is not of its source."""
+    """The import of one file. Raises FieldError if the file is not of the given source."""
 
     def __init__(self, *, owner: User, upload: Upload, now: dt.datetime, is_dry: bool = False) -> None:
         self.owner, self.now = owner, now
         self.source = open_source(owner=owner, upload=upload, now=now)
         self.dry_run = DryRun() if is_dry else None
-        row = ContactImport(owner=owner, source=upload.source, file_name=_shown(upload.name), created_at=now)
+        row = ContactImport(owner=owner, source=upload.source, file_name=_clean_file_name(upload.name), created_at=now)
         self.log = None if is_dry else ImportLog(row, owner, now)
         self.counts: Counter[str] = self.log.counts if self.log else Counter()
-        self.refused = 0
+        self.plan_refusals = 0
         self.keys: dict[int, str] = {}
 
     @property
     def import_id(self) -> UUID | None:
-        """None of a dry run, and of a file without a record."""
+        """None for a dry run and for a file without records."""
         return self.log.row.pk if self.log and self.counts else None
 
     def run(self) -> Iterator[Outcome]:
-        """Yield what became of each record; they are written batch by batch. In a dry run nothing is.
+        """Yield the outcome of each record. Records are written batch by batch; a dry run writes nothing.
 
-        Of files that tell more than people, the outcomes come when all is written, since they tell of that, too.
+        If the file also contains interactions or relationships, the outcomes are yielded after those are written,
+        because their remarks become part of the outcomes.
         """
         related = RelatedRecords(self.owner, self.source, self.log, self.now) if self.log else None
         types = related.create_types() if related else {}
-        outcomes = self._counted(
+        outcomes = self._count(
             import_cards(owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, dry_run=self.dry_run)
         )
         yield from self._with_related(list(outcomes), related, types) if self.has_record_keys else outcomes
-        # Of nothing, and of what the plan refused as a whole, there is no import to be listed.
-        if self.refused < self.counts.total():
+        # A file without records, or of which the plan refused every record, does not become an import in the list.
+        if self.plan_refusals < self.counts.total():
             self._finish()
 
-    def _counted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    def _count(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         for outcome in outcomes:
             self.counts[outcome.status] += 1
-            self.refused += outcome.code == PLAN_LIMIT
+            self.plan_refusals += outcome.code == PLAN_LIMIT
             yield outcome
 
     @property
     def has_record_keys(self) -> bool:
-        """Whether records of the file name each other."""
+        """Whether records of the file refer to each other by key."""
         return not isinstance(self.source, Sheet)
 
     def _cards(self, types: Mapping[str, UUID]) -> Iterator[RecordResult]:
@@ -97,13 +98,16 @@ class FileImport:
             }
             related.write(people, types)
             remarks = related.remarks
-        whole = [_telling(outcome, remarks.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
+        whole = [_add_remarks(outcome, remarks.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
         leftovers = [*self.source.leftovers(), *describe_excess(self.source)]
-        rest = [Outcome(len(whole) + place, name, SKIPPED, reason=said) for place, (name, said) in enumerate(leftovers)]
-        return [*whole, *self._counted(rest)]
+        rest = [
+            Outcome(index, name, SKIPPED, reason=reason)
+            for index, (name, reason) in enumerate(leftovers, start=len(whole))
+        ]
+        return [*whole, *self._count(rest)]
 
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
-        """The answer over the whole file, as for cards, and the id by which the import is undone."""
+        """The receipt of the whole file, as for cards, and the id that undoes the import."""
         key = self.import_id
         return {**build_receipt(outcomes, self.source.what), "importId": str(key) if key else None}
 
@@ -112,19 +116,19 @@ class FileImport:
             return
         try:
             with account_lock(self.owner):
-                self.log.end(self.counts)
+                self.log.finish(self.counts)
         except (Error, OSError) as error:
-            # What was written has been noted with it; only the last counts are missing.
+            # Every batch has stored its own counts: only the last update of the counts and `ended_at` are missing.
             if self.log.row._state.adding or not is_unavailable(error):
                 raise
 
 
-def _telling(outcome: Outcome, remarks: Sequence[str]) -> Outcome:
+def _add_remarks(outcome: Outcome, remarks: Sequence[str]) -> Outcome:
     reason = "; ".join(filter(None, (outcome.reason, *remarks)))
     return replace(outcome, reason=reason) if remarks else outcome
 
 
-def _shown(name: str) -> str:
-    """The name of a file without its folders and without what no stored text may hold."""
+def _clean_file_name(name: str) -> str:
+    """The name of a file without its folders and without unprintable characters; at most 255 characters."""
     base = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(character for character in base if character.isprintable())[:255]

@@ -1,4 +1,4 @@
-"""What people are, each in one text, by which it is seen whether somebody has edited them."""
+"""Fingerprints of people, which show whether somebody has edited a person since an import."""
 
 import hashlib
 from collections import defaultdict
@@ -13,16 +13,16 @@ from people.entries import SHAPES
 from people.models import ImportantDate, Membership, Person
 from people.services.person_rows import DATE_FIELDS
 
-#: Of somebody who was edited: no fingerprint is like it.
+#: Stored instead of the fingerprint of an edited person. It equals no digest.
 EDITED = "edited"
-# What interactions make of the last contact is theirs; what the user typed is in `contact_before`.
+# lastContact also follows from interactions, which is no edit; what the user typed is in `contact_before`.
 _SCALARS = (*(field.attribute for field in field_table.SCALARS if field.name != "lastContact"), "contact_before")
 
 
 def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
-    """What people are, each in one text: the same as long as nobody edits them, their dates or groups.
+    """Return a digest for each person, which stays the same until somebody edits the person, its dates or its groups.
 
-    What the geocoder adds is no edit, nor is what follows from interactions.
+    Coordinates that the geocoder adds do not change it, and neither does what follows from interactions.
     """
     rows = {person.pk: person for person in people}
     dates: dict[UUID, list[Any]] = defaultdict(list)
@@ -33,10 +33,11 @@ def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
     memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
     for person_id, group_id in memberships.values_list("person_id", "group_id"):
         groups[person_id].append(str(group_id))
-    return {key: _digest([_said(person), dates[key], groups[key]]) for key, person in rows.items()}
+    return {key: _digest([_editable_values(person), dates[key], groups[key]]) for key, person in rows.items()}
 
 
-def _said(person: Person) -> list[Any]:
+def _editable_values(person: Person) -> list[Any]:
+    # Only the keys that a user can write: the geocoder adds others to an address.
     documents = ([[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in SHAPES.items())
     return [*(getattr(person, name) for name in _SCALARS), *documents]
 

@@ -1,4 +1,4 @@
-"""What a batch of an import compares: the cards that were read, and the people whom they may mean."""
+"""The cards of an import batch and the people that they may mean."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,13 +13,13 @@ from people.names import NameParts, sort_key
 from people.vcard import Card, CardResult
 from people.vcard.merge import merge_cards
 
-#: Kind and key as LookupKey has them.
+#: The kind and the key of a LookupKey.
 ContactKey = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A photo made ready outside the lock: what is stored, and the hashes by which it is known again."""
+    """A photo that was converted outside the lock: the JPEG to store, and the hashes that identify it."""
 
     jpeg: bytes
     hashes: frozenset[str]
@@ -27,20 +27,20 @@ class Picture:
 
 @dataclass(slots=True)
 class Item:
-    """A card that was read, with its photo; `reasons` is what its outcome has to tell."""
+    """A parsed card with its photo. `reasons` become the reason of its outcome."""
 
     result: CardResult
     card: Card
     picture: Picture | None = None
     reasons: list[str] = field(default_factory=list)
     columns: Mapping[str, Any] = field(default_factory=dict)
-    # By which it is looked for, computed once and outside the lock.
-    name: bytes = b""
-    keys: list[ContactKey] = field(default_factory=list)
+    # The keys of the look-up, computed once and outside the lock.
+    name_key: bytes = b""
+    contact_keys: list[ContactKey] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.name = self.name or name_key(self.card)
-        self.keys = self.keys or contact_keys(self.card)
+        self.name_key = self.name_key or name_key(self.card)
+        self.contact_keys = self.contact_keys or contact_keys(self.card)
 
     def outcome(self, status: str, person_id: UUID | None) -> Outcome:
         return Outcome(self.result.index, self.result.name, status, person_id, "; ".join(self.reasons) or None)
@@ -48,19 +48,19 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class KnownPerson:
-    """A person as the cards of a file meet it: `was` when it was read, `card` with what they add."""
+    """A person during an import: `card_before` is its card when it was read, `card` includes what the file adds."""
 
     person: Person
-    was: Card
+    card_before: Card
     card: Card
     rows: list[ImportantDate] = field(default_factory=list)
     picture: Picture | None = None
     is_new: bool = False
     columns: Mapping[str, Any] = field(default_factory=dict)
-    """Of a new person: what no card says."""
+    """Columns of a new person that no card has."""
 
     def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
-        """As merge_cards; a UID that was made here gives way to the card's, and contradicts none."""
+        """Like merge_cards, but the card's UID replaces a UID that this service generated, without a conflict."""
         known = self.card
         if card == known:
             return known
@@ -70,27 +70,27 @@ class KnownPerson:
 
     @property
     def is_changed(self) -> bool:
-        return self.is_new or self.card != self.was or self.picture is not None
+        return self.is_new or self.card != self.card_before or self.picture is not None
 
 
 def name_key(card: Card) -> bytes:
-    """Cards of one name have one key; the order of people goes by it, so there is an index."""
+    """The key of a card's name. It is the sort key of people, because that column has an index."""
     return sort_key(NameParts(card.name, card.surname))
 
 
 def person_sort_key(card: Card) -> bytes:
-    """The sort key of a person who says what the card does."""
+    """The sort key that a person with the names of this card has, phonetic names included."""
     return sort_key(NameParts(card.name, card.surname), (card.phonetic_name, card.phonetic_surname))
 
 
 def contact_keys(card: Card) -> list[ContactKey]:
-    """The e-mail and phone keys by which people.lookup finds a person with one of the card's entries."""
+    """The e-mail and phone keys of a card, as people.lookup stores them."""
     keys = {(LookupKey.EMAIL, email_key(str(entry["email"]))) for entry in card.emails}
     keys |= {(LookupKey.PHONE, phone_key(str(entry["number"]))) for entry in card.phone_numbers}
     return sorted((kind, key) for kind, key in keys if key)
 
 
 def uid_spellings(uid: str) -> tuple[str, str]:
-    """A UID as it stands, and with or without the `urn:uuid:` that programs add and drop."""
+    """The UID itself, and its other spelling with or without `urn:uuid:`, which some programs add or drop."""
     bare = uid.removeprefix("urn:uuid:")
     return uid, bare if bare != uid else f"urn:uuid:{uid}"

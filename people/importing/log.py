@@ -1,4 +1,4 @@
-"""What an import writes, noted in the same transactions, so that it can be undone."""
+"""Records what an import writes, in the same transactions, so that the import can be undone."""
 
 import datetime as dt
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ from people.models import ContactImport, Group, ImportantDate, ImportedRecord, P
 from people.models.own_writes import OwnWrites
 from people.vocabularies import RecordKind
 
-#: The columns of a person that a card sets, but for the photo, whose former file is gone.
+#: The columns of a person that a card sets, without the photo: its former file is deleted, so it cannot come back.
 CARD_COLUMNS = (
     *(field.column for field in field_table.CARD_SCALARS if field.name != "lastContact"),
     "contact_before",
@@ -29,18 +29,18 @@ CARD_COLUMNS = (
 
 
 def columns_of(person: Person) -> dict[str, Any]:
-    """What a card may change, as it is."""
+    """The current values of the columns that a card may change."""
     return {column: getattr(person, column) for column in CARD_COLUMNS}
 
 
 class ImportStoppedError(Exception):
-    """The import was undone while it ran: it writes no more."""
+    """The import was undone while it was running, so it must not write any more."""
 
 
 class ImportLog:
-    """The records of one import. What is noted is written by `flush`, in the write that makes the records.
+    """The log of one import. Entries are collected in memory; `flush` writes them in the write that they describe.
 
-    `counts` are those of the outcomes that have been handed out.
+    `counts` contains how many outcomes of each status have been yielded to the caller.
     """
 
     def __init__(self, contact_import: ContactImport, owner: User, now: dt.datetime) -> None:
@@ -49,27 +49,28 @@ class ImportLog:
         self._former: dict[UUID, dict[str, Any]] = {}
         self._known: dict[UUID, ImportedRecord] = {}
         self._people: dict[UUID, tuple[Person, bool, dict[str, Any]]] = {}
-        self._made: list[ImportedRecord] = []
+        self._created: list[ImportedRecord] = []
         self._dates: dict[UUID, dict[str, Any]] = {}
 
-    def begin(self, people: Collection[Person]) -> None:
-        """Those who are there already, before a batch changes them.
+    def record_former(self, people: Collection[Person]) -> None:
+        """Remember the existing people before a batch changes them.
 
-        Whom an earlier batch had written, and somebody has edited since, is never again what the import made of them.
+        A person that an earlier batch wrote and somebody has edited since is marked as edited for good: its fingerprint
+        must not be renewed, or the undo would overwrite the edit.
         """
         self._former = {person.pk: columns_of(person) for person in people}
         rows = ImportedRecord.objects.owned_by(self.owner).filter(
             contact_import=self.row, kind=RecordKind.PERSON, record_id__in=self._former
         )
         self._known = {row.record_id: row for row in rows} if people else {}
-        again = [person for person in people if person.pk in self._known]
-        prints = fingerprints(self.owner.pk, again) if again else {}
+        rewritten = [person for person in people if person.pk in self._known]
+        prints = fingerprints(self.owner.pk, rewritten) if rewritten else {}
         for key, record in self._known.items():
             if record.fingerprint != prints[key]:
                 record.fingerprint = EDITED
 
-    def people(self, written: Iterable[tuple[Person, bool]], joined: Iterable[tuple[Person, Group]]) -> None:
-        """People as they are now, and whether they are new; `joined`: the groups that they came into."""
+    def record_people(self, written: Iterable[tuple[Person, bool]], joined: Iterable[tuple[Person, Group]]) -> None:
+        """Log people as they are now, and whether they are new. `joined` are the groups that they were added to."""
         groups: dict[UUID, list[str]] = defaultdict(list)
         for person, group in joined:
             groups[person.pk].append(str(group.pk))
@@ -82,8 +83,8 @@ class ImportLog:
             self._people[person.pk] = (person, is_new, before)
         self._dates = {}
 
-    def dates(self, new: Iterable[ImportantDate], moved: Iterable[ImportantDate]) -> None:
-        """Dates that are about to be written; those that moved still have their stored day in the database."""
+    def record_dates(self, new: Iterable[ImportantDate], moved: Iterable[ImportantDate]) -> None:
+        """Log dates. Must be called before they are written: the former days of `moved` are read from the database."""
         self._dates = defaultdict(lambda: {"newDates": [], "movedDates": {}})
         for row in new:
             self._dates[row.person_id]["newDates"].append(str(row.pk))
@@ -96,45 +97,43 @@ class ImportLog:
                 "yearUnknown": row.year_unknown,
             }
 
-    def groups(self, made: Iterable[Group]) -> None:
-        self.made(RecordKind.GROUP, [group.pk for group in made])
-
-    def made(self, kind: RecordKind, keys: Collection[UUID]) -> None:
-        """Records of a kind that were made."""
-        self._made += [self._record(kind, key) for key in keys]
+    def record_created(self, kind: RecordKind, keys: Collection[UUID]) -> None:
+        """Log created records of a kind."""
+        self._created += [self._record(kind, key) for key in keys]
 
     def flush(self, write: AccountWrite, outcomes: Iterable[Outcome] = ()) -> None:
-        """Write what was noted, with the people as the write leaves them; `outcomes` are those of this write.
+        """Write the log entries. Must be called at the end of the write. `outcomes` are those of this write.
 
-        Raises ImportStoppedError.
+        Raises ImportStoppedError if the import has been undone meanwhile.
         """
+        # Emptied first: if this write fails, its records must not be logged by the next one.
         people, self._people = self._people, {}
-        made, self._made = self._made, []
+        created, self._created = self._created, []
         known, self._known = self._known, {}
-        self._note_progress(write, outcomes)
+        self._save_progress(write, outcomes)
         prints = fingerprints(self.owner.pk, (person for person, _, _ in people.values())) if people else {}
         for key, (_, is_new, before) in people.items():
             record = known.get(key)
             if record is None:
                 record = self._record(RecordKind.PERSON, key, is_new=is_new)
                 record.before = orjson.loads(orjson.dumps(before))
-                made.append(record)
+                created.append(record)
             elif not record.is_new:
-                record.before = _joined(record.before, orjson.loads(orjson.dumps(before)))
+                record.before = _merge_changes(record.before, orjson.loads(orjson.dumps(before)))
             if record.fingerprint != EDITED:
                 record.fingerprint = prints[key]
-        ImportedRecord.objects.bulk_create(made)
+        ImportedRecord.objects.bulk_create(created)
         ImportedRecord.objects.owned_by(self.owner).bulk_update(known.values(), ["fingerprint", "before"])
 
-    def end(self, counts: Counter[str]) -> None:
-        """The whole file has been read. `counts` are those of its receipt."""
+    def finish(self, counts: Counter[str]) -> None:
+        """Store the final `counts` of the receipt and that the whole file has been read."""
         ended_at = timezone.now()
         columns = {**_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
         if not self._rows.update(**columns):
             self._insert(columns)
 
-    def _note_progress(self, write: AccountWrite, outcomes: Iterable[Outcome]) -> None:
-        """So that an import that is killed tells how far it came."""
+    def _save_progress(self, write: AccountWrite, outcomes: Iterable[Outcome]) -> None:
+        """Store the counts and the revision of this write, so that the progress of a killed import is known."""
         stored = self._rows.values("own_revisions", "undo_until").first()
         if stored and stored["undo_until"]:
             raise ImportStoppedError
@@ -171,8 +170,8 @@ def _columns(counts: Counter[str]) -> dict[str, Any]:
     }
 
 
-def _joined(first: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """What two changes of one person by one import changed: the former values are those of the first."""
+def _merge_changes(first: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Combine two changes of a person by the same import. The former values of the first change win."""
     return {
         "columns": {**later.get("columns", {}), **first.get("columns", {})},
         "groups": [*first.get("groups", []), *later.get("groups", [])],

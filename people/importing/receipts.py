@@ -1,4 +1,4 @@
-"""What became of each record of a file, and the receipt over all of them (open points, section 11)."""
+"""The outcome of each record of a file, and the receipt of all of them (open points, section 11)."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,15 +7,19 @@ from typing import Any
 from uuid import UUID
 
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
-#: The reason of the records that were left when the database went away half way.
+#: The reason of the records that were not tried because the database became unavailable.
 NOT_TRIED = "not tried: the service was busy, or a part of it away; import the file again, it goes on from here"
-#: That of the records which were left when the import was undone while it ran.
+#: The reason of the records that were not tried because the import was undone while it was running.
 UNDONE = "not tried: this import was undone while it ran"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One record: `index` counts from 0; `reason` says why, or what was changed to hold it; `code` is for the code."""
+    """The outcome of one record. `index` counts from 0.
+
+    `reason` is for people: why the record failed, or what was changed or left out. `code` is for programs and is not
+    part of the answer.
+    """
 
     index: int
     name: str
@@ -33,13 +37,13 @@ class Outcome:
         return answer
 
     def message(self, what: str = "Card") -> str:
-        """The failure for people, who count from 1. `what`: what a record of the file is called."""
+        """The error message, which counts records from 1. `what` is what the source calls a record."""
         who = f" ({self.name})" if self.name else ""
         return f"{what} {self.index + 1}{who}: {self.reason}"
 
 
 def build_receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
-    """The answer over a whole file; unsuccessful only where every card failed."""
+    """The receipt of a whole file. `success` is false only if every record failed."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)
     return {

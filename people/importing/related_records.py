@@ -114,7 +114,7 @@ class RelatedRecords:
             )
             index_interactions(self.owner.pk, made)
             follow_interactions(writer, {key for _, present in new.values() for key in present})
-            self.log.made(RecordKind.INTERACTION, [row.pk for row in made])
+            self.log.record_created(RecordKind.INTERACTION, [row.pk for row in made])
             self.log.flush(write)
 
     def _participants_of(self, meeting: InteractionRecord) -> list[UUID]:
@@ -160,7 +160,7 @@ class RelatedRecords:
         with account_write(self.owner) as write:
             for extension in EXTENSIONS:
                 made = extension.tie(self.owner.pk, wanted, self.now)
-                self.log.made(RecordKind.RELATIONSHIP, made)
+                self.log.record_created(RecordKind.RELATIONSHIP, made)
             self.log.flush(write)
 
     def _add_remark(self, key: str, text: str) -> None:
