@@ -1,4 +1,4 @@
-"""A page of the change feed: which records changed, by one statement, and what they are now."""
+"""Reads a page of the change feed: one statement finds the changed records, then each kind loads its own."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,14 @@ from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import TrashModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
 
-_SETTINGS_PLACE = 0
-_TOMBSTONE_PLACE = 999  # what was removed comes after all that was changed by the same write
+_SETTINGS_ORDER = 0
+_TOMBSTONE_ORDER = 999  # within a revision, removals come after all changes
+_MAX_UUID = UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True)
 class Page:
-    """Changes as the API shows them, where to go on, and whether there is more already."""
+    """Changes in the format of the API, the cursor of the next page, and whether there is more to read now."""
 
     changes: list[dict[str, Any]]
     cursor: str
@@ -30,123 +31,122 @@ class Page:
 
 
 class _Key(NamedTuple):
-    """Which record changed: these sort as the feed tells them."""
+    """A changed record. The feed is sorted by these fields, in this order."""
 
     revision: int
-    place: int
+    kind_order: int
     record_id: UUID
     kind: str
 
 
 def read_changes(*, owner: User, cursor: str | None, types: Sequence[str], limit: int) -> Page:
-    """What changed after `cursor`, in the order of revisions; from nothing, everything that is active.
+    """The changes after `cursor`, ordered by revision; without a cursor, all active records.
 
-    Only what was committed when `owner` was read is told: the writes of an account stand in line (account_write), so
-    all up to its revision is there to be seen, and what is written meanwhile comes with the next page, at its own
-    number. Raises FieldError, CursorExpiredError.
+    Contains only what was committed when `owner` was loaded. Writes of an account are serialized (account_write), so
+    everything up to its revision is visible; later writes have higher revisions and come with the next page. Raises
+    FieldError, CursorExpiredError.
     """
     today = timezone.now().astimezone(dt.UTC).date()
-    asked = tuple(sorted(set(types)))
+    requested = tuple(sorted(set(types)))
     if cursor is None:
-        position = first_cursor(owner, types=asked, today=today)
+        position = first_cursor(owner, types=requested, today=today)
     else:
-        position = read_cursor(cursor, owner_id=owner.pk, types=asked, newest=owner.revision, today=today)
-    keys = _changed(owner, position, limit + 1) if not position.has_reached(owner.revision) else []
+        position = read_cursor(cursor, owner_id=owner.pk, types=requested, newest=owner.revision, today=today)
+    # One key more than the page holds, to see whether there is a next page.
+    keys = _find_changed(owner, position, limit + 1) if not position.has_reached(owner.revision) else []
     page, has_more = keys[:limit], len(keys) > limit
     if has_more:
         last = page[-1]
-        reached = position.moved_to(last.revision, last.place, last.record_id)
+        end = position.moved_to(last.revision, last.kind_order, last.record_id)
     else:
-        reached = position.moved_behind(owner.revision)
-    return Page(list(_told(owner, page, position)), reached.written(), has_more)
+        end = position.moved_past(owner.revision)
+    return Page(list(_load_changes(owner, page, position)), end.encode(), has_more)
 
 
-def _changed(owner: User, position: Cursor, limit: int) -> list[_Key]:
-    """The next records, in or out of the trash, and those that are gone: each branch reads no more of its index."""
+def _find_changed(owner: User, position: Cursor, limit: int) -> list[_Key]:
+    """The next records that were changed, trashed or removed. Each branch reads at most `limit` rows of its index."""
     kinds = [kind for kind in feed_kinds() if not position.types or kind.name in position.types]
     branches: list[str] = []
     parameters: list[Any] = []
     for kind in kinds:
-        # Who begins needs no word of what was in the trash before.
+        # A new client never had what was in the trash when it began, so it needs no deletion of that.
         condition = "(deleted_at IS NULL OR revision > %s) AND " if issubclass(kind.model, TrashModel) else ""
-        branches.append(_branch(kind.model._meta.db_table, kind.place, f"'{kind.name}'", "id", condition))
+        branches.append(_select(kind.model._meta.db_table, kind.order, f"'{kind.name}'", "id", condition))
         parameters += [position.began_at_revision] if condition else []
-        parameters += _range(owner, position, kind.place, limit)
+        parameters += _select_parameters(owner, position, kind.order, limit)
     if names := [kind.name for kind in kinds]:
-        places = ", ".join(["%s"] * len(names))
+        placeholders = ", ".join(["%s"] * len(names))
         branches.append(
-            _branch(Tombstone._meta.db_table, _TOMBSTONE_PLACE, "kind", "record_id", f"kind IN ({places}) AND ")
+            _select(Tombstone._meta.db_table, _TOMBSTONE_ORDER, "kind", "record_id", f"kind IN ({placeholders}) AND ")
         )
-        # What went before the client began it never had.
+        # The client never had what was removed before it began.
         since = max(position.revision, position.began_at_revision)
-        start = position if since == position.revision else position.moved_behind(since)
-        parameters += [*names, *_range(owner, start, _TOMBSTONE_PLACE, limit)]
-    keys = list(_fetched(branches, parameters)) if branches else []
-    settings = _Key(owner.settings_revision, _SETTINGS_PLACE, owner.pk, SETTINGS)
-    if (not position.types or SETTINGS in position.types) and settings[:3] > _place_of(position):
+        start = position if since == position.revision else position.moved_past(since)
+        parameters += [*names, *_select_parameters(owner, start, _TOMBSTONE_ORDER, limit)]
+    keys = list(_fetch_keys(branches, parameters)) if branches else []
+    settings = _Key(owner.settings_revision, _SETTINGS_ORDER, owner.pk, SETTINGS)
+    if (not position.types or SETTINGS in position.types) and settings[:3] > position.sort_key:
         keys.append(settings)
     return sorted(keys)[:limit]
 
 
-def _branch(table: str, place: int, kind: str, column: str, condition: str = "") -> str:
+def _select(table: str, kind_order: int, kind: str, column: str, condition: str = "") -> str:
+    # SQLite takes ORDER BY and LIMIT of one branch of a UNION only in a subquery.
     return (
-        f"SELECT * FROM (SELECT revision, {place} AS place, {column} AS record_id, {kind} AS kind "  # noqa: S608 - names of our own
+        f"SELECT * FROM (SELECT revision, {kind_order} AS kind_order, {column} AS record_id, {kind} AS kind "  # noqa: S608 - names of our own
         f"FROM {table} WHERE {condition}owner_id = %s AND (revision, {column}) > (%s, %s) AND revision <= %s "
-        f"ORDER BY revision, {column} LIMIT %s) AS changed_{place}"
+        f"ORDER BY revision, {column} LIMIT %s) AS changed_{kind_order}"
     )
 
 
-def _range(owner: User, position: Cursor, place: int, limit: int) -> list[Any]:
-    """Parameters of a branch: what comes behind the position, where kinds of one revision come by their places."""
-    revision, reached, record_id = _place_of(position)
-    if place > reached:  # of the same revision, all of this kind are still to come
-        revision, record_id = revision - 1, _LAST_ID
-    elif place < reached:  # all of this kind have been told
-        record_id = _LAST_ID
-    return [_stored(owner.pk), revision, _stored(record_id), owner.revision, limit]
+def _select_parameters(owner: User, position: Cursor, kind_order: int, limit: int) -> list[Any]:
+    """The parameters of `_select`: the rows after the position, where a revision is sorted by `kind_order`."""
+    revision, record_id = position.revision, position.record_id
+    if kind_order > position.kind_order:  # none of this kind of the position's revision has been sent
+        revision, record_id = revision - 1, _MAX_UUID
+    elif kind_order < position.kind_order:  # all of this kind of the position's revision have been sent
+        record_id = _MAX_UUID
+    return [_to_column(owner.pk), revision, _to_column(record_id), owner.revision, limit]
 
 
-_LAST_ID = UUID(int=2**128 - 1)
-
-
-def _place_of(position: Cursor) -> tuple[int, int, UUID]:
-    return position.revision, position.place, position.record_id
-
-
-def _stored(key: UUID) -> UUID | str:
+def _to_column(key: UUID) -> UUID | str:
+    # Raw SQL passes no field of Django's, which would convert: SQLite stores a UUID as 32 hex digits.
     return key if connection.features.has_native_uuid_field else key.hex
 
 
-def _fetched(branches: list[str], parameters: list[Any]) -> Iterator[_Key]:
+def _fetch_keys(branches: list[str], parameters: list[Any]) -> Iterator[_Key]:
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(branches), parameters)
-        for revision, place, record_id, kind in cursor.fetchall():
-            yield _Key(revision, place, record_id if isinstance(record_id, UUID) else UUID(record_id), kind)
+        for revision, kind_order, record_id, kind in cursor.fetchall():
+            yield _Key(revision, kind_order, record_id if isinstance(record_id, UUID) else UUID(record_id), kind)
 
 
-def _told(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str, Any]]:
-    """The changes. The revision was read before the record: what is newer than its number is told again later."""
+def _load_changes(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str, Any]]:
+    """The changes, with the records as they are now.
+
+    The keys were read first, so a record can be newer than the revision of its key: the feed then sends it again later.
+    """
     kinds = {kind.name: kind for kind in feed_kinds()}
     answers: dict[str, Answers] = {}
     if any(key.kind == SETTINGS for key in keys):
         answers[SETTINGS] = {owner.pk: settings_record(owner)}
     for name, kind in kinds.items():
         ids = [key.record_id for key in keys if key.kind == name]
-        answers[name] = kind.answers(owner, ids) if ids else {}
+        answers[name] = kind.load(owner, ids) if ids else {}
     for key in keys:
         answer = answers[key.kind].get(key.record_id)
-        is_tombstone = key.place == _TOMBSTONE_PLACE
+        is_tombstone = key.kind_order == _TOMBSTONE_ORDER
         if is_tombstone and answer is not None:
-            continue  # it came back under its id, by an import: told where that was written
+            continue  # an import has created it again with its id: the feed sends it at the revision of that write
         if answer is None and key.revision <= position.began_at_revision:
-            continue
-        yield _change(key, answer, kinds.get(key.kind))
+            continue  # deleted between the two reads, and the client never had it
+        yield _serialize_change(key, answer, kinds.get(key.kind))
 
 
-def _change(key: _Key, answer: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
+def _serialize_change(key: _Key, answer: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
     record = answer and answer.body
-    if kind and kind.record and answer:
-        record = kind.record(answer.body)
+    if kind and kind.strip and answer:
+        record = kind.strip(answer.body)
     return {
         "type": key.kind,
         "id": str(key.record_id),

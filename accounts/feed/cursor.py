@@ -1,7 +1,7 @@
-"""How far a client has read: what GET /api/changes gives out and takes back.
+"""The cursor of GET /api/changes: how far a client has read.
 
-A cursor is the text of a short list, in the alphabet of URLs. It is not signed: it names only a place in the caller's
-own feed, and whoever alters theirs reads from another place of their own.
+A cursor is a short JSON list in URL-safe base64. It is not signed: it is a position in the caller's own feed, so a
+client that alters its cursor only reads its own feed from another position.
 """
 
 import datetime as dt
@@ -19,28 +19,28 @@ from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
 
 _VERSION = 1
-_BEHIND_ALL = 1000  # a place that no kind has
+_AFTER_ALL_KINDS = 1000  # sorts after every FeedKind and the tombstones
 _NO_ID = UUID(int=0)
-# An account's revisions between one restored backup and the next. The histories are numbered by the minutes since
-# _FIRST_DAY: JavaScript's whole numbers last for sixty years of them.
-_HISTORY = 2**28
-_FIRST_DAY = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-# The widest number that both databases compare.
-_MOST = 2**63 - 1
+# Each restore of a backup starts a new epoch of revisions: epoch n begins at revision n * _EPOCH_SIZE. The number of an
+# epoch is the minutes since _EPOCH_START, so that revisions stay below 2**53, exact in JavaScript, for sixty years.
+_EPOCH_SIZE = 2**28
+_EPOCH_START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+# The largest integer that both databases can compare with a column.
+_MAX_INTEGER = 2**63 - 1
 
 
 class CursorExpiredError(DomainError):
-    """What was removed since the cursor was given out is no longer known, or it is no cursor of this account."""
+    """The tombstones since the cursor was issued are incomplete, or the cursor is of another account or epoch."""
 
     message = "This cursor has expired: read everything anew, without a cursor."
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """The last record told: `revision`, `place` of its kind, `record_id`. All before it is known to the client.
+    """The last record sent: `revision`, `kind_order` (FeedKind.order), `record_id`. The client has everything up to it.
 
-    `began_at_revision`: what was deleted up to there the client never had. `types` as it was asked for, sorted, empty
-    for all; `issued_on`: the day (UTC) when it was given out.
+    `began_at_revision` is the account's revision when the client started without a cursor: it never had what was
+    deleted up to there. `types` is the filter of the request, sorted, empty for all; `issued_on` is the day (UTC).
     """
 
     owner_id: UUID
@@ -48,22 +48,25 @@ class Cursor:
     began_at_revision: int
     issued_on: dt.date
     revision: int = -1
-    place: int = _BEHIND_ALL
+    kind_order: int = _AFTER_ALL_KINDS
     record_id: UUID = _NO_ID
 
-    def moved_to(self, revision: int, place: int, record_id: UUID) -> Self:
-        return replace(self, revision=revision, place=place, record_id=record_id)
+    @property
+    def sort_key(self) -> tuple[int, int, UUID]:
+        return self.revision, self.kind_order, self.record_id
 
-    def moved_behind(self, revision: int) -> Self:
-        """Everything up to the revision has been told."""
-        return replace(self, revision=revision, place=_BEHIND_ALL, record_id=_NO_ID)
+    def moved_to(self, revision: int, kind_order: int, record_id: UUID) -> Self:
+        return replace(self, revision=revision, kind_order=kind_order, record_id=record_id)
+
+    def moved_past(self, revision: int) -> Self:
+        """The cursor after every record of the revision."""
+        return replace(self, revision=revision, kind_order=_AFTER_ALL_KINDS, record_id=_NO_ID)
 
     def has_reached(self, revision: int) -> bool:
-        """Whether everything up to the revision has been told."""
-        return (self.revision, self.place) >= (revision, _BEHIND_ALL)
+        """Whether the client has everything up to the revision."""
+        return (self.revision, self.kind_order) >= (revision, _AFTER_ALL_KINDS)
 
-    def written(self) -> str:
-        """The text of it."""
+    def encode(self) -> str:
         parts = [
             _VERSION,
             self.owner_id.hex,
@@ -71,49 +74,54 @@ class Cursor:
             self.began_at_revision,
             self.issued_on.toordinal(),
             self.revision,
-            self.place,
+            self.kind_order,
             self.record_id.hex,
         ]
         return urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
 
 
 def read_cursor(text: str, *, owner_id: UUID, types: tuple[str, ...], newest: int, today: dt.date) -> Cursor:
-    """The cursor that `text` spells. Raises FieldError, CursorExpiredError.
+    """Decode the cursor and check that it can be continued. Raises FieldError, CursorExpiredError.
 
-    `newest` is the account's revision. A cursor that began in another history was given out before the instance was
-    restored from a backup: what its numbers meant may have been lost, and others mean them now.
+    `newest` is the account's revision. A cursor of another epoch was issued before the instance was restored from a
+    backup: the writes behind its revisions may be lost.
     """
-    cursor = _parsed(text)
+    cursor = _decode(text)
     if cursor is None:
         raise FieldError("cursor", "This is no cursor that was given out here: read everything anew, without one.")
-    is_of_now = cursor.began_at_revision // _HISTORY == newest // _HISTORY and cursor.revision <= newest
-    if cursor.owner_id != owner_id or not is_of_now or cursor.issued_on < today - TOMBSTONE_RETENTION:
+    is_of_epoch = cursor.began_at_revision // _EPOCH_SIZE == newest // _EPOCH_SIZE and cursor.revision <= newest
+    if cursor.owner_id != owner_id or not is_of_epoch or cursor.issued_on < today - TOMBSTONE_RETENTION:
         raise CursorExpiredError
     if cursor.types != types:
         raise FieldError("cursor", "This cursor belongs to other types: send the types that it was given out for.")
     return replace(cursor, issued_on=today)
 
 
-def _parsed(text: str) -> Cursor | None:
+def _decode(text: str) -> Cursor | None:
     try:
         parts = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        version, owner, types, began, day, revision, place, record_id = parts
-        numbers = (began, day, revision, place)
-        if version != _VERSION or not all(type(number) is int and -1 <= number <= _MOST for number in numbers):
+        version, owner, types, began, day, revision, kind_order, record_id = parts
+        numbers = (began, day, revision, kind_order)
+        # `type() is int`: True is an instance of int.
+        if version != _VERSION or not all(type(number) is int and -1 <= number <= _MAX_INTEGER for number in numbers):
             return None
         names = tuple(types.split(",")) if types else ()
-        return Cursor(UUID(owner), names, began, dt.date.fromordinal(day), revision, place, UUID(record_id))
+        return Cursor(UUID(owner), names, began, dt.date.fromordinal(day), revision, kind_order, UUID(record_id))
     except (ValueError, TypeError, AttributeError, OverflowError):
         return None
 
 
 def first_cursor(owner: Any, *, types: tuple[str, ...], today: dt.date) -> Cursor:
-    """Of a client that has nothing yet."""
+    """The cursor of a client that has no records yet."""
     return Cursor(owner.pk, types, owner.revision, today)
 
 
-def begin_histories(now: dt.datetime) -> None:
-    """Of every account, once its rows have come out of a backup: no later revision, cursor or ETag is one of those that
-    were given out since the backup was made, by what it was made of or by another restore of it."""
-    minutes = int((now - _FIRST_DAY) / dt.timedelta(minutes=1))
-    User.objects.update(revision=Greatest(F("revision") / _HISTORY + 1, minutes) * _HISTORY)
+def start_revision_epochs(now: dt.datetime) -> None:
+    """Move every account to a new epoch of revisions. Must be called once its rows are restored from a backup.
+
+    Otherwise the restored accounts would use revisions, cursors and ETags again that were issued after the backup was
+    made, by the instance it was made of or by another restore of it.
+    """
+    minutes = int((now - _EPOCH_START) / dt.timedelta(minutes=1))
+    # The clock can be wrong: the new epoch is at least the one after that of the backup.
+    User.objects.update(revision=Greatest(F("revision") / _EPOCH_SIZE + 1, minutes) * _EPOCH_SIZE)

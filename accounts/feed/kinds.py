@@ -1,4 +1,4 @@
-"""The kinds of records that the change feed tells of: each app registers its own in AppConfig.ready()."""
+"""The kinds of records in the change feed: each app registers its own in AppConfig.ready()."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import FeedModel
 
 Answers = Mapping[UUID, Representation]
-"""Records by id, each as its own GET shows it."""
+"""Records by id, each in the format of its own GET."""
 
 
 @dataclass(frozen=True)
 class FeedKind:
-    """One kind. `answers(owner, ids)` gives those of the records that are active, in a constant number of queries.
+    """One kind. `load(owner, ids)` returns those of the records that are active, in a constant number of queries.
 
-    `place` orders what one write has changed: what others point at first. It is part of cursors, so it stays.
-    `record` makes of the body of an answer what the feed tells; without it that is the body itself.
+    `order` sorts the records that one write has changed: a record comes after those that it refers to. Cursors contain
+    it, so it must not change. `strip` removes from the body of the GET what the feed sends as other records.
     """
 
     model: type[FeedModel]
-    place: int
-    answers: Callable[[User, Collection[UUID]], Answers]
-    record: Callable[[Any], Any] | None = None
+    order: int
+    load: Callable[[User, Collection[UUID]], Answers]
+    strip: Callable[[Any], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -32,32 +32,32 @@ class FeedKind:
 
 
 SETTINGS = "settings"
-"""The account's profile: no table of records, and always there."""
+"""The account's profile: a single record that always exists, in the row of the user."""
 
 _kinds: dict[str, FeedKind] = {}
 _settings: list[Callable[[User], Representation]] = []
 
 
 def register_feed_kind(*kinds: FeedKind) -> None:
-    """Add kinds; once, from AppConfig.ready()."""
+    """Must be called once, from AppConfig.ready()."""
     _kinds.update({kind.name: kind for kind in kinds})
 
 
 def register_feed_settings(answer: Callable[[User], Representation]) -> None:
-    """Say how the profile is shown; once, from AppConfig.ready()."""
+    """Set the function that serializes the profile. Must be called once, from AppConfig.ready()."""
     _settings.append(answer)
 
 
 def settings_record(owner: User) -> Representation:
-    """The profile, as its GET shows it."""
+    """The profile, in the format of its GET."""
     return _settings[0](owner)
 
 
 def feed_kinds() -> list[FeedKind]:
-    """All of them, by place."""
-    return sorted(_kinds.values(), key=lambda kind: kind.place)
+    """All registered kinds, sorted by `order`."""
+    return sorted(_kinds.values(), key=lambda kind: kind.order)
 
 
 def feed_types() -> list[str]:
-    """What `types` may name."""
+    """The valid values of the query parameter `types`."""
     return [SETTINGS, *(kind.name for kind in feed_kinds())]

@@ -1,4 +1,4 @@
-"""Telling clients that there is something to read: one query a second for all the streams of a process."""
+"""Server-Sent Events that announce new revisions: one query a second for all streams of a process."""
 
 import asyncio
 import logging
@@ -15,24 +15,24 @@ from contacts_project.kernel.api.event_streams import event, in_thread
 
 log = logging.getLogger(__name__)
 
-_STEP_SECONDS = 1.0
-# How often a stream looks whether whoever opened it may still read: it ends within a minute of the credential.
+_POLL_SECONDS = 1.0
+# How often a stream checks its credential. It ends at most a minute after the credential does.
 _CHECK_SECONDS = 30.0
 
 
 async def revisions_of(owner: User, *, may_read: Callable[[], bool]) -> AsyncGenerator[bytes, None]:
-    """A `changed` event with the account's revision now, and one after each second in which it rose.
+    """Yield a `changed` event with the account's current revision, then one after each second in which it has risen.
 
-    `may_read`, called in a thread now and then, says whether the caller's credential is still good.
+    `may_read` returns whether the caller's credential is still valid; it is called in a thread every 30 seconds.
     """
     async with _watcher.watch(owner.pk, owner.revision) as account:
-        told, checked_at = -1, time.monotonic()
+        sent, checked_at = -1, time.monotonic()
         while True:
             if account.is_gone:
                 return
-            if account.revision > told:
-                told = account.revision
-                yield event("changed", {"revision": told}, told)
+            if account.revision > sent:
+                sent = account.revision
+                yield event("changed", {"revision": sent}, sent)
             await account.wait(_CHECK_SECONDS)
             if time.monotonic() - checked_at >= _CHECK_SECONDS:
                 checked_at = time.monotonic()
@@ -42,7 +42,7 @@ async def revisions_of(owner: User, *, may_read: Callable[[], bool]) -> AsyncGen
 
 @dataclass
 class _Account:
-    """What the streams of one account share."""
+    """The latest revision of an account, shared by its streams in this process."""
 
     revision: int
     readers: int = 0
@@ -50,7 +50,7 @@ class _Account:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def wait(self, seconds: float) -> None:
-        """Until the revision has risen, the account is gone, or the time is over."""
+        """Wait until the revision rises, the account is deleted, or the time is over."""
         try:
             await asyncio.wait_for(self.changed.wait(), seconds)
         except TimeoutError:
@@ -63,13 +63,13 @@ class _Account:
             self.revision = revision
         else:
             return
-        # Whoever waits wakes; who waits next waits for the next change.
+        # The set event wakes those who wait now; later calls of wait() get the new one, for the next change.
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class _Watcher:
-    """Asks for the revisions of all accounts that have a stream here, while there are any."""
+    """Polls the revisions of all accounts that have a stream in this process. Stops when there are none."""
 
     def __init__(self) -> None:
         self._accounts: dict[UUID, _Account] = {}
@@ -91,16 +91,17 @@ class _Watcher:
 
     async def _poll(self) -> None:
         while True:
-            await asyncio.sleep(_STEP_SECONDS)
-            asked = list(self._accounts)
-            if not asked:
+            await asyncio.sleep(_POLL_SECONDS)
+            watched = list(self._accounts)
+            if not watched:
                 return
             try:
-                found = await in_thread(_revisions, asked)
+                found = await in_thread(_load_revisions, watched)
             except Error:
                 log.warning("The revisions of accounts could not be read; trying again", exc_info=True)
                 continue
-            for owner_id in asked:
+            for owner_id in watched:
+                # A stream can have ended during the query.
                 if account := self._accounts.get(owner_id):
                     account.update(found.get(owner_id))
 
@@ -108,5 +109,5 @@ class _Watcher:
 _watcher = _Watcher()
 
 
-def _revisions(owner_ids: Collection[UUID]) -> dict[UUID, int]:
+def _load_revisions(owner_ids: Collection[UUID]) -> dict[UUID, int]:
     return dict(User.objects.filter(pk__in=owner_ids).values_list("pk", "revision"))

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import Error, connection, transaction
 from django.utils import timezone
 
-from accounts.feed.cursor import begin_histories
+from accounts.feed.cursor import start_revision_epochs
 from accounts.models import User
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.contents import Header, applied_migrations, known_migrations
@@ -80,7 +80,7 @@ def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
                 # Triggers would count rows and write tombstones a second time: the backup contains theirs.
                 with without_triggers():
                     _load_tables(file, key)
-                begin_histories(timezone.now())
+                start_revision_epochs(timezone.now())
                 reset_sequences()
         except Error as error:
             raise BackupError(f"The database refused it: {_first_line(error)}. Nothing was changed.") from error

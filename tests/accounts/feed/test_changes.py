@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts.feed.cursor import begin_histories
+from accounts.feed.cursor import start_revision_epochs
 from accounts.feed.kinds import feed_kinds
 from accounts.models import User
 from contacts_project.kernel.ownership.models import FeedModel
@@ -192,14 +192,14 @@ def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(a
     copy = Copy(api)
     in_backup = User.objects.get(pk=alice.pk).revision
     for restored_at in (timezone.now(), timezone.now(), timezone.now() + dt.timedelta(minutes=5)):
-        begin_histories(restored_at)
+        start_revision_epochs(restored_at)
         copy.cursor = None
         copy.catch_up()
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
         api.ok("GET", f"/api/changes?cursor={copy.cursor}")
     # The same backup once more, a day later.
     User.objects.filter(pk=alice.pk).update(revision=in_backup)
-    begin_histories(timezone.now() + dt.timedelta(days=1))
+    start_revision_epochs(timezone.now() + dt.timedelta(days=1))
     for _ in range(3):
         assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
@@ -238,7 +238,7 @@ def test_a_page_costs_the_same_number_of_queries_for_more_records(
 def test_every_table_that_carries_revisions_is_told_of() -> None:
     tables = {model for model in apps.get_models() if issubclass(model, FeedModel)}
     assert {kind.model for kind in feed_kinds()} == tables
-    assert len({kind.place for kind in feed_kinds()}) == len(tables)
+    assert len({kind.order for kind in feed_kinds()}) == len(tables)
 
 
 def test_settings_are_told_when_they_change(api: Client) -> None:

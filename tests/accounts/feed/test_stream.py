@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "_STEP_SECONDS", 0.02)
+    monkeypatch.setattr(stream, "_POLL_SECONDS", 0.02)
     monkeypatch.setattr(stream, "_CHECK_SECONDS", 0.05)
     # The threads of streams end with the loop: what they leave open the database would wait for.
     monkeypatch.setattr(event_streams, "close_old_connections", connections.close_all)
@@ -89,13 +89,13 @@ def test_accounts_hear_of_their_own(alice: User) -> None:
 
 def test_all_streams_of_a_process_ask_together(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    real = stream._revisions
+    real = stream._load_revisions
 
     def counting(owner_ids: Collection[UUID]) -> dict[UUID, int]:
         asked.append(len(owner_ids))
         return real(owner_ids)
 
-    monkeypatch.setattr(stream, "_revisions", counting)
+    monkeypatch.setattr(stream, "_load_revisions", counting)
     users = [alice, make_user("bob@example.org")]
 
     async def steps() -> None:
