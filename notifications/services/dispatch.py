@@ -23,7 +23,7 @@ from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.host_backlog import BACKLOG
 from notifications.services.planner import enqueue_due_accounts, plan_due
 from notifications.services.sender import SendResult, send_batch, send_delivery
-from people.services.last_contact import count_arrived
+from people.services.last_contact import apply_due_interactions
 from people.services.reminders import replan_account
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def scan(*, now: dt.datetime, enqueue_accounts: Enqueue | None = None) -> int:
     """
     replan_stale(now=now)
     # Before planning: an interaction dated today becomes the last contact and moves the reminder that is due today.
-    count_arrived(now=now)
+    apply_due_interactions(now=now)
     is_enqueued = enqueue_accounts is not None and enqueue_due_accounts(now=now, enqueue=enqueue_accounts)
     return (0 if is_enqueued else plan_due(now=now)) + plan_digests(now=now)
 
@@ -61,7 +61,7 @@ def plan_reminders(*, now: dt.datetime) -> int:
     """Plan the reminders due at `now`, which may be in the past or future; returns how many deliveries were planned."""
     if is_backfill(now):
         return plan_reminders_at(now)
-    count_arrived(now=now)
+    apply_due_interactions(now=now)
     return plan_due(now=now)
 
 

@@ -20,9 +20,9 @@ from people.extensions import EXTENSIONS, ImportedTie, TieType
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
 from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord, Source
-from people.interactions.days import plan_count
+from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation, Person
-from people.services.last_contact import follow_interactions
+from people.services.last_contact import update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import RecordKind
@@ -105,7 +105,7 @@ class RelatedRecords:
         with account_write(self.owner) as write:
             writer = PersonWriter(self.owner, write, self.now)
             for row, _ in new.values():
-                plan_count(row, writer.calendar, self.now)
+                set_counts_at(row, writer.calendar, self.now)
             made = Interaction.objects.bulk_create(row for row, _ in new.values())
             Participation.objects.bulk_create(
                 Participation(owner=self.owner, interaction=row, person_id=key, position=place, at=row.at)
@@ -113,7 +113,7 @@ class RelatedRecords:
                 for place, key in enumerate(present)
             )
             index_interactions(self.owner.pk, made)
-            follow_interactions(writer, {key for _, present in new.values() for key in present})
+            update_last_contacts(writer, {key for _, present in new.values() for key in present})
             self.log.record_created(RecordKind.INTERACTION, [row.pk for row in made])
             self.log.flush(write)
 

@@ -1,1 +1,1 @@
-"""Interactions: which of them is somebody's last contact, and where a page of them begins."""
+"""Interactions: the last contact that follows from them, and their pagination."""

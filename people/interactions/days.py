@@ -1,5 +1,5 @@
-"""On which day an interaction counts as the last contact of its people: in the account's zone, never before it has
-come."""
+"""The day on which an interaction becomes the last contact of its people: its day in the account's time zone, but not
+before that day has begun."""
 
 import datetime as dt
 from typing import Any
@@ -12,18 +12,21 @@ from people.models import Interaction, Participation, Person
 
 
 def counts_at(at: dt.datetime, calendar: Calendar, now: dt.datetime) -> dt.datetime | None:
-    """The instant from which on an interaction counts; None where its day has come already."""
+    """The instant from which an interaction counts, or None if its day has already begun."""
     day = local_day(at, calendar.zone)
     return fire_at(day, calendar.zone, 0) if day > calendar.today(now) else None
 
 
-def plan_count(interaction: Interaction, calendar: Calendar, now: dt.datetime) -> None:
-    """Set that instant; what is in the trash counts never."""
+def set_counts_at(interaction: Interaction, calendar: Calendar, now: dt.datetime) -> None:
+    """Set `counts_at` of the interaction; None if it is in the trash."""
     interaction.counts_at = None if interaction.is_deleted else counts_at(interaction.at, calendar, now)
 
 
-def with_latest(people: Any, calendar: Calendar, now: dt.datetime) -> Any:
-    """People with `latest_at`, when the latest of their interactions was whose day has come; one look in an index."""
+def annotate_latest(people: Any, calendar: Calendar, now: dt.datetime) -> Any:
+    """Annotate people with `latest_at`, the instant of their latest interaction whose day has begun.
+
+    Reads one index entry per person.
+    """
     theirs = Participation.unscoped.rows().filter(
         owner=OuterRef("owner"),
         person=OuterRef("pk"),
@@ -34,6 +37,6 @@ def with_latest(people: Any, calendar: Calendar, now: dt.datetime) -> Any:
 
 
 def latest_day(person: Person, calendar: Calendar) -> dt.date | None:
-    """The day of it, of a person that was read so."""
+    """The day of `latest_at` of a person from annotate_latest."""
     latest_at: dt.datetime | None = person.latest_at  # type: ignore[attr-defined]  # annotated
     return local_day(latest_at, calendar.zone) if latest_at else None

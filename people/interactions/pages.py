@@ -1,6 +1,6 @@
-"""A page of interactions, newest first, and the cursor that says where the next one begins.
+"""Cursor pagination of interactions, newest first.
 
-A cursor is the place of the last one told, as text: its instant and its id. What is added in front of it moves nothing.
+A cursor encodes the instant and id of the last interaction of a page, so that newly added ones do not shift the pages.
 """
 
 import datetime as dt
@@ -23,7 +23,7 @@ NO_CURSOR = "This is no cursor that was given out here: begin anew, without one.
 
 @dataclass(frozen=True)
 class Page:
-    """The interactions' ids in order, and the cursor of the next page; None where there is none."""
+    """The ids of interactions in order, and the cursor of the next page (None on the last one)."""
 
     ids: list[UUID]
     cursor: str | None
@@ -38,9 +38,9 @@ def read_page_of(
     cursor: str | None,
     limit: int,
 ) -> Page:
-    """The next `limit` interactions, of one person or of all, between two days of the account's zone, both included.
+    """The next `limit` interactions of one person or all, from the day `first` to `last` in the account's time zone.
 
-    Raises FieldError. One statement, which reads no more of its index than the page holds.
+    Uses one statement, which reads only the index entries of the page. Raises FieldError.
     """
     rows: Any
     if person is not None:
@@ -50,11 +50,11 @@ def read_page_of(
         rows, key = Interaction.objects.owned_by(owner).active().with_somebody(), "pk"
     rows = _between(owner, rows, first, last)
     if cursor is not None:
-        at, interaction_id = _parsed(cursor)
+        at, interaction_id = _parse_cursor(cursor)
         rows = rows.filter(at__lte=at).exclude(Q(at=at) & Q(**{f"{key}__gte": interaction_id}))
     found = list(rows.order_by("-at", f"-{key}").values_list("at", key)[: limit + 1])
     ids = [interaction_id for _, interaction_id in found[:limit]]
-    return Page(ids, _written(*found[limit - 1]) if len(found) > limit else None)
+    return Page(ids, _format_cursor(*found[limit - 1]) if len(found) > limit else None)
 
 
 def _between(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
@@ -64,17 +64,17 @@ def _between(owner: User, rows: Any, first: dt.date | None, last: dt.date | None
             rows = rows.filter(at__gte=fire_at(first, zone, 0))
         if last is not None:
             rows = rows.filter(at__lt=end_of_day(last, zone))
-    except OverflowError:  # at the ends of the calendar there is nothing to leave out
+    except OverflowError:  # 1 January of year 1 or 31 December 9999: there are no interactions beyond
         pass
     return rows
 
 
-def _written(at: dt.datetime, interaction_id: UUID) -> str:
+def _format_cursor(at: dt.datetime, interaction_id: UUID) -> str:
     microseconds = (at - _EPOCH) // dt.timedelta(microseconds=1)
     return urlsafe_b64encode(orjson.dumps([microseconds, interaction_id.hex])).decode().rstrip("=")
 
 
-def _parsed(text: str) -> tuple[dt.datetime, UUID]:
+def _parse_cursor(text: str) -> tuple[dt.datetime, UUID]:
     try:
         microseconds, interaction_id = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return _EPOCH + dt.timedelta(microseconds=int(microseconds)), UUID(interaction_id)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.interactions.days import latest_day, with_latest
+from people.interactions.days import annotate_latest, latest_day
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
@@ -48,7 +48,7 @@ def _move(writer: PersonWriter, ids: list[UUID], giver: Person, taker: Person) -
         Interaction.objects.owned_by(owner_id).filter(pk__in=some, participations__person=giver).mark_changed()
         Participation.objects.owned_by(owner_id).filter(person=giver, interaction__in=some).update(person=taker)
     if ids:
-        both = with_latest(
+        both = annotate_latest(
             Person.objects.owned_by(owner_id).filter(pk__in=[giver.pk, taker.pk]), writer.calendar, writer.now
         )
         days = {person.pk: latest_day(person, writer.calendar) for person in both.only("owner_id")}

@@ -1,4 +1,4 @@
-"""People and what hangs on them. A person is a document with an index: see docs/people.md."""
+"""Models of people and of the records that belong to them: see docs/people.md."""
 
 from people.models.account_count import AccountCount
 from people.models.contact_import import ContactImport, ImportedRecord

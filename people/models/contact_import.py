@@ -1,4 +1,4 @@
-"""Imports of files from elsewhere, and what each of them made, for its undoing."""
+"""Imports of files, and the records that each import wrote, so that it can be undone."""
 
 from django.db import models
 
@@ -15,12 +15,12 @@ from people.vocabularies import ImportSource, RecordKind
 
 
 class ContactImport(OwnedModel):
-    """One file that was imported; the counts follow its batches, and are those of its receipt once it has ended.
+    """One imported file. The counts are updated after each batch; after the last one they equal its receipt.
 
-    `own_revisions` are the account's writes by it, and by its undo, for people.models.own_writes: what others made
-    or changed since is somebody's edit. `undo_until` is set by an undo, and from then on the import writes no more: in
-    the future it is the lease of an undo under way, in the past that of one that has ended or was cut off.
-    `last_revision`: of imports by older versions, which kept no more.
+    `own_revisions` are the revisions that the import and its undo wrote (people.models.own_writes); a record with
+    another revision was edited by somebody else. An undo sets `undo_until`, after which the import writes nothing more:
+    in the future it is the lease of a running undo, in the past the undo has ended or was killed. `last_revision` is
+    for imports of older versions, which stored only that.
     """
 
     owner = owner_without_index()
@@ -44,15 +44,16 @@ class ContactImport(OwnedModel):
         indexes = [models.Index(fields=["owner", "created_at", "id"], name="contact_import_list")]
 
     def writes(self) -> OwnWrites:
-        """Its own, and those of its undo."""
+        """The revisions written by the import and its undo."""
         return OwnWrites(self.own_revisions or [[0, self.last_revision]])
 
 
 class ImportedRecord(OwnedModel):
-    """A record that an import made (`is_new`) or changed, kept for the retention period.
+    """A record that an import created (`is_new`) or changed, kept for the retention period.
 
-    `record_id` is no foreign key: the record may be removed for good, or be another app's. Of people, `fingerprint`
-    says what they were when the import had written them, and `before` what it changed, for people.importing.undo.
+    `record_id` is not a foreign key, because the record may be permanently removed or belong to another app. For a
+    person, `fingerprint` is a hash of its content after the import, and `before` holds the values that the import
+    changed (people.importing.undo).
     """
 
     owner = owner_without_index()

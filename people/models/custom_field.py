@@ -1,4 +1,4 @@
-"""Typed custom fields: the account's templates, and their values on people."""
+"""Custom fields: templates of an account, and their values for people."""
 
 from django.db import models
 
@@ -17,7 +17,7 @@ from people.vocabularies import TemplateType
 
 
 class CustomFieldTemplate(TrashModel):
-    """A field that the account has defined. `slug` and `type` never change; `options` only for SELECT."""
+    """A custom field defined by the account. `slug` and `type` never change; `options` is empty except for SELECT."""
 
     name = models.CharField(max_length=60)
     slug = models.CharField(max_length=80)
@@ -44,7 +44,7 @@ class CustomFieldTemplate(TrashModel):
 
 
 class CustomFieldValue(OwnedModel):
-    """The value of one template on one person, as its JSON type."""
+    """The value of one template for one person, with the JSON type of the template."""
 
     owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="custom_field_values")

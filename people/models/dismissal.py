@@ -1,4 +1,4 @@
-"""Pairs of people of whom the user has said that they are two."""
+"""Pairs of people that the user has marked as no duplicates."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Addresses and where they are: work for the geocoder, and what it found."""
+"""The geocoder's queue and results."""
 
 from django.db import models
 
@@ -9,15 +9,14 @@ from people.vocabularies import GeocodeState
 
 
 class GeocodedAddressQuerySet(LeaseQuerySet["GeocodedAddress"], OwnedQuerySet["GeocodedAddress"]):  # type: ignore[override]  # as_manager
-    """Addresses to be looked up."""
+    """Addresses of one account, or of all for tasks."""
 
 
 class GeocodedAddress(Leased, OwnedModel):
-    """One address text of one account; `key` is the text's hash.
+    """One address text of one account; `key` is the hash of the text.
 
-    The coordinates of the text are copied into every address entry of the account that says it (`is_copied`: it has
-    been done since the row last changed), so that people are read without looking here. A pending row is due from
-    `next_try_at`, for the run that takes it.
+    The coordinates are copied into all address entries of the account with this text, so that reading people needs no
+    join. `is_copied` is false from a change of the row until they are copied. A pending row is due from `next_try_at`.
     """
 
     key = models.CharField(max_length=64)
@@ -40,15 +39,15 @@ class GeocodedAddress(Leased, OwnedModel):
         indexes = [
             models.Index(fields=["next_try_at"], name="geocoded_address_due", condition=models.Q(state="pending")),
             models.Index(fields=["owner"], name="geocoded_address_copying", condition=models.Q(is_copied=False)),
-            # What operators look at.
+            # For the admin's list.
             models.Index(fields=["state", "id"], name="geocoded_address_open", condition=~models.Q(state="done")),
         ]
 
 
 class GeocoderPace(Leased):
-    """The one row by which all processes keep the provider's pace: no request before `next_request_at`.
+    """A single row, the rate limit that all processes share: no request is sent before `next_request_at`.
 
-    A task that finds it held leaves the work to the run that holds it.
+    A task that finds the row leased by another run leaves the work to that run.
     """
 
     next_request_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Groups of people, and who belongs to them."""
+"""Groups and their members."""
 
 from django.db import models
 
@@ -15,12 +15,12 @@ from people.models.person import Person
 
 
 def group_key(name: str) -> str:
-    """The name without case, as it is unique among an account's active groups."""
+    """The case-folded name, which is unique among an account's active groups."""
     return name.casefold()
 
 
 class Group(TrashModel):
-    """A group; `name_key` is its name without case, unique among the account's active groups."""
+    """A group of people. `name_key` is its case-folded name, unique among the account's active groups."""
 
     name = models.CharField(max_length=100)
     name_key = models.CharField(max_length=300, editable=False)
@@ -47,7 +47,7 @@ class Group(TrashModel):
 
 
 class Membership(OwnedModel):
-    """One person in one group."""
+    """The membership of one person in one group."""
 
     owner = owner_without_index()
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")

@@ -1,4 +1,4 @@
-"""Important dates of people, with their reminder."""
+"""Important dates of people, with their reminders."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ YEAR_UNKNOWN = 1604
 
 
 class MonthDay(models.Func):
-    """Month and day of a date as one number, 1210 for 10 December: what comes round every year, in order."""
+    """Month and day of a date as one number, such as 1210 for 10 December, so that yearly dates sort by day."""
 
     arity = 1
     output_field = models.SmallIntegerField()
@@ -33,11 +33,11 @@ class MonthDay(models.Func):
 
 
 class ImportantDate(TrashModel):
-    """A day worth remembering. With `year_unknown` the stored year is 1604, a leap year (open points, section 7).
+    """One important date of a person. With `year_unknown` the stored year is 1604 (open points, section 7).
 
-    `extra_lead_days` are those of further notices, each a number of its own. `next_due_at` is the instant of its next
-    reminder (null: none will come); `next_occurrence_on`, `next_kind` and `next_lead_days` say which one that is
-    (people.dates.schedule). They are computed in the same transaction as any write that moves them.
+    `extra_lead_days` are the lead days of additional advance reminders, all different. `next_due_at` is the instant of
+    the next reminder, or null if there is none; `next_occurrence_on`, `next_kind` and `next_lead_days` identify that
+    reminder (people.dates.schedule). They are computed in the same transaction as any write that changes them.
     """
 
     owner = owner_without_index()
@@ -81,16 +81,17 @@ class ImportantDate(TrashModel):
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="important_date_feed"),
             models.Index(fields=["owner", "person"], name="important_date_owner"),
-            # Not of the active dates alone: without statistics PostgreSQL takes those for a handful, and walks them.
+            # Not a partial index of active dates: without statistics PostgreSQL assumes that those are few, and scans
+            # all of them.
             models.Index(fields=["owner", "month_day"], name="important_date_of_year"),
             models.Index(fields=["owner", "date"], name="important_date_ahead"),
-            # What the purge and operators look for in all accounts.
+            # For the purge and the admin, over all accounts.
             models.Index(
                 fields=["owner", "deleted_at"],
                 name="important_date_trash",
                 condition=models.Q(deleted_at__isnull=False),
             ),
-            # By day, too: of the year's index alone SQLite would read the birthdays of these days with them.
+            # A separate index, because with important_date_of_year SQLite would also read the birthdays of these days.
             models.Index(
                 fields=["owner", "month_day"],
                 name="important_date_own_rule",

@@ -1,4 +1,4 @@
-"""What passed between the user and people: calls, meetings, letters."""
+"""Interactions of the user with people: calls, meetings, letters."""
 
 from django.db import models
 
@@ -17,24 +17,24 @@ from people.vocabularies import InteractionKind
 
 
 class InteractionQuerySet(TrashQuerySet["Interaction"]):
-    """Interactions of one account, or of all for jobs."""
+    """Interactions of one account, or of all for tasks."""
 
     def with_somebody(self) -> "InteractionQuerySet":
-        """Of one active person at least: with all its people in the trash an interaction waits there for them."""
+        """Interactions with at least one active person; the others are treated as deleted with their people."""
         active = Participation.unscoped.rows().filter(interaction=models.OuterRef("pk"), person__deleted_at=None)
         return self.filter(models.Exists(active))
 
     def of_people(self, person_ids: object) -> "InteractionQuerySet":
-        """Those in which any of these people took part, in the trash or not."""
+        """Interactions in which any of these people took part, active or deleted."""
         theirs = Participation.unscoped.rows().filter(interaction=models.OuterRef("pk"), person__in=person_ids)
         return self.filter(models.Exists(theirs))
 
 
 class Interaction(TrashModel):
-    """One thing that happened, or will, `at` an instant, with one person or several (Participation).
+    """One past or future interaction, `at` an instant, with one or more people (Participation).
 
-    `counts_at` is set while it lies in the future: the instant at which its day begins for the account, from which on
-    it is the last contact of its people (people.services.last_contact). Null: it counts already, or is deleted.
+    `counts_at` is the instant at which the day of a future interaction begins in the account's time zone. From then on
+    it can be the last contact of its people (people.services.last_contact). Null: it counts already, or is deleted.
     """
 
     owner = owner_without_index()
@@ -63,9 +63,9 @@ class Interaction(TrashModel):
 
 
 class Participation(OwnedModel):
-    """One person in one interaction; `position` is the place in `personIds`, `at` that of the interaction.
+    """One person in one interaction; `position` is the index in `personIds`.
 
-    It stands here, too, so that the latest of a person's interactions is the last entry of an index.
+    `at` is a copy of Interaction.at, so that a person's latest interaction is the last entry of an index.
     """
 
     owner = owner_without_index()

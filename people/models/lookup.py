@@ -1,4 +1,4 @@
-"""Indexed tables for finding people by what identifies them, and by what is known of them."""
+"""Index tables for finding people by identifying keys and by words."""
 
 from django.conf import settings
 from django.db import models
@@ -10,12 +10,11 @@ from people.words import MAX_WORD_LENGTH
 
 
 class LookupKey(models.Model):
-    """A normalised e-mail, phone or name key of a person; rewritten in the transaction that writes the person.
+    """A normalized key or word of a person, updated in the transaction that writes the person.
 
-    The first four kinds are read by duplicates, vCard import and sync; what they hold is said in
-    people.duplicates.keys, which makes them. The words (people.words) are for GET /api/find: a TAIL is a word of a
-    name, or a number, from its end. ADDRESS is where somebody lives, for suggestions of relationships.
-    Rows are written by people.lookup alone.
+    Duplicates, vCard import and sync read the kinds EMAIL, PHONE, NAME and BLOCK; people.duplicates.keys defines their
+    keys. GET /api/find reads the words (people.words); a TAIL is a word of a name, or a phone number, backwards.
+    Suggestions of relationships read ADDRESS, a normalized address. Only people.lookup writes these rows.
     """
 
     EMAIL, PHONE, NAME, BLOCK = 1, 2, 3, 4
@@ -28,7 +27,7 @@ class LookupKey(models.Model):
     key = models.CharField(max_length=320)
 
     class Meta:
-        # Compared character by character, so that it finds beginnings under any collation of PostgreSQL.
+        # varchar_pattern_ops, so that the index serves prefix searches under any collation of PostgreSQL.
         indexes = [
             models.Index(
                 fields=["owner", "kind", "key", "person"],
@@ -39,7 +38,7 @@ class LookupKey(models.Model):
 
 
 class ValueWord(models.Model):
-    """A word of the value of a custom field; written by people.word_index alone, taken away by its triggers."""
+    """A word of a custom field value. people.word_index inserts these rows, and its triggers delete them."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     value = models.ForeignKey(CustomFieldValue, on_delete=models.DO_NOTHING, related_name="words")
@@ -56,7 +55,7 @@ class ValueWord(models.Model):
 
 
 class InteractionWord(models.Model):
-    """A word of an interaction's title or notes; written and taken away likewise."""
+    """A word of an interaction's title or notes. people.word_index inserts these rows, and its triggers delete them."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     interaction = models.ForeignKey(Interaction, on_delete=models.DO_NOTHING, related_name="words")

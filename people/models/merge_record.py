@@ -1,4 +1,4 @@
-"""What a merge has changed, kept for the retention period so that it can be undone."""
+"""Merges of people, kept for the retention period so that they can be undone."""
 
 from django.db import models
 
@@ -7,10 +7,10 @@ from people.models.person import Person
 
 
 class MergeRecord(OwnedModel):
-    """One merge; its id is the mergeId of the answer.
+    """One merge of two people; its id is the mergeId of the response.
 
-    `image` says what changed, not what was: it is made and read by people.services.merging alone. The people are null
-    once they were removed for good; then there is nothing left to undo.
+    `image` holds the changes of the merge, not a copy of the people; only people.merging writes and reads it. A person
+    is null after it was permanently removed; then the merge cannot be undone.
     """
 
     primary = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")

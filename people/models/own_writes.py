@@ -1,11 +1,11 @@
-"""Which of an account's writes were those of one import: all others are somebody's."""
+"""The revisions of an account that one import wrote."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
 
 class OwnWrites:
-    """Revisions, as ContactImport.own_revisions has them: `[[first, last], ...]`, in order and without gaps inside."""
+    """A set of revisions, stored as sorted inclusive ranges `[[first, last], ...]` (ContactImport.own_revisions)."""
 
     def __init__(self, ranges: Sequence[Sequence[int]]) -> None:
         self.ranges = [[first, last] for first, last in ranges]
@@ -18,11 +18,11 @@ class OwnWrites:
 
     @property
     def since(self) -> int:
-        """The revision before its first write."""
+        """The revision before the first range, or 0 without ranges."""
         return self.ranges[0][0] - 1 if self.ranges else 0
 
     def add(self, revision: int) -> None:
-        """A write that is later than those before."""
+        """Add a revision that is higher than all before."""
         if self.ranges and revision == self.ranges[-1][1] + 1:
             self.ranges[-1][1] = revision
         elif revision not in self:

@@ -1,4 +1,4 @@
-"""The person: scalar columns, and multi-value fields as JSON documents on the same row."""
+"""People: scalar columns, and multi-value fields as JSON columns of the same row."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -19,15 +19,15 @@ from people.vocabularies import Unit
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
-    """People of one account, or of all for jobs."""
+    """People of one account, or of all for tasks."""
 
     def in_name_order(self) -> "PersonQuerySet":
-        """By name, surname, id, without regard to case or accents, the same on every database."""
+        """By name, surname and id, without regard to case or accents, in the same order on every database."""
         return self.order_by("sort_key", "id")
 
 
 class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable when it runs
-    """A vCard UID, never null: who is made without one gets one made of the row's id."""
+    """A vCard UID, never null: without a given one it is derived from the row's id."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> str:
         uid: str = getattr(model_instance, self.attname) or uid_of(model_instance.pk)
@@ -36,7 +36,7 @@ class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable
 
 
 def uid_of(person_id: UUID) -> str:
-    """The UID of a person who brought none."""
+    """The UID of a person that was created without one."""
     return f"urn:uuid:{person_id}"
 
 
@@ -45,20 +45,20 @@ def _documents() -> Any:
 
 
 class Person(TrashModel):
-    """One person that an account knows.
+    """One person of an account.
 
-    The multi-value columns hold lists of entries exactly as the API answers them (camelCase keys, each with an `id`),
-    validated on write, replaced as a whole. `sort_key` and `search_key` are computed in people.names alone; normalised
-    e-mails, phones and name keys stand in LookupKey. `contact_due_at` is the instant of the next contact reminder, that
-    of the day `contact_due_on` (null: none; people.dates.schedule).
+    The multi-value columns hold lists of entries exactly as API responses show them (camelCase keys, each with an
+    `id`); they are validated on write and replaced as a whole. people.names computes `sort_key` and `search_key`;
+    normalized e-mail addresses, phone numbers and names are in LookupKey. `contact_due_at` is the instant of the next
+    contact reminder, which is for the day `contact_due_on` (null: there is none; people.dates.schedule).
 
-    `last_contact` is the later one of `contact_before`, what the user has typed, and `interacted_on`, the day of the
-    latest interaction that counts; PersonWriter keeps it so.
+    `last_contact` is the later of `contact_before`, the date that the user entered, and `interacted_on`, the day of the
+    latest interaction that counts; PersonWriter maintains it.
 
-    `card_lines` are the properties of the card that the person came with, in their order: `line` as it stood, unfolded,
-    the `fields` that it says, none for what no field holds, and the `id` of the entry or date that it holds. No answer
-    shows them; people.fields.cards makes cards of them. `more` is what those say that no field holds
-    (people.fields.more), written with them.
+    `card_lines` are the properties of the vCard from which the person was created, in order: the unfolded `line`, the
+    `fields` that it fills (none if no field holds it), and the `id` of the entry or date that holds it. They are not in
+    responses; people.fields.cards builds cards from them. `more` lists the properties that no field holds
+    (people.fields.more), and is written together with them.
     """
 
     owner = owner_without_index()
@@ -128,7 +128,7 @@ class Person(TrashModel):
 
     @property
     def has_own_uid(self) -> bool:
-        """Whether the UID was made here, so that no card elsewhere has it but one of our export."""
+        """Whether the UID was derived from the id, so that only cards exported from here have it."""
         return bool(self.uid == uid_of(self.pk))
 
     class Meta:
@@ -137,13 +137,13 @@ class Person(TrashModel):
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="person_feed"),
-            # Not of the active people alone: without statistics PostgreSQL takes those for a handful, and prefers them
-            # to the primary key.
+            # Not a partial index of active people: without statistics PostgreSQL assumes that those are few, and
+            # prefers the index to the primary key.
             models.Index(fields=["owner", "sort_key", "id", "deleted_at"], name="person_name_order"),
             models.Index(
                 fields=["owner", "deleted_at"], name="person_trash", condition=models.Q(deleted_at__isnull=False)
             ),
-            # By whom GET /api/find leaves out who is in the trash.
+            # GET /api/find excludes deleted people by this index.
             models.Index(fields=["id"], name="person_in_trash", condition=models.Q(deleted_at__isnull=False)),
             models.Index(fields=["owner", "uid"], name="person_uid"),
             models.Index(

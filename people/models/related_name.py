@@ -1,4 +1,4 @@
-"""Whom the card of a person names as related."""
+"""Names of related people on vCards."""
 
 from django.conf import settings
 from django.db import models
@@ -8,10 +8,10 @@ from people.models.person import Person
 
 
 class RelatedName(models.Model):
-    """A name that a card relates to its person, who is `type_name` of the one named (people.related.cards).
+    """A related name on a person's card; the person is the `type_name` of the named one (people.related.cards).
 
-    Follows from Person.card_lines, and is rewritten with them by people.related.rows alone. A row stays, with its id,
-    as long as a line says so.
+    people.related.rows derives these rows from Person.card_lines and updates them together. A row keeps its id as long
+    as a line contains the name.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -1,4 +1,4 @@
-"""Types of relationships: symmetric, or one of two that are each other's inverse."""
+"""Types of relationships. A type is symmetric or has an inverse type."""
 
 from django.db import models
 
@@ -6,12 +6,12 @@ from contacts_project.kernel.ownership.models import OwnedManager, TrashModel, T
 
 
 class RelationshipType(TrashModel):
-    """What a person is to another. `inverse` is the type of the way back; of a symmetric type, itself.
+    """What one person is to another. `inverse` is the type in the other direction; a symmetric type is its own inverse.
 
-    Two types name each other, or neither names the other: no two have the same inverse (unique), and the services of
-    relationships, the only writers, set both ends together; they stand there because relationships follow what changes
-    in their type. A type is made with an inverse and may lose it, when that is removed for good; until it is given
-    another, no relationship can have it.
+    Two types are always each other's inverse: the column is unique, and the services of the relationships app, the only
+    writers, set both rows together. They are in that app because a change of a type changes its relationships. A type
+    is created with an inverse, and loses it when that is permanently removed. Without an inverse it cannot be used by
+    relationships.
     """
 
     name = models.CharField(max_length=50)
@@ -25,7 +25,7 @@ class RelationshipType(TrashModel):
     objects = OwnedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
 
     class Meta:
-        # It was a table of the app above before people's tie to the user was a plain foreign key.
+        # The table was created by the relationships app, before Person.relationship_to_user became a foreign key.
         db_table = "relationships_relationshiptype"
         constraints = [
             models.UniqueConstraint(
@@ -49,5 +49,5 @@ class RelationshipType(TrashModel):
 
     @property
     def active_inverse(self) -> "RelationshipType | None":
-        """The inverse, unless it is in the trash; there it waits to be restored, or for the next relationship."""
+        """The inverse, or None while it is in the trash; the next relationship of the type restores it."""
         return self.inverse if self.symmetric or (self.inverse and not self.inverse.is_deleted) else None

@@ -1,13 +1,13 @@
-"""The files of photos, with their sizes."""
+"""Stored photo files and their sizes."""
 
 from django.conf import settings
 from django.db import models
 
 
 class StoredPhoto(models.Model):
-    """One stored file of an account, so that its bytes are known without asking the storage (people.photos.files).
+    """One photo file of an account, so that its size is known without a request to the storage (people.photos.files).
 
-    Until `busy_until` somebody stores the file, without the account's lock, or deletes it (`is_going`).
+    Until `busy_until` a process is uploading the file without the account lock, or deleting it (`is_going`).
     """
 
     name = models.CharField(max_length=200, primary_key=True)

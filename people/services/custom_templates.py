@@ -1,4 +1,4 @@
-"""Writes of custom field templates: made, changed, ordered, to the trash and back."""
+"""Creates, updates, orders, deletes and restores custom field templates."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ SLUG_LENGTH = 80
 
 
 def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> CustomFieldTemplate:
-    """Insert a template, last in order unless `position` says otherwise.
+    """Insert a template, at the end unless `data` has a `position`.
 
     Raises PlanLimitError, FieldError, IdTakenError.
     """
@@ -39,21 +39,21 @@ def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> C
 
 
 def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> CustomFieldTemplate:
-    """Write what `data` names of name, options and position; slug and type never change.
+    """Update name, options and position as far as they are in `data`; slug and type never change.
 
-    An option that changes its text is renamed in the stored values (renamed_options). One that goes must not be in
-    use. Raises FieldError, MissingError.
+    A renamed option is renamed in the stored values too (renamed_options). A removed option must not be in use. Raises
+    FieldError, MissingError.
     """
     with account_write(template.owner_id):
-        template = _rows(template).active().find(template.pk)
+        template = _templates_of_account(template).active().find(template.pk)
         if template.type == TemplateType.SELECT and data.get("options"):
-            _change_values(template, data["options"])
+            _rename_stored_options(template, data["options"])
         _write(template, data)
     return template
 
 
 def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) -> None:
-    """Put the templates in this order; those that are not named follow in the order they have."""
+    """Put the templates in this order; all others follow in their present order."""
     with account_write(owner):
         active = list(CustomFieldTemplate.objects.owned_by(owner).active().order_by("position", "id"))
         place = {template.pk: index for index, template in enumerate(templates)}
@@ -65,42 +65,42 @@ def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) 
 
 
 def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
-    """Move a template to the trash; its values hide with it. Raises MissingError."""
+    """Move a template to the trash, which hides its values. Raises MissingError."""
     with account_write(template.owner_id):
-        template = _rows(template).active().find(template.pk)
+        template = _templates_of_account(template).active().find(template.pk)
         template.deleted_at = now
         template.save()
-        _mark_people(template)
+        _mark_people_changed(template)
 
 
 def restore_template(*, template: CustomFieldTemplate) -> CustomFieldTemplate:
-    """Take a template out of the trash, its values with it. Raises NotDeletedError, PlanLimitError, MissingError."""
+    """Take a template with its values out of the trash. Raises NotDeletedError, PlanLimitError, MissingError."""
     with account_write(template.owner_id):
-        template = _rows(template).find_deleted(template.pk)
+        template = _templates_of_account(template).find_deleted(template.pk)
         check_plan(template.owner, "templates")
         template.deleted_at = None
         template.save()
-        _mark_people(template)
+        _mark_people_changed(template)
     return template
 
 
 def remove_template(*, template: CustomFieldTemplate) -> None:
-    """Remove a deleted template for good, its values with it. Raises NotDeletedError, MissingError."""
+    """Permanently remove a deleted template with its values. Raises NotDeletedError, MissingError."""
     with account_write(template.owner_id):
-        _rows(template).find_deleted(template.pk).delete()
+        _templates_of_account(template).find_deleted(template.pk).delete()
 
 
 def remove_templates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
-    """Remove templates for good, for the purge; no files hang on them."""
+    """Permanently remove templates, for the purge. Returns no files, because templates have none."""
     CustomFieldTemplate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 
 
 def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
-    """The options that were renamed, old to new.
+    """The renamed options, old text to new text.
 
-    A rename is the same number of options with another text in the same place, where the old text stands nowhere in
-    the new list and the new one nowhere in the old list: moving options about renames none.
+    An option is renamed if the number of options is the same, and the text at its position was replaced by one that is
+    not in the old list, and is itself not in the new list. So reordering options renames none.
     """
     if len(before) != len(after):
         return {}
@@ -121,8 +121,8 @@ def _write(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
     template.save()
 
 
-def _change_values(template: CustomFieldTemplate, options: list[str]) -> None:
-    """Rename stored values; raise where one would be left without its option."""
+def _rename_stored_options(template: CustomFieldTemplate, options: list[str]) -> None:
+    """Rename options in the stored values. Raises FieldError if a removed option is in use."""
     renamed = renamed_options(template.options, options)
     gone = set(template.options) - set(options) - set(renamed)
     values = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
@@ -140,14 +140,14 @@ def _change_values(template: CustomFieldTemplate, options: list[str]) -> None:
         people.filter(pk__in={value.person_id for value in changed}).mark_changed()
 
 
-def _mark_people(template: CustomFieldTemplate) -> None:
-    """The field came or went for those who have a value of it."""
+def _mark_people_changed(template: CustomFieldTemplate) -> None:
+    """Mark the people with a value of the template as changed, after it was deleted or restored."""
     rows = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
     Person.objects.owned_by(template.owner_id).active().filter(pk__in=rows.values("person")).mark_changed()
 
 
 def _free_slug(name: str, taken: set[str]) -> str:
-    """A slug of the name that no template of the account has or had: in ASCII where the name allows."""
+    """A slug that no template of the account has, active or in the trash; in ASCII if the name allows it."""
     stem = (slugify(fold(name)) or slugify(name, allow_unicode=True) or "field")[: SLUG_LENGTH - 6]
     slug, number = stem, 1
     while slug in taken:
@@ -156,6 +156,6 @@ def _free_slug(name: str, taken: set[str]) -> str:
     return slug
 
 
-def _rows(template: CustomFieldTemplate) -> TrashQuerySet[CustomFieldTemplate]:
-    """Of the account of `template`, to read it as it is now, under the lock."""
+def _templates_of_account(template: CustomFieldTemplate) -> TrashQuerySet[CustomFieldTemplate]:
+    """The templates of the account, to read `template` again under the account lock."""
     return CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")

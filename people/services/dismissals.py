@@ -1,4 +1,4 @@
-"""Saying of two people that they are not one."""
+"""Stores that two people are not duplicates."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -10,9 +10,9 @@ from people.models import DuplicateDismissal, Person
 
 
 def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
-    """Remember that two active people are two; saying it again, in either order, changes nothing.
+    """Store that two active people are not duplicates. Repeating it, in either order, changes nothing.
 
-    Raises FieldError for one and the same person, and for one that was deleted meanwhile.
+    Raises FieldError if both are the same person, or if one was deleted meanwhile.
     """
     if one.pk == other.pk:
         raise FieldError("personBId", "A person cannot be told apart from itself.")
@@ -27,7 +27,7 @@ def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
 
 
 def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:
-    """Insert the pairs that are not there yet, under the caller's lock; returns the ids of the new rows."""
+    """Insert the missing pairs; returns the ids of the new rows. Must be called inside `account_write`."""
     new = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
     if not new:
         return []

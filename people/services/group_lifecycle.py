@@ -1,4 +1,4 @@
-"""Writes of groups: made, changed, to the trash and back."""
+"""Creates, updates, deletes and restores groups."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable
@@ -27,7 +27,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
 
 
 def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
-    """Write what `data` names; the rest stays. Raises FieldError (the name is taken), MissingError."""
+    """Update the fields in `data`. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         before = group.name
@@ -38,7 +38,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
 
 
 def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
-    """Move a group to the trash; `with_people`, its members too. Raises MissingError."""
+    """Move a group to the trash, and its members too if `with_people`. Raises MissingError."""
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         touch_members(group, now)
@@ -62,13 +62,13 @@ def restore_group(*, group: Group, now: dt.datetime) -> Group:
 
 
 def remove_group(*, group: Group) -> None:
-    """Remove a deleted group for good; its people stay. Raises NotDeletedError, MissingError."""
+    """Permanently remove a deleted group; its people stay. Raises NotDeletedError, MissingError."""
     with account_write(group.owner_id):
         Group.objects.owned_by(group.owner_id).find_deleted(group.pk).delete()
 
 
 def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
-    """Remove groups for good, for the purge; no files hang on them."""
+    """Permanently remove groups, for the purge. Returns no files, because groups have none."""
     Group.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 

@@ -1,4 +1,4 @@
-"""Who belongs to which group. A group in the trash keeps its members for its restore."""
+"""Adds people to groups and removes them. A group in the trash keeps its members until it is restored."""
 
 import datetime as dt
 from typing import Any
@@ -11,20 +11,20 @@ from people.signals import announce_change
 
 
 def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
-    """Put a person in a group; nothing changes when it is there already. Raises MissingError."""
+    """Add a person to a group, unless it is a member already. Raises MissingError."""
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         put_members(group, [person.pk], now)
 
 
 def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
-    """Take a person out of a group. Raises MissingError when it is not in it."""
+    """Remove a person from a group. Raises MissingError if it is not a member."""
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         removed, _ = memberships_of(group).filter(person_id=person_id).delete()
         if not removed:
             raise MissingError
-        _touch(group.owner_id, [person_id], now)
+        _mark_people_changed(group.owner_id, [person_id], now)
 
 
 def memberships_of(group: Group) -> Any:
@@ -33,28 +33,31 @@ def memberships_of(group: Group) -> Any:
 
 
 def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
-    """Put own people, active now, in the group."""
+    """Add those of these people who are active and no members yet."""
     people = Person.objects.owned_by(group.owner_id).active().filter(pk__in=person_ids)
     present = memberships_of(group).filter(person__in=person_ids).values_list("person_id", flat=True)
     new = set(people.values_list("pk", flat=True)) - set(present)
     Membership.objects.bulk_create(
         Membership(owner_id=group.owner_id, person_id=key, group=group) for key in person_ids if key in new
     )
-    _touch(group.owner_id, sorted(new), now)
+    _mark_people_changed(group.owner_id, sorted(new), now)
 
 
 def announce_members(group: Group) -> None:
-    """The group is called something else: no change of its members to a client, but one of their cards elsewhere."""
+    """Send people_changed for the members of a renamed group: its name is on their cards.
+
+    API clients read the new name from the group, so `updated_at` of the members stays.
+    """
     announce_change(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)))
 
 
 def touch_members(group: Group, now: dt.datetime) -> None:
-    """The group came or went for its members."""
-    _touch(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)
+    """Mark the members as changed, after the group was deleted or restored."""
+    _mark_people_changed(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)
 
 
-def _touch(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
-    """Groups are content of a person, for those who synchronise it."""
+def _mark_people_changed(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
+    # The groups of a person are part of its response and of its card.
     if person_ids:
         rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
         rows.update(updated_at=now)

@@ -1,7 +1,7 @@
-"""Writes of important dates: their rules, their place in the trash, their next reminder."""
+"""Creates, updates, deletes and restores important dates, and schedules their next reminder."""
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -23,29 +23,32 @@ def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> Im
         row = ImportantDate(id=claimed_id(data), owner_id=person.owner_id, person=person)
         _check_type_once(row, data.get("type"))
         _write(row, data, now)
-        _touch(person, now)
+        _mark_person_changed(person, now)
     return row
 
 
 def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
-    """Replace everything a date says. Raises as create_date does."""
+    """Replace all fields of a date. Raises FieldError (a second one of its type), PlanLimitError, MissingError."""
     with account_write(row.owner_id):
         _refresh(row)
         _check_type_once(row, data.get("type"))
         _write(row, data, now)
-        _touch(row.person, now)
+        _mark_person_changed(row.person, now)
     return row
 
 
 def delete_date(*, row: ImportantDate, now: dt.datetime) -> None:
-    """Move a date to the trash; it reminds of nothing there."""
+    """Move a date to the trash and cancel its reminder."""
     with account_write(row.owner_id):
-        _trash([row], now)
-        _touch(row.person, now)
+        row.deleted_at = now
+        for column, value in schedule.NO_REMINDER.items():
+            setattr(row, column, value)
+        row.save()
+        _mark_person_changed(row.person, now)
 
 
 def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
-    """Take a date out of the trash. Raises NotDeletedError, FieldError, PlanLimitError."""
+    """Take a date out of the trash. Raises NotDeletedError, FieldError, PlanLimitError, MissingError."""
     with account_write(row.owner_id):
         _refresh(row)
         if row.deleted_at is None:
@@ -56,19 +59,19 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
         row.deleted_at = None
         schedule.plan_date(row, schedule.load_calendar(row.owner_id), now)
         row.save()
-        _touch(row.person, now)
+        _mark_person_changed(row.person, now)
     return row
 
 
 def remove_dates(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
-    """Remove dates for good, for the purge; no files hang on them."""
+    """Permanently remove dates, for the purge. Returns no files, because dates have none."""
     _remove_lines(owner_id, ids)
     ImportantDate.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 
 
 def remove_date(*, row: ImportantDate) -> None:
-    """Remove a deleted date for good. Raises NotDeletedError."""
+    """Permanently remove a deleted date. Raises NotDeletedError, MissingError."""
     with account_write(row.owner_id):
         _refresh(row)
         if row.deleted_at is None:
@@ -78,17 +81,13 @@ def remove_date(*, row: ImportantDate) -> None:
 
 
 def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
-    """Drop the lines of these dates from the cards of their people."""
+    """Remove the lines of these dates from the stored cards of their people."""
     gone = {str(key) for key in ids}
     rows = Person.objects.owned_by(owner_id).filter(important_dates__in=ids).exclude(card_lines=[]).distinct()
     people = list(rows.only("card_lines"))
     for person in people:
         person.card_lines = [line for line in person.card_lines if line.get("id") not in gone]
     update_columns(Person, people, ["card_lines"])
-
-
-def _of(person: Person) -> Any:
-    return ImportantDate.objects.owned_by(person.owner_id).filter(person=person)
 
 
 def _write(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
@@ -105,20 +104,13 @@ def _refresh(row: ImportantDate) -> None:
 
 
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:
-    if kind and _of(row.person).active().filter(type=kind).exclude(pk=row.pk).exists():
+    dates = ImportantDate.objects.owned_by(row.owner_id).active().filter(person=row.person, type=kind)
+    if kind and dates.exclude(pk=row.pk).exists():
         raise FieldError("type", f"This person already has a date of type {kind}.")
 
 
-def _trash(rows: Iterable[ImportantDate], now: dt.datetime) -> None:
-    for row in rows:
-        row.deleted_at = now
-        for column, value in schedule.NO_REMINDER.items():
-            setattr(row, column, value)
-        row.save()
-
-
-def _touch(person: Person, now: dt.datetime) -> None:
-    """The person's content changed, and the apps above hear of it."""
+def _mark_person_changed(person: Person, now: dt.datetime) -> None:
+    # Dates are part of a person's card: CardDAV has to send it again.
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
     rows.update(updated_at=now)
     announce_change(person.owner_id, [person.pk])

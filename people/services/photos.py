@@ -1,4 +1,4 @@
-"""Setting and removing the photos of people and of the account itself."""
+"""Sets and removes the photos of people and of the account."""
 
 import datetime as dt
 from uuid import UUID
@@ -12,20 +12,22 @@ from people.signals import announce_change
 
 def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt.datetime) -> str:
     """Make `picture` the photo of an active person; returns the file name. Raises PictureRefusedError, MissingError."""
+    # Decoding and uploading happen without the account lock, because they take long. The person is looked up before, so
+    # that nothing is uploaded for an unknown one, and again under the lock.
     jpeg = make_photo(picture)
-    _person(owner_id, person_id)
+    _load_person(owner_id, person_id)
     upload_photo(owner_id=owner_id, jpeg=jpeg)
     with account_write(owner_id):
-        person = _person(owner_id, person_id)
+        person = _load_person(owner_id, person_id)
         name = name_photo(owner_id=owner_id, jpeg=jpeg)
-        _write_person(person, name, now)
+        _set_photo_of_person(person, name, now)
     return name
 
 
 def remove_person_photo(*, owner_id: UUID, person_id: UUID, now: dt.datetime) -> None:
-    """Leave an active person without a photo. Raises MissingError."""
+    """Remove the photo of an active person. Raises MissingError."""
     with account_write(owner_id):
-        _write_person(_person(owner_id, person_id), None, now)
+        _set_photo_of_person(_load_person(owner_id, person_id), None, now)
 
 
 def set_user_photo(*, user: User, picture: bytes) -> str:
@@ -34,21 +36,21 @@ def set_user_photo(*, user: User, picture: bytes) -> str:
     upload_photo(owner_id=user.pk, jpeg=jpeg)
     with account_write(user):
         name = name_photo(owner_id=user.pk, jpeg=jpeg)
-        _write_user(user, name)
+        _set_photo_of_user(user, name)
     return name
 
 
 def remove_user_photo(*, user: User) -> None:
-    """Leave the account without a photo."""
+    """Remove the account's own photo."""
     with account_write(user):
-        _write_user(user, None)
+        _set_photo_of_user(user, None)
 
 
-def _person(owner_id: UUID, person_id: UUID) -> Person:
+def _load_person(owner_id: UUID, person_id: UUID) -> Person:
     return Person.objects.owned_by(owner_id).active().only("photo", "owner_id").find(person_id)
 
 
-def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
+def _set_photo_of_person(person: Person, name: str | None, now: dt.datetime) -> None:
     if person.photo == name:
         return
     rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
@@ -57,7 +59,7 @@ def _write_person(person: Person, name: str | None, now: dt.datetime) -> None:
     announce_change(person.owner_id, [person.pk])
 
 
-def _write_user(user: User, name: str | None) -> None:
+def _set_photo_of_user(user: User, name: str | None) -> None:
     fresh = User.objects.get(pk=user.pk)
     if fresh.photo == name:
         return

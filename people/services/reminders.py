@@ -1,4 +1,4 @@
-"""Keeps the next due instants of an account true when its clock changes."""
+"""Reschedules the reminders of an account after its time zone or reminder hour has changed."""
 
 import datetime as dt
 from uuid import UUID
@@ -8,16 +8,16 @@ from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.services.last_contact import recount_account
+from people.services.last_contact import recompute_last_contacts
 
 
 def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
-    """Compute the next reminder of every row of the account anew; returns how many rows were looked at.
+    """Recompute the next reminder of every row of the account; returns the number of rows.
 
-    Rows without a next reminder have none under any clock, and rows that wait to be sent are sent first.
+    Skips rows without a next reminder, which have none in any time zone, and rows that are due: those are sent first.
     """
     with account_lock(owner_id):
-        recount_account(owner_id=owner_id, now=now)
+        recompute_last_contacts(owner_id=owner_id, now=now)
         calendar = schedule.load_calendar(owner_id)
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:

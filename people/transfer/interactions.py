@@ -13,10 +13,10 @@ from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceFiel
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.transferred_fields import MAX_PEOPLE, MomentField
 from people.dates import schedule
-from people.interactions.days import plan_count
+from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation
 from people.projection.interactions import participant_ids
-from people.services.last_contact import follow_interactions
+from people.services.last_contact import update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vocabularies import InteractionKind
 from people.word_index import index_interactions
@@ -67,7 +67,7 @@ class InteractionSection(Section):
                 run.failed(item, "It names nobody who came in.")
             else:
                 row = _row(run, item, ids.free[item.source_id])
-                plan_count(row, calendar, run.now)
+                set_counts_at(row, calendar, run.now)
                 rows.append(row)
                 people += [
                     Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)
@@ -79,7 +79,7 @@ class InteractionSection(Section):
         if rows and not run.dry:
             index_interactions(run.owner.pk, rows)
             with account_write(run.owner) as write:
-                follow_interactions(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})
+                update_last_contacts(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})
 
 
 def _row(run: ImportRun, item: Item, key: Any) -> Interaction:

@@ -12,7 +12,7 @@ from accounts.models import User
 from contacts_project.kernel.invariants import breaches
 from notifications.tasks import due_scan, replan
 from people.models import Interaction, Person
-from people.services.last_contact import count_arrived
+from people.services.last_contact import apply_due_interactions
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
@@ -97,7 +97,7 @@ def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person)
             due_scan()
             assert last_contact(api, ada) == shown
             assert list(breaches("contact")) == list(breaches("interactions")) == []
-    assert count_arrived(now=timezone.now()) == 0
+    assert apply_due_interactions(now=timezone.now()) == 0
 
 
 def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: Person) -> None:
@@ -121,9 +121,9 @@ def test_the_scan_killed_half_way_is_made_up_for(
         with monkeypatch.context() as patch:
             patch.setattr("people.models.interaction.InteractionQuerySet.update_quietly", _killed)
             with pytest.raises(KeyboardInterrupt):
-                count_arrived(now=tomorrow)
+                apply_due_interactions(now=tomorrow)
         assert last_contact(api, ada) is None
-        assert [count_arrived(now=tomorrow) for _ in range(2)] == [1, 0]
+        assert [apply_due_interactions(now=tomorrow) for _ in range(2)] == [1, 0]
         assert last_contact(api, ada) == "2026-03-02"
 
 
@@ -131,13 +131,13 @@ def test_the_scan_killed_half_way_is_made_up_for(
 def test_many_of_a_day_are_counted_in_writes_of_their_own(
     api: Client, ada: Person, monkeypatch: pytest.MonkeyPatch, seconds: float, runs: list[int]
 ) -> None:
-    monkeypatch.setattr("people.services.last_contact._AT_ONCE", 2)
-    monkeypatch.setattr("people.services.last_contact._SECONDS", seconds)
+    monkeypatch.setattr("people.services.last_contact.BATCH_SIZE", 2)
+    monkeypatch.setattr("people.services.last_contact._MAX_SCAN_SECONDS", seconds)
     for hour in (8, 9, 10):
         note(api, ada, at=f"2026-03-02T{hour:02}:00:00Z")
     tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
     with time_machine.travel(tomorrow, tick=False):
-        assert [count_arrived(now=tomorrow) for _ in range(2)] == runs
+        assert [apply_due_interactions(now=tomorrow) for _ in range(2)] == runs
 
 
 def _killed(*args: Any, **kwargs: Any) -> int:
