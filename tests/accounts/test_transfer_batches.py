@@ -191,7 +191,7 @@ def test_after_a_batch_others_have_as_much_time_as_it_took(alice: User, monkeypa
     """SQLite's lock goes to whoever asks at the right moment: one writer that comes back at once keeps others out."""
     clock, slept = [100.0], list[float]()
     monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
-    monkeypatch.setattr(batches, "_pace", batches._Pace())
+    monkeypatch.setattr(batches, "_throttle", batches._Throttle())
     for seconds, gap in ((3, 1), (1, 0), (0, 0)):
         with batches.BatchWriter(alice).batch():
             clock[0] += seconds

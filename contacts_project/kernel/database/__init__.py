@@ -1,1 +1,1 @@
-"""What the ORM leaves to us: triggers, statistics for the planner, compiled queries, the write lock."""
+"""What the ORM does not do: triggers, planner statistics, compiled queries, SQLite's write lock."""

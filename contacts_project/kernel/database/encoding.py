@@ -1,4 +1,4 @@
-"""A PostgreSQL database that cannot hold every name: made where the locale was C or Latin-1."""
+"""Detects a PostgreSQL database that cannot store every name, because it was created in a C or Latin-1 locale."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
@@ -6,7 +6,7 @@ REMEDY = "Make one with: createdb --encoding UTF8 --template template0 NAME"
 
 
 def wrong_encoding(connection: BaseDatabaseWrapper) -> str:
-    """Its encoding, where that is not UTF-8; else nothing."""
+    """The encoding of the database if it is not UTF-8, else an empty text."""
     if connection.vendor != "postgresql":
         return ""
     with connection.cursor() as cursor:

@@ -1,9 +1,9 @@
-"""The tables of a new database, made at once as the migrations would leave them.
+"""Creates the tables of a new database directly, in the state in which the migrations would leave them.
 
-Migrating from nothing takes four seconds of work, most of them for the models as they were after each of some
-hundred migrations. What migrations do beside tables, indexes and constraints is for rows, of which there are none. A
-test holds the outcome against that of the migrations (tests/contacts_project/test_upgrade.py): a migration whose SQL
-makes more of the schema than its models say fails it, and is to be repeated here.
+Running all migrations on an empty database takes four seconds, most of them to render the models after each of about a
+hundred migrations. Beside tables, indexes and constraints, migrations only change rows, and a new database has none.
+tests/contacts_project/test_upgrade.py compares the result with that of the migrations. It fails for a migration whose
+SQL adds something to the schema that is not in the models; such SQL must be repeated here.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
 
-Node = tuple[str, str]  # app label and name of a migration
+MigrationKey = tuple[str, str]  # app label and name
 
 
 def is_empty_database(connection: BaseDatabaseWrapper) -> bool:
@@ -21,21 +21,23 @@ def is_empty_database(connection: BaseDatabaseWrapper) -> bool:
     return not connection.introspection.table_names()
 
 
-def create_tables(connection: BaseDatabaseWrapper, targets: Sequence[Node] = ()) -> None:
-    """Bring a database without tables to `targets`, to the newest where none are given; all of it or nothing.
+def create_tables(connection: BaseDatabaseWrapper, targets: Sequence[MigrationKey] = ()) -> None:
+    """Create the tables as of the migrations `targets` (default: the newest), in one transaction.
 
-    What follows migrations (triggers, statistics, the schedule) is for the newest alone.
+    The receivers of post_migrate (triggers, statistics, the schedule) run only for the newest migrations.
     """
     executor = MigrationExecutor(connection)
     nodes = list(targets) or executor.loader.graph.leaf_nodes()
     plan = executor.migration_plan(nodes, clean_start=True)
     state = executor.loader.project_state(nodes)
     models: list[type[Model]] = [*state.apps.get_models(), executor.recorder.Migration]
+    # The migrations are recorded in the same transaction: after a crash the database is still empty.
     with connection.schema_editor() as editor:
         for model in models:
             if model._meta.can_migrate(connection):
                 editor.create_model(model)
         for migration, _ in plan:
             executor.record_migration(migration)
+    # Triggers and statistics are defined for the newest tables only.
     if not targets:
         emit_post_migrate_signal(0, False, connection.alias, apps=state.apps, plan=plan)

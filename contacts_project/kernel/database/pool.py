@@ -1,4 +1,4 @@
-"""What is counted of the process's pool of database connections, where `DATABASE_URL` asks for one (`?pool=4..20`)."""
+"""Metrics of the process's pool of database connections, if `DATABASE_URL` configures one (`?pool=4..20`)."""
 
 import threading
 from typing import Any
@@ -13,18 +13,22 @@ POOL = Counter(
     "Connections that requests and tasks asked their process's pool for: asked, waited, and refused after waiting.",
     ("event",),
 )
-# As psycopg_pool counts them.
+# By the names of psycopg_pool's statistics.
 _EVENTS = {"requests_num": "asked", "requests_queued": "waited", "requests_errors": "refused"}
 _lock = threading.Lock()
 _counted: dict[str, int] = {}
 
 
 def count_pool(**kwargs: Any) -> None:
-    """Count what happened at the pool since it was last asked; a refusal is seen with the next connection."""
+    """Receiver of connection_created: add what the pool has counted since the last call.
+
+    A refused request opens no connection, so it is counted with the next connection.
+    """
     pool: Any = getattr(connection, "pool", None)
     if pool is None:
         return
     stats = pool.get_stats()
+    # psycopg_pool returns totals, and several threads may open connections at once.
     with _lock:
         for name, event in _EVENTS.items():
             number = stats.get(name, 0)
@@ -34,5 +38,5 @@ def count_pool(**kwargs: Any) -> None:
 
 
 def watch_pool() -> None:
-    """Count from now on, with each connection that is taken."""
+    """Update the metrics with each connection that is taken from the pool."""
     connection_created.connect(count_pool, dispatch_uid="database_pool")

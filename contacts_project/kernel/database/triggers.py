@@ -1,7 +1,7 @@
-"""Triggers of the database that say what the ORM cannot: written once, for SQLite and PostgreSQL.
+"""Database triggers, described once for SQLite and PostgreSQL.
 
-Installed after every migration run, so that SQLite's table rebuilds cannot lose them, and taken away before; `manage.py
-doctor` checks that they are there.
+They are dropped before a migration run and installed after it, because SQLite loses the triggers of a table that it
+rebuilds. `manage.py doctor` checks that all are there.
 """
 
 from collections.abc import Iterator
@@ -14,23 +14,24 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class Installable(Protocol):
-    """What can be installed: one trigger, or the several that a database needs for it."""
+    """One trigger, or several if a database needs several for the same rule."""
 
     @property
     def tables(self) -> tuple[str, ...]: ...
     def names(self, vendor: str) -> list[str]: ...
     def statements(self, vendor: str) -> Iterator[str]: ...
-    def dropping(self, vendor: str) -> Iterator[str]: ...
+    def drop_statements(self, vendor: str) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True)
 class Trigger:
-    """`body`, SQL statements over OLD and NEW, runs for each row of `event`: INSERT, DELETE or UPDATE OF columns.
+    """A trigger that runs the SQL statements `body`, over OLD and NEW, for each row of `event`.
 
-    It runs AFTER the event, or BEFORE it with `before`; only if `when` holds, or if one of the columns `changed` gets
-    another value. `writes` is the table that the body writes to. `statement_body` does for all rows of an INSERT (the
-    transition table `added`) or of a DELETE (`removed`) what `body` does for one row: PostgreSQL runs it instead, once
-    per statement. `disabled_by` is a session setting of PostgreSQL: while it is 'yes', a row trigger does nothing.
+    `event` is INSERT, DELETE or UPDATE OF columns. The trigger runs AFTER the event, or BEFORE it with `before`; only
+    if `when` holds, or if one of the columns `changed` gets another value. `writes` is the table that the body writes
+    to. `statement_body` does the same for all rows of an INSERT (the transition table `added`) or of a DELETE
+    (`removed`): PostgreSQL runs it instead of `body`, once per statement. `disabled_by` is a session setting of
+    PostgreSQL: while it is 'yes', a row trigger does nothing.
     """
 
     name: str
@@ -46,59 +47,65 @@ class Trigger:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Those that must be there before it is installed."""
+        """The tables that must exist before the trigger can be installed."""
         return (self.table, self.writes) if self.writes else (self.table,)
 
     def names(self, vendor: str) -> list[str]:
         return [self.name]
 
     def statements(self, vendor: str) -> Iterator[str]:
-        """The SQL that makes it, in place of what has its name."""
-        yield from self.dropping(vendor)
-        moment = "BEFORE" if self.before else "AFTER"
+        """The SQL that creates the trigger and replaces an older one of that name."""
+        yield from self.drop_statements(vendor)
+        timing = "BEFORE" if self.before else "AFTER"
+        # A comparison that treats NULL like any other value.
         differ = "IS DISTINCT FROM" if vendor == "postgresql" else "IS NOT"
         condition = self.when or " OR ".join(f"OLD.{column} {differ} NEW.{column}" for column in self.changed)
         if vendor == "postgresql" and self.disabled_by:
             condition = f"current_setting('{self.disabled_by}', true) IS DISTINCT FROM 'yes' AND ({condition})"
         when = f"WHEN ({condition}) " if condition else ""
         if vendor == "postgresql":
-            rows = _ROWS.get(self.event)
-            runs = f"REFERENCING {rows} FOR EACH STATEMENT " if self.statement_body else f"FOR EACH ROW {when}"
+            transition_table = _TRANSITION_TABLES.get(self.event)
+            level = (
+                f"REFERENCING {transition_table} FOR EACH STATEMENT " if self.statement_body else f"FOR EACH ROW {when}"
+            )
             yield (
                 f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger AS $$ "
                 f"BEGIN {self.statement_body or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
             )
             yield (
-                f'CREATE TRIGGER "{self.name}" {moment} {self.event} ON "{self.table}" '
-                f"{runs}EXECUTE FUNCTION {self.name}()"
+                f'CREATE TRIGGER "{self.name}" {timing} {self.event} ON "{self.table}" '
+                f"{level}EXECUTE FUNCTION {self.name}()"
             )
             return
-        yield f'CREATE TRIGGER "{self.name}" {moment} {self.event} ON "{self.table}" {when}BEGIN {self.body}; END'
+        yield f'CREATE TRIGGER "{self.name}" {timing} {self.event} ON "{self.table}" {when}BEGIN {self.body}; END'
 
-    def dropping(self, vendor: str) -> Iterator[str]:
+    def drop_statements(self, vendor: str) -> Iterator[str]:
         of_table = f' ON "{self.table}"' if vendor == "postgresql" else ""
         yield f'DROP TRIGGER IF EXISTS "{self.name}"{of_table}'
 
 
-# What PostgreSQL calls the rows of a statement, as `statement_body` knows them.
-_ROWS = {"INSERT": "NEW TABLE AS added", "DELETE": "OLD TABLE AS removed"}
+# PostgreSQL's tables of all rows of a statement, under the names that `statement_body` uses.
+_TRANSITION_TABLES = {"INSERT": "NEW TABLE AS added", "DELETE": "OLD TABLE AS removed"}
 
 _triggers: dict[tuple[str, ...], Installable] = {}
 
 
 def register_triggers(*triggers: Installable) -> None:
-    """Have them installed with the next migration run; called in AppConfig.ready()."""
+    """Add triggers to those that the next migration run installs. Called in AppConfig.ready()."""
     for trigger in triggers:
+        # By name, so that registering a trigger again replaces it.
         _triggers[tuple(trigger.names(""))] = trigger
 
 
 def install_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
-    """Receiver of post_migrate: (re)creates the triggers whose tables are all there, when a migration ran, or when one
-    was killed before it came to this.
+    """Receiver of post_migrate: create or replace the triggers whose tables all exist.
+
+    Runs after a migration, and if triggers are missing because an earlier run was killed after its migrations.
     """
     connection = connections[using]
     if not plan and not missing_triggers(using=using):
         return
+    # After a migration to an older state some tables do not exist.
     existing = set(connection.introspection.table_names())
     with connection.cursor() as cursor:
         for trigger in _triggers.values():
@@ -108,39 +115,42 @@ def install_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any)
 
 
 def drop_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
-    """Receiver of pre_migrate: on SQLite takes the triggers away when a migration is to run.
+    """Receiver of pre_migrate: drop all triggers on SQLite if a migration is going to run.
 
-    SQLite rebuilds the table that a migration alters, and cannot while a trigger elsewhere names it.
+    SQLite rebuilds the table that a migration alters, which fails while a trigger of another table refers to it.
     """
     connection = connections[using]
     if not plan or connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
-        for name in _present(connection):
+        for name in _installed_names(connection):
             cursor.execute(f'DROP TRIGGER "{name}"')
 
 
 @contextmanager
 def without_triggers(*, using: str = "default") -> Iterator[None]:
-    """For rows that come with all that triggers would make of them. Inside a transaction, which others wait for."""
+    """Drop all triggers while rows are copied together with the rows that triggers would write.
+
+    Must be used inside a transaction, which undoes everything after an error. Other writers wait for its end.
+    """
     connection = connections[using]
     with connection.cursor() as cursor:
         for trigger in _triggers.values():
-            for statement in trigger.dropping(connection.vendor):
+            for statement in trigger.drop_statements(connection.vendor):
                 cursor.execute(statement)
     yield
     install_triggers(using=using, plan=["restored"])
 
 
 def missing_triggers(*, using: str = "default") -> list[str]:
-    """The names of those that are not in the database."""
+    """The names of the registered triggers that are not in the database."""
     connection = connections[using]
     names = {name for trigger in _triggers.values() for name in trigger.names(connection.vendor)}
-    return sorted(names - _present(connection))
+    return sorted(names - _installed_names(connection))
 
 
-def _present(connection: BaseDatabaseWrapper) -> set[str]:
-    """The names of all triggers in the database; all are ours."""
+def _installed_names(connection: BaseDatabaseWrapper) -> set[str]:
+    """The names of all triggers in the database. Nobody else creates any."""
     query = {
         "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
         "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",

@@ -1,4 +1,4 @@
-"""SQLite has one write lock: who only looks, or only notes something, does not wait for it as long as who writes."""
+"""Shorter waits for SQLite's single write lock, for code that does not depend on its write."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,15 @@ from django.db import OperationalError, connection
 
 from contacts_project.kernel.unavailable import is_unavailable
 
-_NOTE_SECONDS = 0.1
+_OPTIONAL_UPDATE_SECONDS = 0.1
 
 
 @contextmanager
 def limit_lock_wait(seconds: float) -> Iterator[None]:
-    """Wait at most `seconds` for the lock within. On PostgreSQL writes of different rows do not wait for each other."""
+    """Within this context, wait at most `seconds` for the write lock.
+
+    Has no effect on PostgreSQL, where writes of different rows do not wait for each other.
+    """
     if connection.vendor != "sqlite":
         yield
         return
@@ -27,9 +30,12 @@ def limit_lock_wait(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def skip_if_locked() -> Iterator[None]:
-    """Around one UPDATE that only notes a use: left out while the lock is held, so that reading goes on."""
+    """Skip the UPDATE within this context if the write lock is held.
+
+    For an UPDATE that only records a use, such as `last_used_at`: a read must not fail or wait for it.
+    """
     try:
-        with limit_lock_wait(_NOTE_SECONDS):
+        with limit_lock_wait(_OPTIONAL_UPDATE_SECONDS):
             yield
     except OperationalError as error:
         if not is_unavailable(error):

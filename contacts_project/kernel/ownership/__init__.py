@@ -1,1 +1,1 @@
-"""Ownership as structure: every row of a user's data is reached through its owner and written under its lock."""
+"""Every row of an account's data is read through its owner and written under the account's lock."""

@@ -1,4 +1,4 @@
-"""Long writes in batches, which leave others their share of the database."""
+"""Long writes in batches, so that other writers of the database get their turn."""
 
 import threading
 import time
@@ -14,18 +14,18 @@ from contacts_project.kernel.unavailable import is_unavailable
 
 
 class StoppedError(Exception):
-    """The database went away, or a disk is full, when some batches had been written: the rest was not."""
+    """The database became unavailable, or the disk is full, after some batches were committed. The rest is missing."""
 
 
-# From so many batches on, of a hundred rows or more each, the planner is told of them.
-_MANY_BATCHES = 5
+# A write of this many batches, each of a hundred rows or more, ends with new statistics for the planner.
+_ANALYZE_THRESHOLD = 5
 
 
-class _Pace:
-    """One batch at a time in this process, and after each the database to the others for as long as it took.
+class _Throttle:
+    """Runs one batch at a time in this process, then leaves the database to others for as long as the batch took.
 
-    SQLite gives its lock to whoever asks at the right moment, not to who has waited longest: without a gap one writer
-    that comes back at once, or two in turn, keep the others out.
+    SQLite's waiters poll for its write lock, so it goes to whoever asks at the right moment and not to the longest
+    waiter. Without a gap one writer that returns at once, or two that alternate, would starve all others.
     """
 
     def __init__(self) -> None:
@@ -36,15 +36,15 @@ class _Pace:
     def batch(self) -> Iterator[None]:
         with self._lock:
             time.sleep(max(0.0, self._next_at - time.monotonic()))
-            began = time.monotonic()
+            start = time.monotonic()
             try:
                 yield
             finally:
-                ended = time.monotonic()
-                self._next_at = ended + (ended - began)
+                end = time.monotonic()
+                self._next_at = end + (end - start)
 
 
-_pace = _Pace()
+_throttle = _Throttle()
 
 
 class BatchWriter:
@@ -53,31 +53,36 @@ class BatchWriter:
     def __init__(self, owner: Any) -> None:
         self.owner = owner
         self._has_stopped = False
-        self._batches = 0
+        self._committed_batches = 0
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Around the work on a batch, its files included. Raises StoppedError in the place of what is_unavailable says
-        so of, once there is something that a plain 503 would deny; then, and ever after."""
+        """Wrap all work on one batch, including its files.
+
+        Once a batch is committed, an error of an unavailable service (`is_unavailable`) becomes StoppedError, and every
+        later attempt raises StoppedError too. Before that the error passes unchanged, and the API answers 503.
+        """
         if self._has_stopped:
             raise StoppedError
         try:
             yield
         except (Error, OSError) as error:
-            self._has_stopped = self._batches > 0 and is_unavailable(error)
+            # A 503 would promise that nothing was written.
+            self._has_stopped = self._committed_batches > 0 and is_unavailable(error)
             if self._has_stopped:
                 raise StoppedError from error
             raise
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """The transaction, with the account locked; an account_write inside makes it a change of the account."""
-        with _pace.batch(), account_lock(self.owner):
+        """The transaction of one batch, with the account locked. An account_write inside joins it."""
+        # The lock of the process comes first: while it waits, no transaction is open.
+        with _throttle.batch(), account_lock(self.owner):
             yield
-        # After the commit: what failed before it left nothing that a plain 503 would deny.
-        self._batches += 1
+        # Counted after the commit, since a batch that failed wrote nothing.
+        self._committed_batches += 1
 
     def finish(self) -> None:
-        """After the last batch: the planner is told of what was written, if it was much."""
-        if self._batches >= _MANY_BATCHES and not self._has_stopped:
+        """Call after the last batch: update the planner's statistics if many rows were written."""
+        if self._committed_batches >= _ANALYZE_THRESHOLD and not self._has_stopped:
             analyze_tables()

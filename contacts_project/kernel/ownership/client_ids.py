@@ -1,10 +1,10 @@
-"""Ids that clients make for their new records, so that what was made without the network is known by its id at once.
+"""Ids that clients choose for new records, so that a record created offline has its final id at once.
 
-Such an id is to be nobody's, of no kind, and none that was removed lately: whoever keeps a copy would take the new
-record for the old one. Keys of tables say so of one table each, so all are asked. Two accounts that claim one id in two
-tables at once see nothing of each other yet: on PostgreSQL they stand in line by an advisory lock of the id, until the
-transaction ends; on SQLite all writers do. A table of claimed ids would do that, too, and would have to be kept true by
-everything that removes a record.
+Such an id must be unused in every table and by every account, and must not be that of a recently removed record: a
+client that still has a copy of the old record would take the new one for it. A primary key guarantees this within one
+table only, so all tables are searched. Two transactions that claim the same id for two tables cannot see each other's
+rows. PostgreSQL serializes them by an advisory lock on the id until the end of the transaction; on SQLite there is only
+one writer at a time. A table of claimed ids was refused: everything that removes a record would have to maintain it.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,13 +25,13 @@ from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, To
 
 
 class IdTakenError(DomainError):
-    """Some record has this id, or had it until lately."""
+    """A record has this id, or had it until recently."""
 
     message = "This id is taken: make another one. Where you have made this record before, it is there."
 
 
 def claimed_id(data: Mapping[str, Any]) -> UUID:
-    """The `id` of a body, claimed for its new record, else a new one; inside the write. Raises IdTakenError."""
+    """Claim and return the `id` of a body, or return a new id. Must be called inside the write. Raises IdTakenError."""
     key: UUID | None = data.get("id")
     if key is not None:
         claim_ids([key])
@@ -39,17 +39,19 @@ def claimed_id(data: Mapping[str, Any]) -> UUID:
 
 
 def claim_ids(ids: Collection[UUID]) -> None:
-    """Make sure, until the caller's write is over, that nothing else has these ids. Raises IdTakenError."""
+    """Check that the ids are unused, and reserve them until the caller's transaction ends. Raises IdTakenError."""
     if not ids:
         return
     if len(set(ids)) < len(ids):
         raise IdTakenError(field="id")
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            for number in sorted(_lock_number(key) for key in ids):  # in one order, so that no two wait for each other
+            # Sorted, because two transactions that take the same locks in different orders would deadlock.
+            digests = (blake2b(key.bytes, digest_size=8, person=b"client id").digest() for key in ids)
+            for number in sorted(int.from_bytes(digest, signed=True) for digest in digests):
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
-        places = ", ".join(["%s"] * len(ids))
-        branches = [f"SELECT 1 FROM {table} WHERE id IN ({places})" for table in _tables()]  # noqa: S608 - names of our own
+        placeholders = ", ".join(["%s"] * len(ids))
+        branches = [f"SELECT 1 FROM {table} WHERE id IN ({placeholders})" for table in _tables()]  # noqa: S608 - names of our own
         stored = [key if connection.features.has_native_uuid_field else key.hex for key in ids]
         cursor.execute(" UNION ALL ".join(branches) + " LIMIT 1", stored * len(branches))
         is_taken = cursor.fetchone() is not None
@@ -60,10 +62,6 @@ def claim_ids(ids: Collection[UUID]) -> None:
 
 @cache
 def _tables() -> tuple[str, ...]:
-    """All that hold what somebody owns, and the accounts, whose id is that of their settings."""
+    """The tables of all owned rows, and that of the accounts: the settings in an answer have the account's id."""
     owned = (model._meta.db_table for model in apps.get_models() if issubclass(model, OwnedModel))
     return (get_user_model()._meta.db_table, *owned)
-
-
-def _lock_number(key: UUID) -> int:
-    return int.from_bytes(blake2b(key.bytes, digest_size=8, person=b"client id").digest(), signed=True)

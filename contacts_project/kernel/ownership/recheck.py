@@ -1,6 +1,6 @@
-"""What looks broken outside a transaction is looked at once more while nobody writes to the account.
+"""Checks suspicious rows again while the account is locked.
 
-Two statements see two moments: a write between them looks like a broken row.
+Two statements outside a transaction read two states of the database: a write between them can look like a broken row.
 """
 
 from collections import defaultdict
@@ -11,16 +11,17 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 
 
 def still_broken(
-    found: Iterable[tuple[UUID, object]], look: Callable[[UUID, list[object]], Iterable[object]]
+    suspects: Iterable[tuple[UUID, object]], find_broken: Callable[[UUID, list[object]], Iterable[object]]
 ) -> Iterator[object]:
-    """Of what was found, by owner and key, that which `look(owner_id, keys)` finds again under the account's lock."""
+    """Yield what `find_broken(owner_id, keys)` returns for the suspects, as (owner, key), under each account's lock."""
     by_owner: dict[UUID, list[object]] = defaultdict(list)
-    for owner_id, key in found:
+    for owner_id, key in suspects:
         by_owner[owner_id].append(key)
     for owner_id, keys in by_owner.items():
         try:
             with account_lock(owner_id):
-                again = list(look(owner_id, keys))
+                broken = list(find_broken(owner_id, keys))
         except AccountGoneError:
             continue
-        yield from again
+        # After the lock is released: the consumer may take any time.
+        yield from broken

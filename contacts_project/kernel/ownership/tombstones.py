@@ -1,8 +1,8 @@
-"""What an account once had: the ids of what was removed for good, for clients that have been away.
+"""Tombstones: the ids of permanently removed records, for clients that synchronize later.
 
-Rows are made by triggers of the database, after whatever deletes: a purge, a cascade, one row or ten thousand. They
-carry the revision of the account, which is that of the write that deletes. The deletion of the account itself leaves
-none: a trigger takes those of the account away after it.
+Database triggers write them after every DELETE, by a purge or by a cascade, of one row or ten thousand. A tombstone has
+the account's current revision, which is that of the write that deletes. When an account is deleted, a trigger removes
+its tombstones.
 """
 
 import datetime as dt
@@ -16,13 +16,14 @@ from contacts_project.kernel.database.triggers import Trigger
 from contacts_project.kernel.ownership.models import FeedModel, OwnedManager, OwnedQuerySet, UnscopedManager
 
 TOMBSTONE_RETENTION = dt.timedelta(days=120)
-_PURGED_AT_ONCE = 5000
+_PURGE_BATCH_SIZE = 5000
 
 
 class Tombstone(models.Model):
-    """One record that was removed for good: its kind as the feed calls it, its id, and the revision that removed it.
+    """A permanently removed record: its kind as in the feed, its id, and the revision that removed it.
 
-    No foreign key to the account: while that is deleted, rows are made after the ORM has looked for them.
+    `owner_id` is no foreign key: while an account is deleted, triggers write tombstones after the ORM has collected the
+    rows to delete, and the constraint would fail.
     """
 
     owner_id = models.UUIDField()
@@ -35,7 +36,7 @@ class Tombstone(models.Model):
     objects = OwnedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
 
     class Meta:
-        # An import may bring a record back under the id that it had: removed once more, it has one row.
+        # An import may restore a record under its old id. If it is removed again, its tombstone is replaced.
         constraints = [models.UniqueConstraint(fields=["record_id", "kind"], name="tombstone_once")]
         indexes = [
             models.Index(fields=["owner_id", "revision"], name="tombstone_feed"),
@@ -44,25 +45,27 @@ class Tombstone(models.Model):
 
 
 def purge_tombstones(*, now: dt.datetime) -> int:
-    """Forget what was removed more than 120 days ago; how many."""
+    """Delete tombstones older than TOMBSTONE_RETENTION, and return their number."""
+    # In batches, each a transaction of its own, so that other writers do not wait for long.
     old, removed = Tombstone.unscoped.rows().filter(removed_at__lt=now - TOMBSTONE_RETENTION), 0
-    while ids := list(old.values_list("pk", flat=True)[:_PURGED_AT_ONCE]):
+    while ids := list(old.values_list("pk", flat=True)[:_PURGE_BATCH_SIZE]):
         removed += Tombstone.unscoped.rows().filter(pk__in=ids).delete()[0]
     return removed
 
 
 def tombstone_triggers() -> Iterator[Trigger]:
-    """One for every table that the feed tells of, and one for the accounts."""
+    """A trigger for every table of the feed, and one for the table of accounts."""
     users, table = get_user_model()._meta.db_table, Tombstone._meta.db_table
     for model in apps.get_models():
         if issubclass(model, FeedModel):
             body = _INSERT.format(table=table, users=users, kind=model.FEED_TYPE)
             yield Trigger(f"tombstone_{model._meta.db_table}", model._meta.db_table, "DELETE", body, writes=table)
-    forget = f"DELETE FROM {table} WHERE owner_id = OLD.id"  # noqa: S608 - a name of our own
-    yield Trigger("tombstones_of_account", users, "DELETE", forget, writes=table)
+    delete_all = f"DELETE FROM {table} WHERE owner_id = OLD.id"  # noqa: S608 - a name of our own
+    yield Trigger("tombstones_of_account", users, "DELETE", delete_all, writes=table)
 
 
-# The account's row has the revision of this write already; where the account goes too, there is none and no tombstone.
+# The account's row already has the revision of this write. If the account itself is gone, the SELECT finds no row, and
+# no tombstone is written.
 _INSERT = (
     "INSERT INTO {table} (owner_id, kind, record_id, revision, removed_at) "
     "SELECT OLD.owner_id, '{kind}', OLD.id, u.revision, CURRENT_TIMESTAMP FROM {users} u WHERE u.id = OLD.owner_id "

@@ -1,7 +1,7 @@
-"""The database itself refuses a row that points at another account's row.
+"""Triggers that refuse a row that refers to another account's row.
 
-For each foreign key from one owned table to another a trigger compares the owners: what a composite foreign key would
-do, on databases and an ORM that cannot both express one.
+A trigger compares the owners for each foreign key from one owned table to another. A composite foreign key (owner, id)
+would do the same, but Django has none.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from contacts_project.kernel.ownership.models import OwnedModel
 
 @dataclass(frozen=True)
 class OwnerTrigger:
-    """Refuses a row of `table` whose `column` names a row of `target` that has another owner."""
+    """Refuses a row of `table` whose `column` refers to a row of `target` with another owner."""
 
     table: str
     column: str
@@ -33,8 +33,8 @@ class OwnerTrigger:
         return [self.name] if vendor == "postgresql" else [f"{self.name}_ins", f"{self.name}_upd"]
 
     def statements(self, vendor: str) -> Iterator[str]:
-        """The SQL that makes it, in place of what has its name."""
-        yield from self.dropping(vendor)
+        """The SQL that creates the trigger and replaces an older one of that name."""
+        yield from self.drop_statements(vendor)
         if vendor == "postgresql":
             yield _POSTGRESQL_FUNCTION
             yield (
@@ -43,6 +43,7 @@ class OwnerTrigger:
                 f"EXECUTE FUNCTION check_owner('{self.column}', '{self.target}')"
             )
             return
+        # A trigger of SQLite has one event, so INSERT and UPDATE need one each.
         for name, event in zip(self.names(vendor), ("INSERT", f'UPDATE OF "{self.column}", owner_id'), strict=True):
             yield (
                 f'CREATE TRIGGER "{name}" BEFORE {event} ON "{self.table}" '  # noqa: S608 - names of our own tables
@@ -50,14 +51,14 @@ class OwnerTrigger:
                 f"BEGIN SELECT RAISE(ABORT, 'owner mismatch: {self.table}.{self.column}'); END"
             )
 
-    def dropping(self, vendor: str) -> Iterator[str]:
+    def drop_statements(self, vendor: str) -> Iterator[str]:
         of_table = f' ON "{self.table}"' if vendor == "postgresql" else ""
         for name in self.names(vendor):
             yield f'DROP TRIGGER IF EXISTS "{name}"{of_table}'
 
 
 def owner_triggers() -> Iterator[OwnerTrigger]:
-    """One for every foreign key between owned tables."""
+    """A trigger for every foreign key between owned tables."""
     for model in apps.get_models():
         if not issubclass(model, OwnedModel):
             continue
@@ -67,6 +68,7 @@ def owner_triggers() -> Iterator[OwnerTrigger]:
                 yield OwnerTrigger(model._meta.db_table, field.column, target._meta.db_table)
 
 
+# One function for all triggers. 23000 makes it an IntegrityError, as an ABORT is on SQLite.
 _POSTGRESQL_FUNCTION = """
 CREATE OR REPLACE FUNCTION check_owner() RETURNS trigger AS $$
 DECLARE found uuid;
