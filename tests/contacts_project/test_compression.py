@@ -10,7 +10,7 @@ from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
 from accounts.models import User
-from contacts_project.kernel.api.compression import MIN_BYTES, choose
+from contacts_project.kernel.api.compression import MIN_BYTES, choose_coding
 from contacts_project.kernel.api.middleware import CompressionMiddleware
 from tests.builders import make_person
 from tests.client import Client
@@ -67,7 +67,7 @@ def test_each_coding_has_a_strong_tag_of_its_own_and_all_mean_the_same(api: Clie
     ],
 )
 def test_the_caller_chooses(accepted: str, coding: str | None) -> None:
-    assert choose(accepted) == coding
+    assert choose_coding(accepted) == coding
 
 
 def answer(response: HttpResponse | StreamingHttpResponse, **headers: str) -> Any:

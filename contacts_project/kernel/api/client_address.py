@@ -1,4 +1,4 @@
-"""Where a request comes from, past the proxies that the operator trusts (open points, section 2)."""
+"""The address that a request comes from, behind the proxies that the operator trusts (open points, section 2)."""
 
 import ipaddress
 
@@ -7,22 +7,26 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The caller's IP address, `""` when it is not known (a Unix socket).
+    """The caller's IP address, or an empty text if it is unknown (a Unix socket).
 
-    Each trusted proxy appends the address it was called from to X-Forwarded-For. Counted from the right by
-    TRUSTED_PROXY_COUNT, nothing that the caller itself writes there is ever believed.
+    Each trusted proxy appends to X-Forwarded-For the address that called it. The caller can write the beginning of that
+    header, so addresses are counted from its end, by TRUSTED_PROXY_COUNT.
     """
     hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
     hops.append(request.META.get("REMOTE_ADDR", ""))
+    # With fewer hops than trusted proxies, a proxy was bypassed or adds nothing: the first address is the best known.
     chosen = hops[-min(settings.TRUSTED_PROXY_COUNT + 1, len(hops))]
     try:
-        return str(_read_address(chosen))
+        return str(_parse_address(chosen))
     except ValueError:
         return ""
 
 
-def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """An address, without the port that some proxies write and without its zone; IPv4 also where IPv6 carries it."""
+def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Parse an address, without the port that some proxies add and without its zone. Raises ValueError.
+
+    An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) becomes IPv4.
+    """
     has_port = text.count(":") == 1 or "]:" in text
     host = (text.rpartition(":")[0] if has_port else text).strip("[]")
     address = ipaddress.ip_address(host.partition("%")[0])
@@ -30,7 +34,10 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 def address_block(address: str) -> str:
-    """What one caller can be held to: an IPv4 address, or the /64 that an IPv6 customer gets whole."""
+    """What rate limits count as one caller: an IPv4 address, or a /64 of IPv6.
+
+    A provider assigns a whole /64 to one customer, who could otherwise use a new address for each request.
+    """
     if ":" not in address:
         return address
     return str(ipaddress.ip_network((address, 64), strict=False))

@@ -1,4 +1,4 @@
-"""Columns as the JSON of answers has them, made by the database: reads of many rows convert nothing in Python."""
+"""Expressions that let the database format columns for JSON, so that reads of many rows convert nothing in Python."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from django.db.models import CharField, Func, TextField
 
 
 class TimestampText(Func):
-    """A timestamp column as kernel.api.json.format_timestamp writes it: UTC, whole milliseconds, cut off, `Z`."""
+    """A timestamp column in the format of kernel.api.json.format_timestamp: UTC with `Z`, truncated to milliseconds."""
 
     output_field = CharField()
     arity = 1
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """SQLite holds text in UTC, `2026-01-02 03:04:05.678901`, without a fraction where that is zero."""
+        # SQLite stores text in UTC, `2026-01-02 03:04:05.678901`, without the fraction if that is zero.
         sql, params = compiler.compile(self.source_expressions[0])
         return f"substr(replace({sql},' ','T')||'.000',1,23)||'Z'", params
 
@@ -23,18 +23,18 @@ class TimestampText(Func):
 
 
 class DateText(Func):
-    """A date, `YYYY-MM-DD`."""
+    """A date column as text, `YYYY-MM-DD`."""
 
     arity = 1
     output_field = TextField()
-    template = "(%(expressions)s)||''"  # an expression: of a bare column the driver would make a date
+    template = "(%(expressions)s)||''"  # an expression, since the driver converts a plain column to a date
 
     def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
 
 
 class RawColumn(Func):
-    """A column as the driver hands it over: JSON documents as text, never parsed; truths without a second look."""
+    """A column without Django's conversion: JSON documents stay text, booleans what the driver returns."""
 
     arity = 1
     output_field = TextField()
@@ -42,7 +42,7 @@ class RawColumn(Func):
 
 
 class JsonText(Func):
-    """A JSON document as text, also where rows of several tables come as one."""
+    """A JSON document as text, also in a UNION of several tables."""
 
     arity = 1
     output_field = TextField()

@@ -1,4 +1,4 @@
-"""The codings of an answer (zstd, gzip): which one a caller takes, and the ETag of each form."""
+"""Compression of responses with zstd or gzip: choosing a content coding, and the ETag of each encoded form."""
 
 import re
 import zlib
@@ -10,9 +10,9 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 MIN_BYTES = 1024
-# Measured on lists of people: more takes twice the time for a tenth of the size.
+# Measured on lists of people: higher levels take twice the time to save a tenth of the size.
 _GZIP_LEVEL, _ZSTD_LEVEL = 4, 3
-_ENDING = re.compile(r'-(?:gzip|zstd)"')
+_CODING_SUFFIX = re.compile(r'-(?:gzip|zstd)"')
 
 
 class _Compressor(Protocol):
@@ -23,12 +23,12 @@ class _Compressor(Protocol):
 
 _COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
     "zstd": lambda: zstd.ZstdCompressor(level=_ZSTD_LEVEL),
-    "gzip": lambda: zlib.compressobj(_GZIP_LEVEL, wbits=31),  # 31: with gzip's header
+    "gzip": lambda: zlib.compressobj(_GZIP_LEVEL, wbits=31),  # 31: the largest window, and a gzip header
 }
 
 
-def choose(accepted: str) -> str | None:
-    """The coding for an Accept-Encoding header: what the caller likes best, of equals zstd; None for none."""
+def choose_coding(accepted: str) -> str | None:
+    """The coding with the highest weight in an Accept-Encoding header, zstd among equals; None for no compression."""
     weights: dict[str, float] = {}
     for item in accepted.lower().split(","):
         coding, _, weight = item.partition(";")
@@ -36,42 +36,47 @@ def choose(accepted: str) -> str | None:
             weights[coding.strip()] = float(weight.partition("=")[2] or 1)
         except ValueError:
             return None
-    # `*` alone is no proof that a caller knows zstd.
-    liked = {"zstd": weights.get("zstd", 0), "gzip": weights.get("gzip", weights.get("*", 0))}
-    best = max(liked, key=lambda coding: liked[coding])
-    return best if liked[best] > 0 else None
+    # `*` allows any coding, but many clients that send it cannot decode zstd.
+    supported = {"zstd": weights.get("zstd", 0), "gzip": weights.get("gzip", weights.get("*", 0))}
+    # max() returns the first of equals.
+    best = max(supported, key=lambda coding: supported[coding])
+    return best if supported[best] > 0 else None
 
 
 def plain_tags(tags: str) -> str:
-    """The tags of a condition as they are of the plain answer."""
-    return _ENDING.sub('"', tags)
+    """The ETags of an If-Match or If-None-Match header without the suffixes of codings."""
+    return _CODING_SUFFIX.sub('"', tags)
 
 
-def name_known_form(response: HttpResponseBase, known: str) -> None:
-    """A 304 has the tag that the caller holds."""
+def restore_coded_tag(response: HttpResponseBase, known: str) -> None:
+    """Give a 304 the ETag that the caller sent in If-None-Match (`known`), with the suffix of its coding."""
     plain = response.headers.get("ETag", "")
     for coding in _COMPRESSORS:
-        if (tag := _with_ending(plain, coding)) in known:
+        if (tag := _add_suffix(plain, coding)) in known:
             response.headers["ETag"] = tag
 
 
-def _with_ending(tag: str, coding: str) -> str:
+def _add_suffix(tag: str, coding: str) -> str:
     return f'{tag[:-1]}-{coding}"'
 
 
 def compress(response: HttpResponseBase, accepted: str) -> None:
-    """Send the answer in the coding that an Accept-Encoding header likes best, with the tag of that form."""
-    coding = choose(accepted)
+    """Compress the response for an Accept-Encoding header, and give it the ETag of that form.
+
+    A response below MIN_BYTES stays as it is.
+    """
+    coding = choose_coding(accepted)
     if coding is None:
         return
     compressor = _COMPRESSORS[coding]()
     if isinstance(response, StreamingHttpResponse):
         pieces = iter(response)
+        # The length of a stream is unknown, so its beginning is read first.
         beginning = _read_until(pieces, MIN_BYTES)
         if len(beginning) < MIN_BYTES:
             response.streaming_content = iter([beginning])
             return
-        response.streaming_content = _compressed(compressor, beginning, pieces)
+        response.streaming_content = _compress_pieces(compressor, beginning, pieces)
         del response.headers["Content-Length"]
     else:
         plain = cast("HttpResponse", response)
@@ -81,7 +86,7 @@ def compress(response: HttpResponseBase, accepted: str) -> None:
         plain.headers["Content-Length"] = str(len(plain.content))
     response.headers["Content-Encoding"] = coding
     if response.has_header("ETag"):
-        response.headers["ETag"] = _with_ending(response.headers["ETag"], coding)
+        response.headers["ETag"] = _add_suffix(response.headers["ETag"], coding)
 
 
 def _read_until(pieces: Iterator[bytes], size: int) -> bytes:
@@ -93,7 +98,7 @@ def _read_until(pieces: Iterator[bytes], size: int) -> bytes:
     return read
 
 
-def _compressed(compressor: _Compressor, beginning: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _compress_pieces(compressor: _Compressor, beginning: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.compress(beginning)
     for piece in pieces:
         yield compressor.compress(piece)

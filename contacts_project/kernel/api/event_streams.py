@@ -1,4 +1,4 @@
-"""Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as a view answers them.
+"""Responses of Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
     def get(self, request: Request) -> EventStream:
         return EventStream(progress(run.pk))
@@ -8,8 +8,8 @@
             yield event("progress", state.answer())
             await asyncio.sleep(0.5)
 
-The view runs in a thread like any other: authentication, permissions and validation are as everywhere. What it returns
-is driven by the web server's event loop, so an open stream holds no thread; only `in_thread` takes one, for a moment.
+The view runs in a thread like any other view, so authentication, permissions and validation apply. The web server's
+event loop then runs the generator, so an open stream occupies no thread, except while it runs `in_thread`.
 """
 
 import asyncio
@@ -34,49 +34,54 @@ _UNAVAILABLE = (
 
 
 class EventStream(StreamingHttpResponse):
-    """An answer that goes on. `events` is closed when the client is gone or the server stops.
+    """A response that sends events until `events` ends, the client disconnects or the server stops.
 
-    What it needs and cannot reach, the database say, ends it with an `error` event of the code `unavailable`.
-    While nothing happens the server sends a comment every `comment_seconds`, so that proxies keep the connection and
-    a client that is gone is noticed. Under a server other than ours the answer is empty.
+    If the database or another service becomes unavailable, the last event is an `error` with the code `unavailable`.
+    Between events the server sends a comment every `comment_seconds`, so that proxies keep the connection open and a
+    disconnected client is noticed. Under a web server other than this project's the response is empty.
     """
 
-    comment_seconds = 14.0  # the contract says every 15: with what a busy machine adds, never later
+    comment_seconds = 14.0  # the API promises 15 seconds, and a busy machine adds some
 
     def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
         super().__init__((), content_type="text/event-stream")
         self.events = events
         self["Cache-Control"] = "no-store"
-        self["X-Accel-Buffering"] = "no"  # nginx would wait for more
+        self["X-Accel-Buffering"] = "no"  # nginx would buffer the events
 
     async def pieces(self, *until: "asyncio.Future[Any]") -> AsyncGenerator[bytes, None]:
-        """The events with comments in between, for the server; ends with them, or once one of `until` is done."""
-        coming: asyncio.Future[bytes | None] | None = None
+        """The events with comments in between, for the web server. Ends with them, or when one of `until` is done."""
+        pending: asyncio.Future[bytes | None] | None = None
         try:
             while True:
-                coming = coming or asyncio.ensure_future(anext(self.events, None))
-                waited = {coming, *until}
+                # The same future is awaited again after a comment: cancelling anext() would end the generator.
+                pending = pending or asyncio.ensure_future(anext(self.events, None))
+                waited = {pending, *until}
                 await asyncio.wait(waited, timeout=self.comment_seconds, return_when=asyncio.FIRST_COMPLETED)
                 if any(future.done() for future in until):
                     return
-                if not coming.done():
-                    yield b":\n\n"
+                if not pending.done():
+                    yield b":\n\n"  # a comment, which clients ignore
                     continue
-                piece, coming = _told(coming), None
+                piece, pending = _event_result(pending), None
                 if piece is None:
                     return
                 yield piece
         finally:
-            if coming is not None:
-                coming.cancel()
-                await asyncio.wait({coming})
+            if pending is not None:
+                # aclose() raises RuntimeError while the generator is still running.
+                pending.cancel()
+                await asyncio.wait({pending})
             await self.events.aclose()
 
 
-def _told(coming: "asyncio.Future[bytes | None]") -> bytes | None:
-    """The event that came. A generator that has raised has no other after it, so what is told instead is the last."""
+def _event_result(finished: "asyncio.Future[bytes | None]") -> bytes | None:
+    """The next event, or None at the end. If a service is unavailable, an `error` event.
+
+    That event is the last one, because a generator that has raised is finished.
+    """
     try:
-        return coming.result()
+        return finished.result()
     except Exception as error:
         if not is_unavailable(error):
             raise
@@ -85,15 +90,16 @@ def _told(coming: "asyncio.Future[bytes | None]") -> bytes | None:
 
 
 def event(name: str, data: Any, event_id: object = None) -> bytes:
-    """One event; `data` as JSON."""
+    """Format one event, with `data` as JSON."""
     lines = [f"event: {name}", *([] if event_id is None else [f"id: {event_id}"])]
     return "\n".join(lines).encode() + b"\ndata: " + dumps(data) + b"\n\n"
 
 
 async def in_thread(function: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
-    """Call what would block, a query say, in one of the threads that streams share."""
+    """Run a blocking function, such as a query, in a thread of the pool that all streams share."""
 
     def call() -> Result:
+        # As around a request: a thread of the pool may have kept a connection that the database has closed since.
         close_old_connections()
         try:
             return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Log lines: JSON on standard error, with the ids of request and task, without secrets and what is somebody's."""
+"""Log lines: JSON on standard error, with the ids of request and task, without secrets and personal data."""
 
 import copy
 import logging
@@ -17,25 +17,25 @@ from pythonjsonlogger.json import JsonFormatter as PlainJsonFormatter
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.outbound import OutboundError
 
-# Each line of the log is looked through: at a place inside a word, and for what cannot match, this gives up at once.
+# Every log line is searched, so each alternative fails fast: it cannot start inside a word, and it does not backtrack.
 _SECRETS = re.compile(
-    r"([?&](?:token|code|state)=|/calendar/|/actions/)[^&\s\"'\\<>]+"  # of an address
+    r"([?&](?:token|code|state)=|/calendar/|/actions/)[^&\s\"'\\<>]+"  # in a URL
     r"|(?<!\w)(?:"
-    r"(?:cnt|whsec)_[\w+/=-]{16,}"  # API tokens, and what webhooks are signed with
-    r"|(?<!-)[\w-]{8,}+[.:][0-9A-Za-z]{6}[.:][\w-]{43}"  # whatever django.core.signing signed with a time
-    r"|[0-9a-f]{32}-[a-z]+\d*-[0-9a-f]+\.[\w-]{43}"  # what a reminder's action is signed as
+    r"(?:cnt|whsec)_[\w+/=-]{16,}"  # API tokens, and keys that sign webhooks
+    r"|(?<!-)[\w-]{8,}+[.:][0-9A-Za-z]{6}[.:][\w-]{43}"  # values that django.core.signing signed with a timestamp
+    r"|[0-9a-f]{32}-[a-z]+\d*-[0-9a-f]+\.[\w-]{43}"  # signed actions of reminders
     r")"
 )
-# Exceptions that speak of code and machines. What others say may quote what somebody wrote: a key that is not there, a
-# value that is no number, a recipient who was refused.
-_PLAIN = (
+# Exceptions whose text is about code and machines, and is logged. The text of others may quote what a user wrote: a
+# missing key, a value that is not a number, a refused recipient.
+_SAFE_EXCEPTIONS = (
     AttributeError,
     ImportError,
     NameError,
     NotImplementedError,
     RuntimeError,
     TypeError,
-    IntegrityError,  # of PostgreSQL's, the lines after the first show the row
+    IntegrityError,  # only its first line: on PostgreSQL the others show the row
     InterfaceError,
     OperationalError,
     DomainError,
@@ -43,11 +43,11 @@ _PLAIN = (
 )
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
-"""Of the request that is being served, or that had the task done which is being carried out."""
+"""The id of the current request, or of the request that enqueued the current task."""
 
 
 class ContextFilter(logging.Filter):
-    """Puts the id of the request on every log record, and the name and id of the task in a worker."""
+    """Adds the id of the request to every log record, and in a worker the name and id of the task."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = request_id.get()
@@ -57,42 +57,47 @@ class ContextFilter(logging.Filter):
 
 
 class JsonFormatter(PlainJsonFormatter):
-    """Leaves out the request that Django adds to its records, whose text is the whole address, and masks what looks
-    like a secret: messages, exceptions and arguments of tasks may quote an address, too."""
+    """Masks what looks like a secret, because messages, exceptions and task arguments may quote a URL.
+
+    Leaves out the request that Django adds to its records, whose text contains the whole URL.
+    """
 
     def __init__(self, format: str) -> None:
         super().__init__(format, reserved_attrs=[*RESERVED_ATTRS, "request"])
 
     def format(self, record: logging.LogRecord) -> str:
         if record.name == "celery.app.trace":
-            record = _without_what_it_says(record)
+            record = _without_quotations(record)
         return _SECRETS.sub(lambda found: f"{found[1] or ''}***", super().format(record))
 
     def formatException(  # noqa: N802 - logging's name
         self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
     ) -> str:
-        """Where it was raised and what it was; its text, where that is of no person."""
-        return "".join(_told(ei[1])) if ei[1] else ""
+        """The traceback and the type of an exception; its text only if that cannot contain personal data."""
+        return "".join(_format_with_causes(ei[1])) if ei[1] else ""
 
 
-def _told(error: BaseException) -> Iterator[str]:
+def _format_with_causes(error: BaseException) -> Iterator[str]:
+    # Like traceback.format_exception(), which would write the text of every exception.
     if cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
-        yield from _told(cause)
+        yield from _format_with_causes(cause)
     yield from traceback.format_tb(error.__traceback__)
-    yield f"{type(error).__module__}.{type(error).__qualname__}{text_of(error)}\n"
+    yield f"{type(error).__module__}.{type(error).__qualname__}{_safe_text(error)}\n"
 
 
-def text_of(error: BaseException) -> str:
-    """What it says, if it may be told."""
+def _safe_text(error: BaseException) -> str:
+    """The text of an exception, with a colon before it, or an empty text if it may contain personal data."""
+    # str() of an OSError would add the name of the file.
     if isinstance(error, OSError) and error.strerror and type(error).__str__ is OSError.__str__:
         return f": {error.strerror}"
-    if isinstance(error, _PLAIN):
+    if isinstance(error, _SAFE_EXCEPTIONS):
         return f": {str(error).partition(chr(10))[0]}"
     return ""
 
 
-def _without_what_it_says(record: logging.LogRecord) -> logging.LogRecord:
-    """Celery's line about a task that failed quotes the exception, and the task's arguments beside it."""
+def _without_quotations(record: logging.LogRecord) -> logging.LogRecord:
+    """A copy of Celery's record of a failed task, which quotes the exception and the arguments of the task."""
+    # A copy, as other handlers get the same record.
     copied = copy.copy(record)
     vars(copied).pop("data", None)
     if isinstance(record.args, dict) and (error := record.exc_info and record.exc_info[1]):

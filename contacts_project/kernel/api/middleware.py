@@ -1,8 +1,7 @@
-"""What surrounds every request: its id, its line in the log, its part in the metrics, the headers of its answer, how
-long its body may be, and whether the answer is compressed.
+"""Middleware around every request: request id, log line, metrics, response headers, limit of the body, compression.
 
-Log and metrics name a route by its template, as the API description spells it (`/api/people/{personId}`): whatever a
-stranger asks for that is no route is one series, and so is every method of his own making.
+Log and metrics contain the template of the route, spelled as in the API description (`/api/people/{personId}`). All
+unknown paths share one metric series, and so do all unknown methods: otherwise any client could create series.
 """
 
 import logging
@@ -19,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_vary_headers
 
-from contacts_project.kernel.api.compression import compress, name_known_form, plain_tags
+from contacts_project.kernel.api.compression import compress, plain_tags, restore_coded_tag
 from contacts_project.kernel.api.errors import too_large_response
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.json import parse_id
@@ -27,37 +26,42 @@ from contacts_project.kernel.api.logs import request_id
 from contacts_project.kernel.metrics import Counter, Histogram
 
 log = logging.getLogger(__name__)
-_ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
-# A multipart upload may be longer than its file by the room of its envelope.
+_REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
+# A multipart body may be this much longer than the limit of its file, for boundaries, headers and small fields.
 ENVELOPE_BYTES = 64 * 1024
-# When the web server had all of the request (time.perf_counter); it may wait for a thread after that.
+# Key in request.META: when the web server had received the whole request (time.perf_counter). It may have waited for a
+# thread since then, which counts as latency.
 RECEIVED_AT = "contacts.received_at"
-_CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH")
+_CONDITION_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH")
 
 UNKNOWN = "unknown"
 _REFUSED = "refused"
-_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_PARAMETER = re.compile(r"<(?:[^>:]+:)?([^>]+)>")
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_KNOWN_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+_ROUTE_PARAMETER = re.compile(r"<(?:[^>:]+:)?([^>]+)>")
+_LATENCY_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _REQUESTS = Counter(
     "contacts_http_requests_total", "Requests by the template of their route.", ("route", "method", "status")
 )
 _LATENCY = Histogram(
-    "contacts_http_request_seconds", "From the request's last byte to its answer's first.", ("route",), _SECONDS
+    "contacts_http_request_seconds", "From the request's last byte to its answer's first.", ("route",), _LATENCY_BUCKETS
 )
 
 
 class RequestIdMiddleware:
-    """X-Request-ID: echoed where it is plain text, made otherwise, and part of each line of the log (open points,
-    section 1). The outermost, so that what it counts and logs is all of a request."""
+    """Logs and counts each request, and sets X-Request-ID, which every log line contains (open points, section 1).
+
+    The id of the client is kept if it is plain text, else a new one is made. This middleware is the outermost, so that
+    it measures the whole request.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
-        known_as = given if _ACCEPTED.match(given) else str(new_id())
-        request_id.set(known_as)  # never reset: Django logs a refusal after the last middleware has returned
+        chosen_id = given if _REQUEST_ID_PATTERN.match(given) else str(new_id())
+        # Not reset at the end, because Django logs a 4xx or 5xx after the last middleware has returned.
+        request_id.set(chosen_id)
         start = request.META.get(RECEIVED_AT) or time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - start
@@ -74,29 +78,29 @@ class RequestIdMiddleware:
                 "milliseconds": round(seconds * 1000, 1),
             },
         )
-        response["X-Request-ID"] = known_as
+        response["X-Request-ID"] = chosen_id
         return response
 
 
 def count_refusal(method: str | None, status: int) -> None:
-    """Count one that the web server answered by itself: too slow, too long, malformed, or no room for it."""
+    """Count a request that the web server refused itself: too slow, too long, malformed, or too many at once."""
     _REQUESTS.count(_REFUSED, method_of(method), str(status))
 
 
 def method_of(method: str | None) -> str:
-    return method if method in _METHODS else UNKNOWN
+    return method if method in _KNOWN_METHODS else UNKNOWN
 
 
 def ids_of(request: HttpRequest) -> list[str]:
-    """The ids in the path; what else may stand there is left out: it may be anything."""
+    """The ids in the path. Other values of the path are left out, since a client may write anything there."""
     match = request.resolver_match
-    # A page takes any text for an id, and looks itself.
+    # Routes of pages accept any text as an id, and parse it in the view.
     found = (value if isinstance(value, UUID) else parse_id(value) for value in match.kwargs.values()) if match else ()
     return [str(key) for key in found if key]
 
 
 def route_of(request: HttpRequest) -> str:
-    """The template of the route that Django found, `/static/` for files of ours, else `unknown`."""
+    """The template of the matched route, `/static/` for static files, else `unknown`."""
     match = request.resolver_match
     if match is not None:
         return _template(match.route)
@@ -105,7 +109,7 @@ def route_of(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=2000)
 def _template(route: str) -> str:
-    return "/" + _PARAMETER.sub(lambda found: f"{{{_camel_case(found[1])}}}", route)
+    return "/" + _ROUTE_PARAMETER.sub(lambda found: f"{{{_camel_case(found[1])}}}", route)
 
 
 def _camel_case(name: str) -> str:
@@ -114,8 +118,11 @@ def _camel_case(name: str) -> str:
 
 
 class AnswerHeadersMiddleware:
-    """Content-Security-Policy for whatever a browser may take for a page, and `no-store`: what an answer holds, a token
-    that is shown once or somebody's address, is kept by a cache only where the view allows it."""
+    """Sets Content-Security-Policy and `Cache-Control: no-store` on every response that does not set them itself.
+
+    A response may contain a token that is shown once, or personal data, so caches store it only if the view allows it.
+    The policy is on every response, because a browser may be tricked into showing any of them as a page.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -144,42 +151,46 @@ class BodyLimitMiddleware:
     ) -> HttpResponseBase | None:
         limit = max_body_bytes(view)
         length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdigit() and int(length) <= limit + _envelope(request.content_type or ""):
+        # A Content-Length that is no number is refused as well: its body could have any size.
+        if length.isdigit() and int(length) <= limit + _envelope_bytes(request.content_type or ""):
             return None
         return too_large_response(limit)
 
 
 def max_body_bytes(view: Any) -> int:
-    """How long a body the view takes."""
-    of_view = getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES")
-    limit: int = getattr(settings, getattr(view, "initkwargs", {}).get("max_body_bytes", of_view))  # its @action's
+    """The longest body that the view accepts, in bytes."""
+    of_class = getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES")
+    # DRF keeps the keyword arguments of an @action in `initkwargs`. They take precedence over the class.
+    setting = getattr(view, "initkwargs", {}).get("max_body_bytes", of_class)
+    limit: int = getattr(settings, setting)
     return limit
 
 
 def max_kept_body_bytes(path: str, content_type: str) -> int:
-    """How much of a body sent to `path` anything can come of."""
+    """How many bytes of a body the web server keeps for a request to `path`: none if no view would read them."""
     try:
         view = resolve(path).func
     except Resolver404:
         return 0
-    return max_body_bytes(view) + _envelope(content_type)
+    return max_body_bytes(view) + _envelope_bytes(content_type)
 
 
-def _envelope(content_type: str) -> int:
+def _envelope_bytes(content_type: str) -> int:
     return ENVELOPE_BYTES if content_type.lower().startswith("multipart/form-data") else 0
 
 
 class CompressionMiddleware:
-    """JSON beyond a kibibyte travels compressed, by what the caller takes (RFC 9110, 8.4 and 12.5.3): zstd, else gzip.
+    """Compresses JSON of at least a kibibyte with zstd or gzip, as Accept-Encoding allows (RFC 9110, 8.4 and 12.5.3).
 
-    Each form of an answer has a strong ETag of its own (8.8.3): `"…-gzip"` and `"…-zstd"` beside the plain `"…"`. They
-    stand for the same state, so what comes back in If-None-Match or If-Match is read without the ending: every caller
-    may send back what it got, in whatever coding it asks this time.
+    Each encoded form has a strong ETag of its own (8.8.3): `"…-gzip"` and `"…-zstd"` beside the plain `"…"`. All stand
+    for the same state, so the suffixes in If-None-Match and If-Match are removed before the view compares them. A
+    client may send back any ETag it got, whatever coding it accepts this time.
 
-    An answer whose view says that it must not be stored holds a secret, and is left as it is: what it is compressed
-    with may be of somebody else's choosing, and the length would tell (BREACH). Pages with CSRF tokens are no JSON.
+    A response that its view marks with `no-store` contains a secret and is not compressed: if it also contains text
+    that an attacker chose, its length reveals something of the secret (BREACH). Pages with CSRF tokens are not JSON.
 
-    It stands outside of whatever looks at tags, and inside of AnswerHeadersMiddleware and its no-store for the rest.
+    In the list of middleware it must be before everything that compares ETags, and after AnswerHeadersMiddleware, whose
+    `no-store` would switch compression off for all responses.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -187,14 +198,14 @@ class CompressionMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         known = request.META.get("HTTP_IF_NONE_MATCH", "")
-        for name in _CONDITIONS:
+        for name in _CONDITION_HEADERS:
             if name in request.META:
                 request.META[name] = plain_tags(request.META[name])
-                vars(request).pop("headers", None)  # what Django has made of META so far
+                vars(request).pop("headers", None)  # a cached property that Django builds from META
         response = self.get_response(request)
         if response.status_code == 304:
             patch_vary_headers(response, ["Accept-Encoding"])
-            name_known_form(response, known)
+            restore_coded_tag(response, known)
         elif (
             response.headers.get("Content-Type", "").startswith("application/json")
             and not response.has_header("Content-Encoding")

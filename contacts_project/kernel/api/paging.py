@@ -1,4 +1,4 @@
-"""Pages of lists: `limit` and `offset` in, `pagination` out (specification, GET /api/people)."""
+"""Pages of lists: parameters `limit` and `offset`, and `pagination` in answers (specification, GET /api/people)."""
 
 from typing import Any, TypeVar
 
@@ -9,20 +9,20 @@ from rest_framework import serializers
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500
-_MAX_OFFSET = 2**53 - 1  # what JSON readers keep exactly, and databases count to
+_MAX_OFFSET = 2**53 - 1  # the largest integer that JSON parsers keep exactly, and within the range of databases
 
 D = TypeVar("D", int, None)
 
 
 def read_page(query: QueryDict, *, default: D) -> tuple[D | int, int]:
-    """Limit and offset; a limit above MAX_LIMIT counts as that. Raises FieldError."""
+    """Parse limit and offset. A limit above MAX_LIMIT is reduced to it. Raises FieldError."""
     limit: D | int = read_integer(query, "limit", default=default, low=1)
     offset = read_integer(query, "offset", default=0, low=0, high=_MAX_OFFSET)
     return limit if limit is None else min(limit, MAX_LIMIT), offset
 
 
 def pagination(*, total: int, limit: int, offset: int) -> dict[str, Any]:
-    """What an answer says of its page."""
+    """The `pagination` of an answer."""
     return {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
 
 
@@ -36,7 +36,7 @@ class PaginationSerializer(serializers.Serializer[Any]):
 
 
 def page_parameters(default: str) -> list[OpenApiParameter]:
-    """The description of `limit` and `offset`; `default` says what comes without a limit."""
+    """Describe `limit` and `offset` for the API description. `default` is the text for a missing limit."""
     return [
         integer_parameter("limit", low=1, description=f"Default {default}; above {MAX_LIMIT} counts as that."),
         integer_parameter("offset", low=0, high=_MAX_OFFSET, description="Records to skip, default 0."),

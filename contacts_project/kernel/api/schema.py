@@ -1,4 +1,4 @@
-"""What views say of themselves for the API description, beside drf-spectacular's `extend_schema`."""
+"""Declarations of views for the API description, in addition to drf-spectacular's `extend_schema`."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,9 +10,9 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 
 def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: "Field[Any, Any, Any, Any]") -> "Serializer[Any]":
-    """The schema of an answer such as `{ person: Person }`; `name` is unique among all answers.
+    """The schema of an answer such as `{ person: Person }`. `name` must be unique among all answers.
 
-    `optional` names what not every such answer holds.
+    `optional` are the fields that not every such answer contains.
     """
     answer: Any = inline_serializer(name=name, fields=fields)
     type(answer).optional = optional
@@ -20,7 +20,10 @@ def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: "Field[Any,
 
 
 def raises(*errors: type[Exception]) -> Callable[[H], H]:
-    """Decorate a handler: the refusals of its own, beside those of every such request, with their status and code."""
+    """Decorator that declares the errors a handler raises in addition to those of every such request.
+
+    The API description derives their status and code from the tables of errors.
+    """
 
     def declare(handler: H) -> H:
         handler.raises = errors  # type: ignore[attr-defined]
