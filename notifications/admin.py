@@ -1,4 +1,4 @@
-"""What operators see of reminders: where they go, how they went, and why not. What they say is on no page."""
+"""Admin lists of deliveries, destinations and digest schedules. No page shows the content of a notice."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from notifications.models import Delivery, DeliveryState, Destination, Destinati
 from notifications.services.retries import retry_delivery
 from notifications.tasks import send
 
-#: Why a delivery failed or was left out, for who has to help.
-REASONS: Mapping[str, str] = {
+#: The codes of deliveries that failed or were skipped, explained for operators.
+CODE_DESCRIPTIONS: Mapping[str, str] = {
     **{code.value: code.value for code in Code},
     Code.BLOCKED: "the address policy forbids the destination",
     Code.DNS: "the host name does not resolve",
@@ -53,16 +53,16 @@ REASONS: Mapping[str, str] = {
 
 
 def host_of(url: str) -> str:
-    """Of a URL the host alone: path and query are secrets."""
+    """The host of a URL. Path and query are not shown, since they may be secrets."""
     try:
         return urlsplit(url).hostname or "–"
     except ValueError:
         return "–"
 
 
-def why(code: str) -> str:
-    """A code, and what it means."""
-    return f"{code}: {REASONS.get(code, 'see the log')}" if code else "–"
+def describe_code(code: str) -> str:
+    """The code with its description."""
+    return f"{code}: {CODE_DESCRIPTIONS.get(code, 'see the log')}" if code else "–"
 
 
 class StateFilter(WordFilter):
@@ -70,7 +70,7 @@ class StateFilter(WordFilter):
     words = tuple((state.value, state.value) for state in DeliveryState)
 
     def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        # Spelled as the conditions of the indexes: those that wait or go on are few.
+        # Written like the conditions of the partial indexes, which are small: few deliveries are pending or sending.
         if value == DeliveryState.PENDING:
             return rows.filter(next_try_at__isnull=False)
         if value == DeliveryState.SENDING:
@@ -90,13 +90,13 @@ class ChannelFilter(WordFilter):
             return queryset
         if value == "email":
             return queryset.filter(channel=value)
-        # Spelled as the condition of the index: most are mails.
+        # Written like the condition of the partial index, which leaves out mails, as most deliveries are.
         return queryset.exclude(channel="email").filter(channel="" if value == "none" else value)
 
 
 class CodeFilter(WordFilter):
     title, parameter_name = "code", "code"
-    words = tuple((code, code) for code in REASONS)
+    words = tuple((code, code) for code in CODE_DESCRIPTIONS)
 
     def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         return rows.exclude(code="").filter(code=value)
@@ -120,7 +120,7 @@ class AgeFilter(WordFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(OperatorAdmin):
-    """The ledger. Whom it is about and what it says is not shown."""
+    """The delivery ledger, without people, labels and content."""
 
     list_display = (
         "planned_at",
@@ -147,7 +147,7 @@ class DeliveryAdmin(OperatorAdmin):
         return super().get_queryset(request).defer("content", "label")
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
-        """The hosts of their destinations."""
+        """The hosts of the rows' destinations, loaded with one query."""
         keys: dict[UUID, UUID] = {row.pk: key for row in rows if (key := parse_id(row.target_key))}
         urls = dict(Destination.unscoped.filter(pk__in=keys.values()).values_list("pk", "url"))
         return {pk: {"host": host_of(urls[key])} for pk, key in keys.items() if key in urls}
@@ -158,12 +158,12 @@ class DeliveryAdmin(OperatorAdmin):
 
     @admin.display(description="why")
     def reason(self, delivery: Delivery) -> str:
-        return why(delivery.code)
+        return describe_code(delivery.code)
 
     @admin.display(description="answered")
     def answered(self, delivery: Delivery) -> str:
-        """What the account said to it, in order."""
-        return ", ".join(f"{said['kind']} {said.get('days', '')}".strip() for said in delivery.answers) or "–"
+        """The account's answers, in order."""
+        return ", ".join(f"{answer['kind']} {answer.get('days', '')}".strip() for answer in delivery.answers) or "–"
 
     @admin.action(description="Try again", permissions=["operate"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -223,7 +223,7 @@ class LastSuccessFilter(WordFilter):
 
 @admin.register(Destination)
 class DestinationAdmin(OperatorAdmin):
-    """Of a URL the host alone; no label, no token, no signing secret."""
+    """Destinations, without labels, tokens and signing secrets. Of a URL only the host is shown."""
 
     list_display = (
         *("id", "account", "type", "host", "is_enabled", "consecutive_failures", "reason"),
@@ -246,7 +246,7 @@ class DestinationAdmin(OperatorAdmin):
 
     @admin.display(description="last failure")
     def reason(self, destination: Destination) -> str:
-        return why(destination.last_failure_code)
+        return describe_code(destination.last_failure_code)
 
 
 class DueFilter(WordFilter):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
 from accounts.models import User
-from notifications.api.serializers import whole_destination
+from notifications.api.serializers import destination_record
 from notifications.models import Destination
 
 
@@ -16,4 +16,4 @@ def register_feed() -> None:
 
 def _serialize(owner: User, ids: Collection[UUID]) -> Answers:
     rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
-    return {row.pk: whole_destination(row) for row in rows}
+    return {row.pk: destination_record(row) for row in rows}

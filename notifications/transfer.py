@@ -1,6 +1,4 @@
-"""Notification destinations in the document of an account (accounts.transfer), without their secrets, and what was
-said to reminders.
-"""
+"""Export and import of an account's destinations, without their secrets, and of its answers to reminders."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -52,7 +50,7 @@ class DestinationShape(Times):
 
 
 class DestinationSection(Section):
-    """Found again by id, else by URL. A webhook comes without its signing secret: rotateSecret makes and shows one."""
+    """Matched by id, else by URL. A webhook comes without its signing secret: `rotateSecret` creates and shows one."""
 
     name, order, models = "notificationDestinations", 80, (Destination,)
 
@@ -82,7 +80,7 @@ class DestinationSection(Section):
             elif len(by_url) >= MAX_DESTINATIONS:
                 run.failed(item, f"An account has at most {MAX_DESTINATIONS} destinations.")
             else:
-                row = _row(run, item, ids.free[item.source_id])
+                row = _build_destination(run, item, ids.free[item.source_id])
                 if row.needs_pro and run.owner.effective_plan != Plan.PRO:
                     run.failed(item, "Webhooks need a Pro subscription.")
                     continue
@@ -92,13 +90,12 @@ class DestinationSection(Section):
         run.insert(Destination, new)
 
 
-def _row(run: ImportRun, item: Item, free: UUID) -> Destination:
+def _build_destination(run: ImportRun, item: Item, pk: UUID) -> Destination:
     data = item.data
-    made = times_of(data, run.now)["created_at"]
     row = Destination(
-        pk=free,
+        pk=pk,
         owner=run.owner,
-        created_at=made,
+        created_at=times_of(data, run.now)["created_at"],
         **{column: data[column] for column in ("type", "label", "enabled")},
     )
     row.point_to(data["url"], data.get("serverUrl") or "")
@@ -123,7 +120,7 @@ class AnswerShape(Times):
 
 
 class AnswerSection(Section):
-    """Found again by id, else by its occurrence. `personId` is that of the date, too."""
+    """Matched by id, else by source and occurrence. Answers to a date have its `personId` as well."""
 
     name, order, models = "reminderAnswers", 68, (ReminderAnswer,)
 
@@ -150,30 +147,33 @@ class AnswerSection(Section):
         dates = run.place(ImportantDate, filter(None, (parse_id(item.data.get("importantDateId")) for item in items)))
         rows = ReminderAnswer.objects.owned_by(run.owner)
         known = run.index(self.name, {row.key: row.pk for row in rows})
-        rounds = _rounds(run.owner)
+        # The highest round of each occurrence here: a round that has deliveries must not be used again.
+        sent = Delivery.objects.owned_by(run.owner).filter(round__gt=0).order_by("round")
+        columns = sent.values_list("source_id", "occurrence_on", "round")
+        rounds = {(source_id, day): number for source_id, day, number in columns}
         new = []
         for item in items:
-            source = _source(run, item, dates)
+            source = _find_source(run, item, dates)
             occurrence = source or NO_ID, item.data["date"]
             if found := ids.found.get(item.source_id) or known.get(occurrence):
                 run.skipped(item, found)
             elif source is None:
                 run.failed(item, "Its date or its person did not come in.")
             else:
-                row = _answer(run, item, ids.free[item.source_id], source, rounds.get(occurrence, 0) + 1)
+                row = _build_answer(run, item, ids.free[item.source_id], source, rounds.get(occurrence, 0) + 1)
                 new.append(row)
                 known[occurrence] = row.pk
                 run.imported(item, row.pk)
         run.insert(ReminderAnswer, new)
 
 
-def _source(run: ImportRun, item: Item, dates: Ids) -> UUID | None:
-    """The date or person here; None where it did not come in."""
+def _find_source(run: ImportRun, item: Item, dates: Ids) -> UUID | None:
+    """The id of the answer's date or person in this account; None if it was not imported."""
     person: UUID | None = run.find("people", item.data["personId"])
     key = parse_id(item.data.get("importantDateId"))
     if person is None or key is None:
         return person
-    # Where nothing is written it comes with its person.
+    # In a dry run the date is not written. It counts as imported if its person does.
     return dates.found.get(key) or (dates.free[key] if run.dry else None)
 
 
@@ -183,12 +183,12 @@ def _rounds(owner: User) -> dict[tuple[UUID, dt.date], int]:
     return {(source_id, day): number for source_id, day, number in rows.order_by("round")}
 
 
-def _answer(run: ImportRun, item: Item, free: UUID, source: UUID, round_: int) -> ReminderAnswer:
+def _build_answer(run: ImportRun, item: Item, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:
     data, calendar = item.data, schedule.load_calendar(run.owner)
     again_on = data.get("againOn")
     is_contact = data["kind"] == NoticeKind.CONTACT
     return ReminderAnswer(
-        pk=free,
+        pk=pk,
         owner=run.owner,
         important_date_id=None if is_contact else source,
         person_id=source if is_contact else None,
@@ -204,7 +204,7 @@ def _answer(run: ImportRun, item: Item, free: UUID, source: UUID, round_: int) -
 
 
 def register_transfer() -> None:
-    """Register what notifications carry; once."""
+    """Register the sections of notifications. Called once, when all models are loaded."""
     register_section(DestinationSection())
     register_section(AnswerSection())
     leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")

@@ -1,9 +1,9 @@
-"""The page of operation: whether the instance does its job, in pictures. All on it are figures, none is a row."""
+"""The page of operation: charts of how the instance is doing. It shows numbers only, no data of accounts."""
 
 import datetime as dt
 import statistics
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -17,11 +17,11 @@ from contacts_project.admin.charts import DayChart, Line, Share, day_chart, line
 from contacts_project.kernel.metrics import read_all
 from contacts_project.operation import figures
 from contacts_project.operation.health import free_bytes
-from notifications.admin import why
+from notifications.admin import describe_code
 
 DAYS = 30
-_WEEK = 7
-_TASKS_SHOWN = 10
+_FAILURE_DAYS = 7
+_MAX_TASKS = 10
 
 
 @require_safe
@@ -34,15 +34,15 @@ def operation_page(request: HttpRequest) -> HttpResponse:
         "title": "How it goes",
         "at": now,
         "tiles": _tiles(now),
-        "deliveries": _by_state(deliveries),
-        "channels": _by_channel(deliveries),
-        "failures": _by_code(deliveries),
+        "deliveries": _deliveries_by_state(deliveries),
+        "channels": _deliveries_by_channel(deliveries),
+        "failures": _failures_by_code(deliveries),
         "runs": _runs(now),
-        "durations": _durations(),
+        "durations": _run_durations(),
         "queues": _queues(),
         "tasks": _tasks(),
         "sign_ins": _sign_ins(),
-        "sign_ups": day_chart(_named(figures.sign_ups_by_day(days=DAYS, now=now), "new accounts"), ["new accounts"]),
+        "sign_ups": _sign_ups(now),
         "growth": _growth(now),
         "versions": figures.versions(),
     }
@@ -50,86 +50,91 @@ def operation_page(request: HttpRequest) -> HttpResponse:
 
 
 def _tiles(now: dt.datetime) -> list[tuple[str, str, bool]]:
-    """What waits: name, number in words, and whether somebody should look."""
-    waits, oldest = figures.waiting(now), figures.oldest_due_seconds(now)
+    """What is waiting: name, number as text, and whether it needs attention."""
+    waiting, oldest = figures.waiting(now), figures.oldest_due_seconds(now)
     return [
-        ("Oldest that is due", _span(oldest), oldest > 300),
-        ("Due now", f"{waits['deliveries_due']:,}", False),
-        ("To be tried again", f"{waits['deliveries_to_retry']:,}", False),
-        ("Account mails waiting", f"{waits['account_mails']:,}", False),
-        ("Addresses to look up", f"{waits['addresses']:,}", False),
-        ("Runs under way", f"{waits['runs']:,}", False),
-        ("Open conflicts", f"{waits['conflicts']:,}", False),
-        ("Held deletions", f"{waits['held_deletions']:,}", bool(waits["held_deletions"])),
-        ("Books with a refused password", f"{waits['connections_refused']:,}", bool(waits["connections_refused"])),
+        ("Oldest that is due", _format_duration(oldest), oldest > 300),
+        ("Due now", f"{waiting['deliveries_due']:,}", False),
+        ("To be tried again", f"{waiting['deliveries_to_retry']:,}", False),
+        ("Account mails waiting", f"{waiting['account_mails']:,}", False),
+        ("Addresses to look up", f"{waiting['addresses']:,}", False),
+        ("Runs under way", f"{waiting['runs']:,}", False),
+        ("Open conflicts", f"{waiting['conflicts']:,}", False),
+        ("Held deletions", f"{waiting['held_deletions']:,}", bool(waiting["held_deletions"])),
+        ("Books with a refused password", f"{waiting['connections_refused']:,}", bool(waiting["connections_refused"])),
     ]
 
 
-def _span(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s" if seconds else "none"
 
 
-def _by_state(days: figures.ByDay) -> DayChart:
-    states = {day: _summed((key.split("/")[1], number) for key, number in keys.items()) for day, keys in days.items()}
+def _deliveries_by_state(days: figures.ByDay) -> DayChart:
+    """`days` has the keys `channel/state/code`."""
+    states = {
+        day: _sum_by_key((key.split("/")[1], number) for key, number in keys.items()) for day, keys in days.items()
+    }
     return day_chart(states, ["sent", "failed", "skipped"])
 
 
-def _summed(pairs: Any) -> Counter[str]:
+def _sum_by_key(pairs: Iterable[tuple[str, int]]) -> Counter[str]:
     total: Counter[str] = Counter()
     for key, number in pairs:
         total[key] += number
     return total
 
 
-def _by_channel(days: figures.ByDay) -> list[tuple[str, DayChart]]:
+def _deliveries_by_channel(days: figures.ByDay) -> list[tuple[str, DayChart]]:
     names = sorted({key.split("/")[0] for keys in days.values() for key in keys} - {"none"})
-    return [(name, _by_state({day: _of_channel(keys, name) for day, keys in days.items()})) for name in names]
+    charts = []
+    for name in names:
+        of_channel = {
+            day: Counter({key: number for key, number in keys.items() if key.startswith(f"{name}/")})
+            for day, keys in days.items()
+        }
+        charts.append((name, _deliveries_by_state(of_channel)))
+    return charts
 
 
-def _of_channel(keys: Counter[str], name: str) -> Counter[str]:
-    return Counter({key: number for key, number in keys.items() if key.startswith(f"{name}/")})
-
-
-def _by_code(days: figures.ByDay) -> list[Share]:
-    week = list(days.values())[-_WEEK:]
-    codes = _summed(
+def _failures_by_code(days: figures.ByDay) -> list[Share]:
+    codes = _sum_by_key(
         (code, number)
-        for keys in week
+        for keys in list(days.values())[-_FAILURE_DAYS:]
         for key, number in keys.items()
         for channel, state, code in [key.split("/")]
         if state == "failed"
     )
-    return shares((why(code), number, f"{number:,}") for code, number in codes.items())
+    return shares((describe_code(code), number, f"{number:,}") for code, number in codes.items())
 
 
 def _runs(now: dt.datetime) -> DayChart:
     days = figures.runs_by_day(days=DAYS, now=now)
     kinds = {
-        day: _summed(("ok" if key == "ok" else "failed", number) for key, number in keys.items())
+        day: _sum_by_key(("ok" if key == "ok" else "failed", number) for key, number in keys.items())
         for day, keys in days.items()
     }
     return day_chart(kinds, ["ok", "failed"])
 
 
-def _durations() -> dict[str, str]:
+def _run_durations() -> dict[str, str]:
     seconds = sorted(figures.recent_run_seconds())
     if not seconds:
         return {}
     return {
-        "half within": _seconds(statistics.median(seconds)),
-        "95 of 100 within": _seconds(seconds[int(len(seconds) * 0.95) - 1 if len(seconds) > 1 else 0]),
+        "half within": _format_seconds(statistics.median(seconds)),
+        "95 of 100 within": _format_seconds(seconds[int(len(seconds) * 0.95) - 1 if len(seconds) > 1 else 0]),
     }
 
 
-def _seconds(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def _queues() -> dict[str, int] | None:
-    """None while the broker is away."""
+    """The number of messages by queue; None if the broker cannot be reached."""
     try:
         return figures.queue_messages()
     except (KombuError, OSError):
@@ -137,17 +142,17 @@ def _queues() -> dict[str, int] | None:
 
 
 def _tasks() -> list[Share]:
-    """Where the workers of this machine spent their time since its counters began."""
+    """The tasks in which the workers of this machine spent most time since its counters were reset."""
     taken = [
         (sample.labels[0].rpartition(".")[2], sample.values[-1], sum(sample.values[:-1]))
         for sample in read_all().get("contacts_task_seconds", [])
     ]
     shown = shares(
-        (name, seconds, f"{_seconds(seconds / number)} each, {number:,.0f} times")
+        (name, seconds, f"{_format_seconds(seconds / number)} each, {number:,.0f} times")
         for name, seconds, number in taken
         if number
     )
-    return shown[:_TASKS_SHOWN]
+    return shown[:_MAX_TASKS]
 
 
 def _sign_ins() -> list[Share]:
@@ -157,12 +162,14 @@ def _sign_ins() -> list[Share]:
     )
 
 
-def _named(days: figures.ByDay, name: str) -> figures.ByDay:
-    return {day: Counter({name: numbers.get("", 0)}) for day, numbers in days.items()}
+def _sign_ups(now: dt.datetime) -> DayChart:
+    name = "new accounts"
+    days = figures.sign_ups_by_day(days=DAYS, now=now)
+    return day_chart({day: Counter({name: numbers.get("", 0)}) for day, numbers in days.items()}, [name])
 
 
 def _growth(now: dt.datetime) -> list[tuple[str, Line]]:
-    """Accounts, people and bytes over the days; the last point is now."""
+    """Accounts, people and bytes by day. The last point is the present."""
     today, sizes = now.astimezone(dt.UTC).date(), figures.sizes()
     days = {**figures.sizes_by_day(days=DAYS, now=now), today: Counter(sizes)}
     names = {"accounts": "Accounts", "people": "People", "database_bytes": "Database", "photo_bytes": "Photos"}

@@ -1,4 +1,4 @@
-"""The links of reminders: GET asks, POST acts. The token is the credential; there is no session and no CSRF."""
+"""The action links of reminders: GET asks for confirmation, POST acts. The token is the credential."""
 
 from django.http import HttpResponse
 from django.urls import register_converter
@@ -28,7 +28,7 @@ _DONE = envelope("ActionDone", success=serializers.BooleanField(), message=seria
 
 
 class SignedConverter(StringConverter):
-    """`<signed:token>` in a path: what is none of ours is said by who reads it."""
+    """`<signed:token>` in a path. Matches any text: `read_token` checks the signature, and raises errors of its own."""
 
 
 register_converter(SignedConverter, "signed")
@@ -42,7 +42,7 @@ class ActionViewSet(OpenViewSet):
     def retrieve(self, request: Request, token: str) -> HttpResponse:
         """A page that asks, and changes nothing: scanners of mail open every link."""
         try:
-            delivery, action = _read(token)
+            delivery, action = _parse_link(token)
         except (MissingError, ActionExpiredError) as error:
             if _is_browser(request):
                 return _refusal_page(request, error)
@@ -60,7 +60,7 @@ class ActionViewSet(OpenViewSet):
     def create(self, request: Request, token: str) -> HttpResponse | Response:
         """Do it: HTML back to a browser, JSON to everybody else. A second time changes nothing."""
         try:
-            delivery, action = _read(token)
+            delivery, action = _parse_link(token)
             answered = answer_reminder(delivery=delivery, action=action, now=timezone.now())
         except (MissingError, ActionExpiredError) as error:
             if _is_browser(request):
@@ -69,18 +69,18 @@ class ActionViewSet(OpenViewSet):
         if _is_browser(request):
             return _page(delivery, action, {"message": answered.message})
         response = Response({"success": True, "message": answered.message})
-        # ntfy's web app posts from the browser. No cookie counts here, so other sites learn nothing by it.
+        # ntfy's web app posts from the browser. Safe, because this view uses no cookie: another site learns nothing.
         response["Access-Control-Allow-Origin"] = "*"
         return response
 
 
-def _read(token: str) -> tuple[Delivery, Action]:
+def _parse_link(token: str) -> tuple[Delivery, Action]:
     delivery_id, action = read_token(token, now=timezone.now())
     return find_delivery(delivery_id), action
 
 
 def _is_browser(request: Request) -> bool:
-    """Whether somebody looks at the answer: the form of our page says so, programs accept anything or JSON."""
+    """Whether to answer with a page. Browsers accept text/html by name; programs accept JSON or anything."""
     return "text/html" in request.headers.get("Accept", "")
 
 

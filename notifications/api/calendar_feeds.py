@@ -1,4 +1,4 @@
-"""Calendar feeds: how calendars read the dates of an account, and the file that they read."""
+"""Endpoints of calendar feeds, and the iCalendar file that calendar programs read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -96,7 +96,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
         return _shown(self.get_object())
 
     def kept_group_ids(self) -> Sequence[str]:
-        """The groups that the body of an update may name whatever became of them, so that it may be what was read."""
+        """The groups that an update may repeat though they are deleted, so that a client may send back what it read."""
         return self.get_object().group_ids if self.action == "update" else ()
 
     @extend_schema(
@@ -154,7 +154,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
 @require_safe
 def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """GET /calendar/{secret}.ics: open to whoever has the address."""
-    # icalendar is a hundred modules, for those processes alone that are asked for a feed.
+    # Imported here, since icalendar consists of a hundred modules that most processes never need.
     from notifications.services.calendar_document import feed_document, feed_etag  # noqa: PLC0415
 
     now = timezone.now()
@@ -162,9 +162,9 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
         feed = feed_at(secret=secret, now=now)
     except MissingError as error:
         return plain_error_response(error)
-    etag, asked = feed_etag(feed, now), if_none_match_tags(request)  # type: ignore[arg-type]  # its headers are the same
+    etag, known = feed_etag(feed, now), if_none_match_tags(request)  # type: ignore[arg-type]  # only headers are read
     response: HttpResponseBase
-    if asked & {etag, "*"}:
+    if known & {etag, "*"}:
         response = HttpResponse(status=304)
     elif request.method == "HEAD":
         response = HttpResponse(content_type="text/calendar; charset=utf-8")
@@ -178,9 +178,10 @@ _COLUMNS = {"name": "name", "kinds": "kinds", "alarms": "alarms"}
 
 
 def _values(data: dict[str, Any]) -> dict[str, Any]:
-    """The columns that a body sets."""
+    """The columns that the body of a request sets."""
     values = {column: data[name] for name, column in _COLUMNS.items() if name in data}
     if "kinds" in values:
+        # Without duplicates, and in one order.
         values["kinds"] = [kind for kind in FEED_KINDS if kind in values["kinds"]]
     if "groupIds" in data:
         values["group_ids"] = [str(key) for key in data["groupIds"]]

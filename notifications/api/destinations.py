@@ -1,4 +1,4 @@
-"""Endpoints of notification destinations (specification, Notifications)."""
+"""Endpoints of notification destinations."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,12 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.outbound import Code
-from notifications.api.serializers import CreateDestination, DestinationSerializer, UpdateDestination, whole_destination
+from notifications.api.serializers import (
+    CreateDestination,
+    DestinationSerializer,
+    UpdateDestination,
+    destination_record,
+)
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (
     DuplicateUrlError,
@@ -41,7 +46,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     record_name, record_serializer = "endpoint", DestinationSerializer
 
     def current_record(self) -> Representation:
-        return whole_destination(self.get_object())
+        return destination_record(self.get_object())
 
     @extend_schema(
         operation_id="listDestinations",
@@ -78,7 +83,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
             url=data["url"],
             token=data.get("token") or "",
         )
-        shown = whole_destination(destination)
+        shown = destination_record(destination)
         answer = {"endpoint": shown.body}
         response = SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
         response["ETag"] = shown.etag

@@ -1,4 +1,4 @@
-"""How the API answers what notifications refuse."""
+"""Status and code of the errors that notifications raise."""
 
 from contacts_project.kernel.api.errors import Failure
 from notifications.notices.actions import ActionExpiredError

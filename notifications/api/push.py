@@ -1,4 +1,4 @@
-"""Endpoints of browser push, of the e-mail switch, and the summary of all channels."""
+"""Endpoints of browser push, of the e-mail setting, and of the summary of all channels."""
 
 from uuid import UUID
 
@@ -53,7 +53,7 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
         responses={201: envelope("PushSubscribed", success=Success())},
     )
     @action(detail=False, methods=["post"])
-    @in_own_transactions  # the host's address is looked up
+    @in_own_transactions  # resolves the host's address
     @raises(TooManyDevicesError)
     def subscribe(self, request: Request) -> Response:
         """Store this device, or renew its keys."""

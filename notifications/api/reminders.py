@@ -71,7 +71,7 @@ class ReminderViewSet(ApiViewSet[Any]):
     def upcoming(self, request: Request) -> Response:
         """What will be sent in the coming days, when, over which channel, and if not, why."""
         owner, now, days = self.owner, timezone.now(), days_of(request)
-        if owner.reminders_stale:  # the worker has yet to follow the change of a preference
+        if owner.reminders_stale:  # a setting was changed, and the worker has not replanned yet
             replan(owner_id=owner.pk, now=now)
         reminders = upcoming_reminders(owner, now=now, days=days)
         return Response({"reminders": reminders})
@@ -113,8 +113,8 @@ class DeliverySerializer(serializers.Serializer[object]):
     updatedAt = serializers.DateTimeField()
 
 
-def delivery_answer(row: Delivery) -> dict[str, Any]:
-    """One row as the history shows it."""
+def serialize_delivery(row: Delivery) -> dict[str, Any]:
+    """One delivery as in the answer of the history."""
     content = row.content
     return {
         "id": str(row.pk),
@@ -157,4 +157,4 @@ class DeliveryViewSet(OwnedViewSet[Delivery]):
         rows = self.get_queryset().filter(in_history(timezone.now()))
         page = rows.order_by("-planned_at", "-id")[offset : offset + limit]
         paging = pagination(total=rows.count(), limit=limit, offset=offset)
-        return Response({"deliveries": [delivery_answer(row) for row in page], "pagination": paging})
+        return Response({"deliveries": [serialize_delivery(row) for row in page], "pagination": paging})

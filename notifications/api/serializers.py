@@ -1,4 +1,4 @@
-"""Bodies and answers of the notification endpoints."""
+"""Request bodies and answers of the notification endpoints."""
 
 import re
 from typing import Any
@@ -17,6 +17,7 @@ MAX_ENDPOINT_BYTES = 2000
 MAX_KEY_LENGTH = 255
 MAX_TOKEN_LENGTH = 255
 TOKEN = re.compile(r"[!-~]+")
+# How long a URL may be to be read at all, so that a longer one than allowed gets an error with a code of its own.
 READ_URL_LENGTH = 1_000_000
 
 
@@ -53,8 +54,8 @@ class DestinationSerializer(serializers.ModelSerializer[Destination]):
         return row.last_failure_code or None
 
 
-def whole_destination(row: Destination) -> Representation:
-    """A destination with the revision of its row."""
+def destination_record(row: Destination) -> Representation:
+    """A destination with its revision, from which its ETag is made."""
     return Representation(row.revision, dict(DestinationSerializer(row).data))
 
 

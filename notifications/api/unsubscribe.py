@@ -1,4 +1,4 @@
-"""The page behind List-Unsubscribe: GET asks, POST acts (RFC 8058). The token is the credential."""
+"""The page of List-Unsubscribe: GET asks for confirmation, POST acts (RFC 8058). The token is the credential."""
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes

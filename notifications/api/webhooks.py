@@ -1,4 +1,4 @@
-"""What webhooks are sent, for the API description (Standard Webhooks; the bodies are notifications.notices.notice)."""
+"""The webhooks of the API description (Standard Webhooks). Their data is the content of a Notice."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ class ContactNoticeSerializer(_PersonData):
     intervalUnit = StrictChoiceField([unit.value for unit in Unit])
 
 
-# No class: `from` is a wording_of of Python's.
+# Not a class, because a field of the name `from` is a syntax error.
 _DIGEST = inline_serializer(
     "DigestNotice",
     {
@@ -89,7 +89,7 @@ _HEADERS = {
 
 def _webhook(kind: NoticeKind) -> OpenApiWebhook:
     summary, data = _DATA[kind]
-    name = "".join(wording_of.capitalize() for wording_of in kind.value.replace("_", ".").split("."))
+    name = "".join(word.capitalize() for word in kind.value.replace("_", ".").split("."))
     body = envelope(
         f"{name}Webhook",
         type=serializers.ChoiceField([kind.value]),
@@ -110,7 +110,10 @@ WEBHOOKS = [_webhook(kind) for kind in NoticeKind]
 
 
 def add_webhooks(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
-    """Postprocessing hook, before that of enums. drf-spectacular's own way forgets schemas and headers of webhooks."""
+    """Postprocessing hook of drf-spectacular, which by itself drops schemas and headers of webhooks.
+
+    Must run before the hook of enums, which then sees the schemas of webhooks too.
+    """
     result["webhooks"] = process_webhooks(WEBHOOKS, generator.registry)
     result["components"] = generator.registry.build({})
     for path in result["webhooks"].values():

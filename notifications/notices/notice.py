@@ -1,4 +1,4 @@
-"""What there is to tell: the same facts for every channel, each of which words them its own way."""
+"""A notice: the same facts for every channel. Each channel formats them in its own way."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from accounts.models import User
 
 
 class NoticeKind(TextChoices):
-    """The contract's words (open points, section 9), as they stand in a webhook's `type`."""
+    """The words of the contract (open points, section 9), as in the `type` of a webhook."""
 
     IMPORTANT_DATE = "reminder.important_date"
     IMPORTANT_DATE_LEAD = "reminder.important_date_lead"
@@ -24,11 +24,11 @@ class NoticeKind(TextChoices):
 
 @dataclass(frozen=True)
 class Notice:
-    """One thing to tell one account over one destination.
+    """One attempt of a delivery, as a channel gets it.
 
-    `id` is the same over every try (webhook-id, push topic, ntfy sequence). `expires_at` is the end of the account's
-    day. `made_at` is when it was first due to be sent, `sent_at` the moment of this try, which a run for another time
-    (`--now`) sets. `content` is JSON, fixed when the delivery was made:
+    `id` is the delivery's, and the same in every attempt (webhook-id, push topic, ntfy sequence). `expires_at` is the
+    end of the account's day. `made_at` is when the delivery was planned, `sent_at` the time of this attempt, which a
+    run for another time (`--now`) sets. `content` is JSON:
 
     - reminders: `personId`, `personName`, `date` (the occurrence, YYYY-MM-DD), `daysUntil`, `late`; those of important
       dates add `importantDateId`, `type`, `title` (null with a type), `yearUnknown`, `turns`; those of contact add

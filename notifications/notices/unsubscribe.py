@@ -1,4 +1,4 @@
-"""The way out of our mails: a signed link for one account and one kind of mail (RFC 8058)."""
+"""Unsubscribing from mails by a signed link, valid for one account and one kind of mail (RFC 8058)."""
 
 from enum import StrEnum
 from urllib.parse import urlencode
@@ -16,29 +16,29 @@ SALT = "notifications.unsubscribe"
 
 
 class Subject(StrEnum):
-    """What one can be unsubscribed from; each is a switch of the account."""
+    """The kinds of mail that can be unsubscribed from. Each has a setting of the account."""
 
     REMINDERS = "reminders"
     DIGEST = "digest"
 
 
-_SWITCHES = {Subject.REMINDERS: "email_reminders_enabled", Subject.DIGEST: "weekly_digest_enabled"}
+_SETTINGS = {Subject.REMINDERS: "email_reminders_enabled", Subject.DIGEST: "weekly_digest_enabled"}
 
 
 class BadTokenError(DomainError):
-    """The token was not made by this instance, or its account is no more."""
+    """The token was not signed by this instance, or its account was deleted."""
 
     message = "This link is not valid."
 
 
 def unsubscribe_url(owner: User, subject: Subject) -> str:
-    """The link for one kind of mail to one account. It does not expire: old mails must keep their way out."""
+    """The link to unsubscribe an account from one kind of mail. It does not expire: old mails need it too."""
     token = signing.dumps([str(owner.pk), subject.value], salt=SALT)
     return f"{settings.BASE_URL}/api/unsubscribe?{urlencode({'token': token})}"
 
 
 def read_token(token: str) -> tuple[User, Subject]:
-    """Whom and what a token is for. Raises BadTokenError."""
+    """The account and the kind of mail of a token. Raises BadTokenError."""
     try:
         user_id, subject = signing.loads(token, salt=SALT)
         return User.objects.get(pk=UUID(user_id)), Subject(subject)
@@ -47,8 +47,8 @@ def read_token(token: str) -> tuple[User, Subject]:
 
 
 def unsubscribe(owner: User, subject: Subject) -> None:
-    """Switch the mails off; again changes nothing. Raises BadTokenError when the account has gone meanwhile."""
+    """Switch the mails off; idempotent. Raises BadTokenError if the account was deleted meanwhile."""
     try:
-        change_preferences(user=owner, values={_SWITCHES[subject]: False})
+        change_preferences(user=owner, values={_SETTINGS[subject]: False})
     except AccountGoneError as error:
         raise BadTokenError from error

@@ -1,4 +1,4 @@
-"""A notice in the account's language and formats: what e-mail, push and ntfy show. Webhooks carry the facts instead."""
+"""The text of a notice in the account's language and formats, for e-mail, push and ntfy. Webhooks contain the facts."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from people.links import person_url
 
 @dataclass(frozen=True)
 class DigestPerson:
-    """What one person is in the digest for, on one day."""
+    """One person's events on one day of the digest."""
 
     name: str
     url: str
@@ -29,7 +29,7 @@ class DigestPerson:
 
 @dataclass(frozen=True)
 class DigestDay:
-    """One day of the digest: the day in words, in the account's digits, and its number in the month."""
+    """One day of the digest: in words, in the account's date format, and as its number in the month."""
 
     words: str
     digits: str
@@ -39,7 +39,7 @@ class DigestDay:
 
 @dataclass(frozen=True)
 class Button:
-    """One thing to do where the notice is read; the first of a row stands out. `kind` is `open`, or an action's."""
+    """A button of a notice. The first one of a notice is highlighted. `kind` is `open`, or that of an action."""
 
     kind: str
     label: str
@@ -48,7 +48,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Wording:
-    """One notice in words: a title for a line, the lines below it (days in a digest), where a click leads."""
+    """The text of one notice: a title, the lines below it (in a digest, `days`), and the URL that a click opens."""
 
     title: str
     lines: tuple[str, ...]
@@ -58,23 +58,22 @@ class Wording:
 
     @property
     def text(self) -> str:
-        """The lines as one text."""
         return "\n".join(self.lines)
 
 
 def wording_of(notice: Notice) -> Wording:
-    """The notice in its owner's language."""
+    """The text of a notice in its owner's language."""
     with translation.override(notice.owner.language):
         wording = _WORDINGS[notice.kind](notice)
-        # In a digest each name is a link.
-        opening = [] if wording.days else [Button("open", _("Open"), wording.url)]
-    buttons = (*opening, *(Button(offer.action.kind.value, offer.label, offer.url) for offer in action_links(notice)))
-    # Names may hold line breaks; titles become headers.
+        # A digest needs no such button: each name in it is a link.
+        open_buttons = [] if wording.days else [Button("open", _("Open"), wording.url)]
+    buttons = (*open_buttons, *(Button(link.action.kind.value, link.label, link.url) for link in action_links(notice)))
+    # Names may contain line breaks, and the title becomes a header, which must not.
     return replace(wording, title=" ".join(wording.title.split()), buttons=buttons)
 
 
 def format_day(day: str, notice: Notice) -> str:
-    """`YYYY-MM-DD` in words, and in the account's date format."""
+    """A day (`YYYY-MM-DD`) in words, followed by the account's date format."""
     date = dt.date.fromisoformat(day[:10])
     values = {"words": day_in_words(date, notice.owner), "digits": day_in_digits(date, notice.owner)}
     return _("%(words)s (%(digits)s)") % values
@@ -83,7 +82,7 @@ def format_day(day: str, notice: Notice) -> str:
 def _word_important_date(notice: Notice) -> Wording:
     content = notice.content
     name = content["personName"]
-    lines = [_when(content["daysUntil"], format_day(content["date"], notice)), *_age(content)]
+    lines = [_days_until_text(content["daysUntil"], format_day(content["date"], notice)), *_age_lines(content)]
     if content.get("late"):
         lines.append(_("This reminder comes late: it could not be sent in time."))
     title = _("%(occasion)s: %(name)s") % {
@@ -117,7 +116,7 @@ def _word_digest(notice: Notice) -> Wording:
 
 
 def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> DigestDay:
-    """The day's events by person, each named once."""
+    """The day's events, grouped by person."""
     date = dt.date.fromisoformat(day)
     occasions: dict[tuple[str, str], list[str]] = {}
     for event in events:
@@ -140,7 +139,7 @@ def _word_test(notice: Notice) -> Wording:
     )
 
 
-def _when(days_until: int, day: str) -> str:
+def _days_until_text(days_until: int, day: str) -> str:
     if days_until < 0:
         return _("It was on %(date)s.") % {"date": day}
     if days_until == 0:
@@ -151,12 +150,12 @@ def _when(days_until: int, day: str) -> str:
     return text % {"days": days_until, "date": day}
 
 
-def _age(content: Mapping[str, Any]) -> list[str]:
+def _age_lines(content: Mapping[str, Any]) -> list[str]:
     years = content.get("turns")
     if not years or years < 0 or content.get("type") == "NAMEDAY":
         return []
     if content.get("type") == "BIRTHDAY":
-        # English says the same of one year and of many; French and Spanish do not.
+        # Singular and plural are equal in English, but not in French and Spanish.
         text = ngettext("%(name)s turns %(years)d.", "%(name)s turns %(years)d.", years)
         return [text % {"name": content["personName"], "years": years}]
     return [ngettext("%(years)d year.", "%(years)d years.", years) % {"years": years}]
