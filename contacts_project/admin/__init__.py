@@ -1,6 +1,6 @@
-"""The admin for operators: its site, the lists that stand on several apps, the pages of operation and of the trash.
+"""The admin for operators: its site, lists that use several apps, and the pages of operation and of the trash.
 
-Django imports it when the apps are loaded; each app has lists of its own in `admin.py` (docs/admin.md).
+Django imports it when the apps are loaded. The other lists are in each app's `admin.py` (docs/admin.md).
 """
 
-from contacts_project.admin import schedule, users  # noqa: F401 - they register their lists
+from contacts_project.admin import schedule, users  # noqa: F401 - importing registers their lists

@@ -1,16 +1,16 @@
-"""Charts as numbers: where the bars and lines of an SVG stand. Templates draw them; styles colour them by class."""
+"""Geometry of charts: positions of bars and lines in an SVG. Templates draw them; CSS colours them by class."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 600, 150
-_GAP = 0.25  # of a day's room
+_GAP = 0.25  # as a fraction of a day's width
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A rectangle of the chart, of the kind that its class names."""
+    """A rectangle of the chart. `kind` is its CSS class."""
 
     kind: str
     x: float
@@ -21,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Column:
-    """One day: its bars from below, and what it says when it is pointed at."""
+    """One day: its bars from the bottom up, and `text`, its tooltip."""
 
     text: str
     x: float
@@ -31,7 +31,7 @@ class Column:
 
 @dataclass(frozen=True)
 class DayChart:
-    """Stacked bars by day. `legend`: kind and sum of all days."""
+    """Stacked bars by day. `legend`: kind and sum over all days. `most`: the largest sum of a day."""
 
     columns: Sequence[Column]
     legend: Sequence[tuple[str, int]]
@@ -41,7 +41,7 @@ class DayChart:
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        """The legend, without what did not happen; at least its first line."""
+        """The legend as text, without kinds whose sum is 0, except the first."""
         return [(kind, f"{number:,}") for kind, number in self.legend if number or kind == self.legend[0][0]]
 
     @property
@@ -50,14 +50,14 @@ class DayChart:
 
     @property
     def text(self) -> str:
-        """For who does not see it."""
+        """A text alternative for screen readers."""
         parts = ", ".join(f"{kind} {number:,}" for kind, number in self.legend)
         return f"{self.first} to {self.last}: {parts}"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line over days, as the points of a polyline; `latest` in words."""
+    """A line over days: the points of a polyline, and of the polygon below it. `latest`: the last value as text."""
 
     points: str
     area: str
@@ -68,7 +68,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Share:
-    """One of several in a list, with its bar in percent of the largest."""
+    """One item of a list, with its bar in percent of the largest item."""
 
     name: str
     number: str
@@ -76,46 +76,44 @@ class Share:
 
 
 def day_chart(days: Mapping[dt.date, Mapping[str, int]], kinds: Sequence[str]) -> DayChart:
-    """Of `kinds`, in the order in which they are stacked."""
+    """Stacks `kinds` in this order, the first at the bottom."""
     most = max([1, *(sum(numbers.get(kind, 0) for kind in kinds) for numbers in days.values())])
-    room = WIDTH / max(1, len(days))
+    width = WIDTH / max(1, len(days))
     columns = [
-        _column(day, numbers, kinds, index * room, room, most) for index, (day, numbers) in enumerate(days.items())
+        _column(day, numbers, kinds, index * width, width, most) for index, (day, numbers) in enumerate(days.items())
     ]
     legend = [(kind, sum(numbers.get(kind, 0) for numbers in days.values())) for kind in kinds]
     return DayChart(columns, legend, most, min(days), max(days))
 
 
 def _column(
-    day: dt.date, numbers: Mapping[str, int], kinds: Sequence[str], left: float, room: float, most: int
+    day: dt.date, numbers: Mapping[str, int], kinds: Sequence[str], left: float, width: float, most: int
 ) -> Column:
     bars, top = [], float(HEIGHT)
     for kind in kinds:
         if height := HEIGHT * numbers.get(kind, 0) / most:
             top -= height
-            bars.append(
-                Bar(
-                    kind, round(left + room * _GAP / 2, 2), round(top, 2), round(room * (1 - _GAP), 2), round(height, 2)
-                )
-            )
-    said = ", ".join(f"{kind} {numbers.get(kind, 0):,}" for kind in kinds)
-    return Column(f"{day}: {said}", round(left, 2), round(room, 2), bars)
+            x, bar_width = left + width * _GAP / 2, width * (1 - _GAP)
+            bars.append(Bar(kind, round(x, 2), round(top, 2), round(bar_width, 2), round(height, 2)))
+    text = ", ".join(f"{kind} {numbers.get(kind, 0):,}" for kind in kinds)
+    return Column(f"{day}: {text}", round(left, 2), round(width, 2), bars)
 
 
 def line(days: Mapping[dt.date, int], latest: str) -> Line:
-    """From nought to the most; a day that is missing is passed over."""
+    """A line scaled from 0 to the maximum. Over missing days it is drawn straight."""
     most = max([1, *days.values()])
     first, last = (min(days), max(days)) if days else (dt.date.min, dt.date.min)
     span = max(1, (last - first).days)
-    places = [(WIDTH * (day - first).days / span, HEIGHT * (1 - number / most)) for day, number in days.items()]
-    if len(places) == 1:
-        places = [(0.0, places[0][1]), (float(WIDTH), places[0][1])]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return Line(points, f"0,{HEIGHT} {points} {WIDTH},{HEIGHT}" if places else "", latest, first, last)
+    points = [(WIDTH * (day - first).days / span, HEIGHT * (1 - number / most)) for day, number in days.items()]
+    if len(points) == 1:
+        # A polyline of one point is not drawn: make it a horizontal line.
+        points = [(0.0, points[0][1]), (float(WIDTH), points[0][1])]
+    polyline = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return Line(polyline, f"0,{HEIGHT} {polyline} {WIDTH},{HEIGHT}" if points else "", latest, first, last)
 
 
 def shares(numbers: Iterable[tuple[str, float, str]]) -> list[Share]:
-    """Of (name, number, number in words), the largest first."""
+    """The shares of (name, number, number as text), the largest first."""
     ordered = sorted(numbers, key=lambda item: -item[1])
     most = max([number for _, number, _ in ordered], default=0) or 1
-    return [Share(name, words, round(100 * number / most, 1)) for name, number, words in ordered]
+    return [Share(name, text, round(100 * number / most, 1)) for name, number, text in ordered]

@@ -1,4 +1,4 @@
-"""The schedule of recurring work, which operators move, and what they did."""
+"""The schedule of periodic tasks, which operators can change, and the log of operators' actions."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(OperatorAdmin):
-    """When a task runs and whether; what it does is not an operator's to change."""
+    """Operators can change when a task runs, and whether, but not which task."""
 
     list_display = ("name", "enabled", "crontab", "interval", "last_run_at", "total_run_count")
     list_filter = ("enabled",)
@@ -35,8 +35,8 @@ class PeriodicTaskAdmin(OperatorAdmin):
         return self.has_operate_permission(request)
 
 
-class _TimesAdmin(OperatorAdmin):
-    """Times that a task can be set to. They stay: a task would go with its own."""
+class _ScheduleAdmin(OperatorAdmin):
+    """Times at which a task can run. They cannot be deleted, since their tasks would be deleted with them."""
 
     list_select_related = False
     ordering = ("pk",)
@@ -46,12 +46,12 @@ class _TimesAdmin(OperatorAdmin):
 
 
 @admin.register(CrontabSchedule)
-class CrontabAdmin(_TimesAdmin):
+class CrontabAdmin(_ScheduleAdmin):
     list_display = ("__str__", "human_readable")
 
 
 @admin.register(IntervalSchedule)
-class IntervalAdmin(_TimesAdmin):
+class IntervalAdmin(_ScheduleAdmin):
     list_display = ("__str__",)
 
 
@@ -66,12 +66,12 @@ class KindFilter(WordFilter):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(OperatorAdmin):
-    """What operators did, and to what."""
+    """The log of operators' actions."""
 
     list_display = ("action_time", "user", "message", "content_type", "object_repr")
     list_filter = (KindFilter,)
     list_select_related = ("user", "content_type")
-    ordering = ("-id",)  # by its index; the log is written in order of time
+    ordering = ("-id",)  # the primary key has an index and is in order of time; action_time has none
     fields = readonly_fields = (*list_display, "object_id")
 
     @admin.display(description="did")

@@ -1,4 +1,4 @@
-"""The page of the trash: how much lies in it, by kind, and when the purge last ran. Counts, no contents."""
+"""The page of the trash: how many records are in it, by kind, and when the purge last ran. It shows no contents."""
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +13,7 @@ from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.tombstones import Tombstone
 from people.trash.registry import trash_kinds
 
-_PURGES = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
+_PURGE_TASKS = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
 _NAMES = {
     "people": "People",
     "importantDates": "Important dates",
@@ -26,13 +26,13 @@ _NAMES = {
 
 @require_safe
 def trash_page(request: HttpRequest) -> HttpResponse:
-    """What lies in the trash of all accounts, and the work that empties it."""
+    """Counts of the trash of all accounts, and the periodic tasks that empty it."""
     cutoff = retention_cutoff(timezone.now())
     kinds = []
     for kind in trash_kinds().values():
         rows = kind.model._default_manager.filter(deleted_at__isnull=False)
-        beyond = rows.filter(deleted_at__lt=cutoff)
-        numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, beyond)]
+        overdue = rows.filter(deleted_at__lt=cutoff)
+        numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, overdue)]
         kinds.append((_NAMES.get(kind.name, kind.name), *numbers))
     context = {
         **admin.site.each_context(request),
@@ -40,7 +40,7 @@ def trash_page(request: HttpRequest) -> HttpResponse:
         "kinds": kinds,
         "files": PendingFileDeletion.objects.count(),
         "tombstones": Tombstone.unscoped.rows()[:MAX_COUNTED_ROWS].count(),
-        "purges": PeriodicTask.objects.filter(task__in=_PURGES).select_related("crontab").order_by("name"),
+        "purges": PeriodicTask.objects.filter(task__in=_PURGE_TASKS).select_related("crontab").order_by("name"),
         "retention_days": (timezone.now() - cutoff).days,
     }
     return render(request, "operators/trash.html", context)

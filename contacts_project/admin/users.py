@@ -1,4 +1,4 @@
-"""The list of accounts: who uses the service and how much, and what an operator can do for them."""
+"""The list of accounts, with figures of their use and actions for operators."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ class VerifiedFilter(WordFilter):
 
 
 class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subscript it at run time
-    """Plan and rights. Nobody takes an operator's rights from themselves or from the last who has them."""
+    """Plan and rights. An operator cannot remove their own rights, or those of the last operator."""
 
     operator: User
 
@@ -62,7 +62,7 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subs
 
 @admin.register(User)
 class UserAdmin(OperatorAdmin):
-    """Accounts are made by registration and deleted by their owners. What is in them is nobody else's to see."""
+    """Accounts are created by registration and deleted by their owners. Their contents are not shown."""
 
     form = PlanForm
     list_display = (
@@ -92,7 +92,7 @@ class UserAdmin(OperatorAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """By the indexes over claimed and proven addresses, or by id."""
+        """Search by id or whole address, for which there are indexes; a partial match would scan all accounts."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -101,6 +101,7 @@ class UserAdmin(OperatorAdmin):
         return queryset.filter(pk__in=list(User.objects.with_email(term).values_list("pk", flat=True)[:200])), False
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
+        """Figures of the accounts of one page, with one query per table."""
         ids = [user.pk for user in rows]
         notes: dict[UUID, dict[str, Any]] = defaultdict(dict)
         sessions = AccountSession.unscoped.filter(owner_id__in=ids).values_list("owner_id")
@@ -148,7 +149,7 @@ class UserAdmin(OperatorAdmin):
         return type(form.__name__, (form,), {"operator": request.user})
 
     def save_model(self, request: HttpRequest, obj: User, form: object, change: bool) -> None:
-        """Only what the form asks for: the owner may have written the rest, a password too, since it was read."""
+        """Save the form's columns only: the owner may have changed others meanwhile, such as the password."""
         with address_write(obj) as stored:
             for field in self.editable_fields:
                 setattr(stored, field, getattr(obj, field))
@@ -172,13 +173,13 @@ class UserAdmin(OperatorAdmin):
 
     @admin.action(description="End sessions", permissions=["operate"])
     def end_sessions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """All but the one that asks."""
+        """End all sessions of the accounts, except the operator's current one."""
         keep = request.session.session_key
         self._do(request, queryset, "End sessions", lambda user: end_sessions(user=user, keep=keep))
 
     @admin.action(description="Take away the second factor", permissions=["operate"])
     def take_away_second_factor(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        """Asks first: the form posts the same action again, with a word more."""
+        """Ask for confirmation first: the form of the page posts the same action again, with `confirmed`."""
         if request.POST.get("confirmed") == "yes":
             done = "Take away the second factor"
             self._do(request, queryset, done, lambda user: take_away_second_factor(user=user))
@@ -206,7 +207,7 @@ class UserAdmin(OperatorAdmin):
 
 
 def _operator(request: HttpRequest) -> User:
-    """Who acts: the admin lets nobody else in."""
+    # Never raised: the admin admits signed-in operators only.
     if not isinstance(request.user, User):
         raise TypeError
     return request.user

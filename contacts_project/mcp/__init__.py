@@ -1,5 +1,5 @@
 """The Model Context Protocol (https://modelcontextprotocol.io) at /mcp: the API as tools for assistants (docs/mcp.md).
 
-Tools are made out of the API description and call the routes themselves. The SDK and all that it stands on (55 MB) are
-loaded by the first assistant that calls.
+Tools are derived from the API description, and a tool call is a request to its route. The SDK with its dependencies
+(55 MB of memory) is imported at the first request of an assistant.
 """

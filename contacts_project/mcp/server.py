@@ -1,4 +1,4 @@
-"""The official SDK's server, one for each message: nothing of a caller stays in the process."""
+"""The server of the official SDK. A new one is made for each message, so that no state of a caller is kept."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from mcp.types import Tool as ListedTool
 from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
 from contacts_project.kernel.api.event_streams import in_thread
 from contacts_project.kernel.api.json import dumps
-from contacts_project.mcp.summaries import summary
+from contacts_project.mcp.summaries import summarize
 from contacts_project.mcp.tools import Tool, tools
 
 INSTRUCTIONS = (
@@ -28,34 +28,32 @@ INSTRUCTIONS = (
     " come from lists and searches. An update changes what it names alone, but replaces a list as a whole."
 )
 
-
-# To shorten an answer takes several times its memory: no more of long ones (bytes) at a time than of large requests.
-LONG, MOST_LONG = 256 * 1024, 2
-_long_answers: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-_MOST_TOLD = 20  # faults of one call: a client mends a few at a time, and a body may have half a million
+# Summarising an answer takes several times its size in memory. Only so many long ones (bytes) are summarised at a time.
+LONG_ANSWER_BYTES, MAX_CONCURRENT_LONG_ANSWERS = 256 * 1024, 2
+_long_answer_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_MAX_ERRORS = 20  # reported per call: a client corrects a few at a time, and a body may contain half a million
 
 
 async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_only: bool) -> None:
-    """Answer one message of Streamable HTTP as JSON; tools ask the service by `ask`."""
+    """Answer one message of Streamable HTTP with JSON. Tools send their requests to the service with `ask`."""
 
     async def list_tools(context: Any, params: Any) -> ListToolsResult:
-        known = await in_thread(_listed)
-        return ListToolsResult(tools=[tool for tool in known if is_shown(tool)])
-
-    def is_shown(tool: ListedTool) -> bool:
-        return not reads_only or bool(tool.annotations and tool.annotations.read_only_hint)
+        listed = await in_thread(_listed_tools)
+        # A token of scope READ is shown reading tools only. Calls of others are refused by their routes.
+        readable = [tool for tool in listed if tool.annotations and tool.annotations.read_only_hint]
+        return ListToolsResult(tools=readable if reads_only else listed)
 
     async def call_tool(context: Any, params: Any) -> CallToolResult:
         tool = (await in_thread(tools)).get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         arguments = params.arguments or {}
-        if refused := await in_thread(refusal, tool, arguments):
-            return refused
+        if invalid := await in_thread(validation_error, tool, arguments):
+            return invalid
         answer = await ask(tool.request(arguments))
         if answer.status >= 400:
             return _result({"status": answer.status, **orjson.loads(answer.body)}, is_error=True)
-        text = await shortened(tool, arguments, answer.body)
+        text = await summarize_in_thread(tool, arguments, answer.body)
         return CallToolResult(content=[TextContent(text=text)])
 
     server: Server[Any] = Server(
@@ -65,22 +63,24 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    # A manager is meant for a process and its sessions. Without sessions it keeps nothing between two messages.
+    # The SDK means one manager per process, for its sessions. Without sessions it keeps no state between two messages.
     manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
     async with manager.run():
         await manager.handle_request(scope, receive, send)
 
 
-async def shortened(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
-    """The summary, made in a thread; of long answers two at a time."""
-    if len(body) < LONG:
-        return await in_thread(summary, tool, arguments, body)
-    async with _long_answers.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_LONG)):
-        return await in_thread(summary, tool, arguments, body)
+async def summarize_in_thread(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
+    """The summary of an answer, made in a thread, since it would block the event loop."""
+    if len(body) < LONG_ANSWER_BYTES:
+        return await in_thread(summarize, tool, arguments, body)
+    # One semaphore per event loop: an asyncio semaphore must not be used in several.
+    loop, new = asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_LONG_ANSWERS)
+    async with _long_answer_slots.setdefault(loop, new):
+        return await in_thread(summarize, tool, arguments, body)
 
 
 @cache
-def _listed() -> list[ListedTool]:
+def _listed_tools() -> list[ListedTool]:
     return [
         ListedTool(
             name=tool.name,
@@ -97,12 +97,12 @@ def _listed() -> list[ListedTool]:
     ]
 
 
-def refusal(tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult | None:
-    """What arguments are refused with that the schema does not allow, in the shape of all refusals; else None."""
-    found = list(islice(_validator(tool.name).iter_errors(arguments), _MOST_TOLD))
-    if not found:
+def validation_error(tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult | None:
+    """The error for arguments that the tool's schema does not allow, formatted like the API's errors; None if valid."""
+    errors = list(islice(_validator(tool.name).iter_errors(arguments), _MAX_ERRORS))
+    if not errors:
         return None
-    details = [{"field": ".".join(map(str, error.absolute_path)), "message": error.message[:300]} for error in found]
+    details = [{"field": ".".join(map(str, error.absolute_path)), "message": error.message[:300]} for error in errors]
     return _result({"status": 400, "error": "The arguments are not valid.", "details": details}, is_error=True)
 
 

@@ -1,7 +1,7 @@
-"""Tools out of the API description: one for each operation that an assistant may call, under its operationId.
+"""Tools derived from the API description: one for each operation that an assistant may call, named by its operationId.
 
-Left out are sign-in and secrets (what asks for a password or shows a token), uploads, streams, pictures and cards, and
-what moves a whole account.
+Excluded are sign-in and secrets (operations that take a password or return a token), uploads, streams, pictures, vCards
+and operations on a whole account.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,49 +18,52 @@ from contacts_project.operation.views import description
 
 Schema = dict[str, Any]
 
-SHOWN, MOST_SHOWN = 20, 100
-#: What the rules below would let through.
-NO_TOOLS = frozenset({
-    "updateProfile",  # the address that one signs in with
+DEFAULT_LIMIT, MAX_LIMIT = 20, 100
+#: Operations that the rules of `_is_excluded` would not exclude.
+EXCLUDED_OPERATIONS = frozenset({
+    "updateProfile",  # changes the address used to sign in
     "listSessions", "endSession",
     "exportAccount", "importAccount", "validateAccountImport", "getSearchIndex",  # a whole account at once
-    "runBatch",  # an assistant calls tools, each of which is looked at
-    "subscribePush",  # belongs to a browser
+    "runBatch",  # an assistant calls tools one by one, so that each call can be approved
+    "subscribePush",  # needs the keys of a browser
 })  # fmt: skip
-_SECRETS = {"password", "currentPassword", "newPassword", "token", "code", "keys"}
+_SECRET_FIELDS = {"password", "currentPassword", "newPassword", "token", "code", "keys"}
 _JSON = "application/json"
 _PAGE: Schema = {
-    "limit": {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "description": f"Default {SHOWN}."},
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": f"Default {DEFAULT_LIMIT}."},
     "offset": {"type": "integer", "minimum": 0, "description": "Records to skip, default 0."},
 }
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One operation. `places` says of each argument where the request has it: path, query or body; `is_cut` whether
-    its list is paged here, since the route gives all of it."""
+    """One operation.
+
+    `locations`: where each argument goes in the request (path, query or body). `is_paged_here`: the route returns its
+    whole list, and `summarize` makes pages of it.
+    """
 
     name: str
     description: str
     method: str
     path: str
     schema: Schema
-    places: Mapping[str, str]
+    locations: Mapping[str, str]
     has_body: bool
-    is_cut: bool
+    is_paged_here: bool
 
     @property
     def reads(self) -> bool:
         return self.method == "GET"
 
     def request(self, arguments: Mapping[str, Any]) -> InternalRequest:
-        """The request that these arguments, which are as the schema wants them, stand for."""
+        """The request for these arguments, which must be valid by the schema."""
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for name, value in arguments.items():
-            if name in self.places:
-                parts[self.places[name]][name] = value
-        if "limit" in self.places:
-            parts["query"].setdefault("limit", SHOWN)
+            if name in self.locations:
+                parts[self.locations[name]][name] = value
+        if "limit" in self.locations:
+            parts["query"].setdefault("limit", DEFAULT_LIMIT)
         path = self.path.format_map({name: quote(str(value), safe="") for name, value in parts["path"].items()})
         query = {name: dumps(v).decode() if isinstance(v, bool) else v for name, v in parts["query"].items()}
         return InternalRequest(self.method, path, urlencode(query), dumps(parts["body"]) if self.has_body else b"")
@@ -70,55 +73,50 @@ class Tool:
 def tools() -> Mapping[str, Tool]:
     """All tools by name."""
     document = orjson.loads(description())
-    return {tool.name: tool for tool in _tools(document)}
+    return {tool.name: tool for tool in _build_tools(document)}
 
 
-def _tools(document: Schema) -> Iterator[Tool]:
+def _build_tools(document: Schema) -> Iterator[Tool]:
     for path, item in document["paths"].items():
         for method, operation in item.items():
-            body = _body(document, operation)
-            if not _is_left_out(method, path, operation, body):
-                yield _tool(document, method, path, operation, body)
+            content = operation.get("requestBody", {}).get("content", {})
+            body = _resolve_refs(document, content[_JSON]["schema"]) if _JSON in content else None
+            if not _is_excluded(method, path, operation, body):
+                yield _build_tool(document, method, path, operation, body)
 
 
-def _body(document: Schema, operation: Schema) -> Schema | None:
-    """The schema of a JSON body, whole; None where there is none."""
-    content = operation.get("requestBody", {}).get("content", {})
-    return _inlined(document, content[_JSON]["schema"]) if _JSON in content else None
-
-
-def _is_left_out(method: str, path: str, operation: Schema, body: Schema | None) -> bool:
+def _is_excluded(method: str, path: str, operation: Schema, body: Schema | None) -> bool:
     answers = [answer for status, answer in operation["responses"].items() if status[0] == "2"]
     headers = {parameter.get("name") for parameter in operation.get("parameters", ())}
     return (
-        operation["operationId"] in NO_TOOLS
+        operation["operationId"] in EXCLUDED_OPERATIONS
         or path.startswith("/api/auth/")
         or ["apiToken"] not in [list(way) for way in operation.get("security", ())]
         or {kind for answer in answers for kind in answer.get("content", ())} != {_JSON}
         or ("requestBody" in operation and body is None)
-        # A POST that takes no key shows a secret, streams, or changes nothing.
+        # A POST without an idempotency key returns a secret, streams, or changes nothing.
         or (method == "post" and "Idempotency-Key" not in headers)
-        or bool(_SECRETS & set((body or {}).get("properties", ())))
+        or bool(_SECRET_FIELDS & set((body or {}).get("properties", ())))
     )
 
 
-def _tool(document: Schema, method: str, path: str, operation: Schema, body: Schema | None) -> Tool:
+def _build_tool(document: Schema, method: str, path: str, operation: Schema, body: Schema | None) -> Tool:
     properties: Schema = {}
-    places: dict[str, str] = {}
+    locations: dict[str, str] = {}
     required: list[str] = []
     for parameter in operation.get("parameters", ()):
         if parameter["in"] != "header" and parameter["name"] != "includeAll":
             name = parameter["name"]
-            properties[name] = _argument(parameter)
-            if parameter["in"] == "path":  # a slash would name another route
+            properties[name] = _parameter_schema(parameter)
+            if parameter["in"] == "path":  # a slash would lead to another route
                 properties[name]["pattern"] = "^[^/]+$"
-            places[name] = parameter["in"]
+            locations[name] = parameter["in"]
             required += [name] if parameter.get("required") else []
     for name, schema in (body or {}).get("properties", {}).items():
-        if name in places:
+        if name in locations:
             raise ValueError(f"{operation['operationId']} has {name} in its body and elsewhere")
-        properties[name], places[name] = schema, "body"
-    is_cut = method == "get" and "limit" not in places and _shows_a_list(document, operation)
+        properties[name], locations[name] = schema, "body"
+    is_paged_here = method == "get" and "limit" not in locations and _returns_list(document, operation)
     return Tool(
         name=operation["operationId"],
         description="\n\n".join(filter(None, [operation.get("summary"), operation.get("description")])),
@@ -126,41 +124,42 @@ def _tool(document: Schema, method: str, path: str, operation: Schema, body: Sch
         path=path,
         schema={
             "type": "object",
-            "properties": properties | (_PAGE if is_cut else {}),
+            "properties": properties | (_PAGE if is_paged_here else {}),
             "required": [*required, *(body or {}).get("required", ())],
             "additionalProperties": False,
         },
-        places=places,
+        locations=locations,
         has_body=body is not None,
-        is_cut=is_cut,
+        is_paged_here=is_paged_here,
     )
 
 
-def _argument(parameter: Schema) -> Schema:
+def _parameter_schema(parameter: Schema) -> Schema:
     schema = {**parameter["schema"], "description": parameter.get("description", "")}
     if parameter["name"] == "limit":
         schema |= _PAGE["limit"]
     return {name: value for name, value in schema.items() if value != ""}
 
 
-def _shows_a_list(document: Schema, operation: Schema) -> bool:
+def _returns_list(document: Schema, operation: Schema) -> bool:
     answer = operation["responses"]["200"]["content"][_JSON]["schema"]
-    return any(field.get("type") == "array" for field in _inlined(document, answer).get("properties", {}).values())
+    properties = _resolve_refs(document, answer).get("properties", {})
+    return any(field.get("type") == "array" for field in properties.values())
 
 
-def _inlined(document: Schema, schema: Any) -> Any:
-    """A schema with what it refers to in place, and closed: an argument that is not known is refused."""
+def _resolve_refs(document: Schema, schema: Any) -> Any:
+    """The schema with each $ref replaced by its schema, without examples, and closed to unknown properties."""
     if isinstance(schema, list):
-        return [_inlined(document, item) for item in schema]
+        return [_resolve_refs(document, item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
         found = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        return _inlined(document, {**found, **{name: value for name, value in schema.items() if name != "$ref"}})
+        return _resolve_refs(document, {**found, **{name: value for name, value in schema.items() if name != "$ref"}})
     whole: Schema = {
-        name: {key: _inlined(document, value) for key, value in inner.items()}
+        name: {key: _resolve_refs(document, value) for key, value in inner.items()}
         if name == "properties"
-        else _inlined(document, inner)
+        else _resolve_refs(document, inner)
         for name, inner in schema.items()
         if name not in {"examples", "example"}
     }

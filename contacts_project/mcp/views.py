@@ -1,4 +1,4 @@
-"""The route /mcp: who may speak to it. What is said is the SDK's."""
+"""The route /mcp: authentication, and the hand-over to the SDK."""
 
 from functools import partial
 from typing import Any
@@ -18,18 +18,18 @@ from contacts_project.kernel.api.asgi_responses import AsgiResponse
 
 
 class HasToken(BasePermission):
-    """With an API token of whatever scope: every message is a POST, and each tool is refused by its own route."""
+    """Any API token may call, also of scope READ: every message is a POST, and a tool's route checks the scope."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not isinstance(request.auth, ApiToken):
             raise NotAuthenticated("Send an API token.")
-        # The protocol asks for it (Streamable HTTP, Security Warning): pages of other sites may reach a local service.
+        # Required by the protocol (Streamable HTTP, Security Warning), against DNS rebinding by pages of other sites.
         origin = request.headers.get("Origin")
         return origin is None or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
 class McpViewSet(ApiViewSet[Any]):
-    """Streamable HTTP without sessions: each POST is answered by itself, so that any process may take it."""
+    """Streamable HTTP without sessions: each POST is answered on its own, so that any process can answer it."""
 
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
@@ -40,7 +40,7 @@ class McpViewSet(ApiViewSet[Any]):
     @extend_schema(exclude=True)
     def create(self, request: Request) -> HttpResponseBase:
         """A message of a client of the protocol."""
-        from contacts_project.mcp.server import serve  # noqa: PLC0415 - 55 MB that an instance may never need
+        from contacts_project.mcp.server import serve  # noqa: PLC0415 - takes 55 MB, which many instances never need
 
         token: Any = request.auth
         return AsgiResponse(partial(serve, reads_only=token.scope == TokenScope.READ))

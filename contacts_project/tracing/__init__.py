@@ -1,21 +1,21 @@
-"""Traces of requests and tasks over OTLP, where OTEL_EXPORTER_OTLP_ENDPOINT says where to. See docs/monitoring.md."""
+"""Traces of requests and tasks, sent over OTLP to OTEL_EXPORTER_OTLP_ENDPOINT if that is set (docs/monitoring.md)."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 
-_stops: list[Callable[[], None]] = []
+_shutdowns: list[Callable[[], None]] = []
 
 
 def start_tracing(process: str) -> None:
-    """Trace this process, as `contacts-web`, `contacts-worker` or `contacts-beat`; not set, nothing is imported."""
+    """Trace this process as `contacts-web`, `contacts-worker` or `contacts-beat`. Without an endpoint, do nothing."""
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
-        from contacts_project.tracing.spans import start  # noqa: PLC0415 - an extra, installed by who wants it
+        from contacts_project.tracing.spans import start  # noqa: PLC0415 - an optional dependency
 
-        _stops.append(start(process, settings.OTEL_EXPORTER_OTLP_ENDPOINT).shutdown)
+        _shutdowns.append(start(process, settings.OTEL_EXPORTER_OTLP_ENDPOINT).shutdown)
 
 
 def stop_tracing() -> None:
-    """Send what is left, within seconds; for a process that ends by its signal, which runs no exit handlers."""
-    while _stops:
-        _stops.pop()()
+    """Send the remaining spans, within seconds. For processes that end by a signal and so run no exit handlers."""
+    while _shutdowns:
+        _shutdowns.pop()()

@@ -1,6 +1,6 @@
-"""Spans of OpenTelemetry's instrumentation for Django and Celery, and what of them leaves this machine.
+"""Spans of OpenTelemetry's instrumentation for Django and Celery, with an allow list of what is exported.
 
-What does is listed, what does not is not: addresses, headers, arguments, the texts of exceptions may be somebody's.
+Everything else is dropped: URLs, headers, arguments and texts of exceptions may contain personal data.
 """
 
 from collections.abc import Sequence
@@ -27,36 +27,36 @@ REQUEST_ID, METHOD, ROUTE, STATUS = (
     "http.route",
     "http.response.status_code",
 )
-_ATTRIBUTES = {
+_ALLOWED_ATTRIBUTES = {
     *(REQUEST_ID, METHOD, ROUTE, STATUS),
     *("celery.action", "celery.task_name", "celery.state", "celery.retries"),
     *("messaging.destination", "messaging.message.id", "messaging.message_id"),
 }
-_OF_EXCEPTIONS = {"exception.type"}
+_ALLOWED_EVENT_ATTRIBUTES = {"exception.type"}
 
 
 def start(process: str, endpoint: str) -> TracerProvider:
-    """Trace requests and tasks of this process, from now on."""
+    """Start tracing the requests and tasks of this process."""
     provider = TracerProvider(resource=Resource.create({"service.name": f"contacts-{process}"}))
-    provider.add_span_processor(_RequestIds())
+    provider.add_span_processor(_RequestIdProcessor())
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
-    provider.add_span_processor(BatchSpanProcessor(CleanExporter(exporter)))
-    # What callers and tasks hand on of a trace: its ids. Baggage would be text of the caller's.
+    provider.add_span_processor(BatchSpanProcessor(AllowListExporter(exporter)))
+    # Trace ids only, not OpenTelemetry's default, which also propagates baggage: arbitrary text of the caller.
     set_global_textmap(TraceContextTextMapPropagator())
-    # Inside RequestIdMiddleware, which makes the id of the request.
-    DjangoInstrumentor().instrument(tracer_provider=provider, response_hook=_describe, middleware_position=1)
+    # Position 1 is just inside RequestIdMiddleware, which sets the request id.
+    DjangoInstrumentor().instrument(tracer_provider=provider, response_hook=_set_route, middleware_position=1)
     CeleryInstrumentor().instrument(tracer_provider=provider)
     return provider
 
 
-class CleanExporter(SpanExporter):
-    """Hands on ids, names, times and the attributes of the list; of exceptions their class."""
+class AllowListExporter(SpanExporter):
+    """Exports ids, names, times and allowed attributes; of exceptions only the class."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self.exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return self.exporter.export([_cleaned(span) for span in spans])
+        return self.exporter.export([_filter_span(span) for span in spans])
 
     def shutdown(self) -> None:
         self.exporter.shutdown()
@@ -65,36 +65,36 @@ class CleanExporter(SpanExporter):
         return self.exporter.force_flush(timeout_millis)
 
 
-class _RequestIds(SpanProcessor):
-    """Each span names its request, as the lines of the log do."""
+class _RequestIdProcessor(SpanProcessor):
+    """Sets the request id on each span, by which it can be found in the log."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         span.set_attribute(REQUEST_ID, request_id.get())
 
 
-def _describe(span: trace.Span, request: HttpRequest, response: HttpResponse) -> None:
-    """A request is told by the template of its route, as in metrics and logs."""
+def _set_route(span: trace.Span, request: HttpRequest, response: HttpResponse) -> None:
+    """Name the span by the route's template, as metrics and logs do. The path would contain ids and tokens."""
     method, route = method_of(request.method), route_of(request)
     span.update_name(f"{method} {route}")
     span.set_attributes({METHOD: method, ROUTE: route, STATUS: response.status_code})
 
 
-def _cleaned(span: ReadableSpan) -> ReadableSpan:
+def _filter_span(span: ReadableSpan) -> ReadableSpan:
     return ReadableSpan(
         name=span.name,
         context=span.context,
         parent=span.parent,
         resource=span.resource,
-        attributes={name: value for name, value in (span.attributes or {}).items() if name in _ATTRIBUTES},
-        events=[_cleaned_event(event) for event in span.events],
+        attributes={name: value for name, value in (span.attributes or {}).items() if name in _ALLOWED_ATTRIBUTES},
+        events=[_filter_event(event) for event in span.events],
         kind=span.kind,
-        status=Status(span.status.status_code),
+        status=Status(span.status.status_code),  # without its description, which is the text of an exception
         start_time=span.start_time,
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
 
 
-def _cleaned_event(event: Event) -> Event:
-    kept = {name: value for name, value in (event.attributes or {}).items() if name in _OF_EXCEPTIONS}
+def _filter_event(event: Event) -> Event:
+    kept = {name: value for name, value in (event.attributes or {}).items() if name in _ALLOWED_EVENT_ATTRIBUTES}
     return Event(event.name, kept, event.timestamp)

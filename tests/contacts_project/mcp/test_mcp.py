@@ -18,7 +18,7 @@ from mcp.types import CallToolResult, Tool
 from accounts.models import ApiToken, User
 from accounts.vocabularies import TokenScope
 from contacts_project.mcp import server as server_module
-from contacts_project.mcp.summaries import MOST_CHARACTERS, MOST_TEXT
+from contacts_project.mcp.summaries import MAX_LIST_BYTES, MAX_TEXT_LENGTH
 from contacts_project.mcp.tools import tools
 from people.models import Person
 from tests.builders import make_person, make_token
@@ -77,7 +77,7 @@ def tools_of(server: Running, token: str, mode: str = "auto") -> dict[str, Tool]
 
 
 def test_the_tools_are_those_of_the_list() -> None:
-    """What an assistant may do is decided by who adds a route: the name goes into tools.txt, or into NO_TOOLS."""
+    """Whoever adds a route decides whether it is a tool: its name goes into tools.txt or EXCLUDED_OPERATIONS."""
     listed = (Path(__file__).parent / "tools.txt").read_text().split()
     assert sorted(tools()) == listed
 
@@ -95,11 +95,13 @@ def test_long_answers_are_shortened_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
     async def ask_for_many() -> None:
         tool = tools()["listPeople"]
-        await asyncio.gather(*(server_module.shortened(tool, {}, b" " * server_module.LONG) for _ in range(6)))
+        await asyncio.gather(
+            *(server_module.summarize_in_thread(tool, {}, b" " * server_module.LONG_ANSWER_BYTES) for _ in range(6))
+        )
 
-    monkeypatch.setattr(server_module, "summary", short)
+    monkeypatch.setattr(server_module, "summarize", short)
     asyncio.run(ask_for_many())
-    assert max(at_once) == server_module.MOST_LONG
+    assert max(at_once) == server_module.MAX_CONCURRENT_LONG_ANSWERS
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -192,7 +194,7 @@ def test_answers_are_pages_of_summaries(server: Running, alice: User) -> None:
     people = call(server, token, "listPeople")
     assert len(people["people"]) == 20
     assert people["pagination"]["hasMore"] is True
-    assert len(people["people"][0]["notes"]) == MOST_TEXT + 1
+    assert len(people["people"][0]["notes"]) == MAX_TEXT_LENGTH + 1
     rest = call(server, token, "listPeople", limit=20, offset=20)
     assert len(rest["people"]) == 10
     assert not {p["id"] for p in people["people"]} & {p["id"] for p in rest["people"]}
@@ -209,7 +211,7 @@ def test_a_page_that_is_too_long_says_where_to_go_on(server: Running, alice: Use
     token, found, offset, more = make_token(alice), [], 0, True
     while more:
         page = call(server, token, "listPeople", limit=100, offset=offset)
-        assert len(json.dumps(page)) < MOST_CHARACTERS * 1.1
+        assert len(json.dumps(page)) < MAX_LIST_BYTES * 1.1
         found += [person["name"] for person in page["people"]]
         offset, more = offset + page["pagination"]["limit"], page["pagination"]["hasMore"]
     assert found == [f"P{number:02}" for number in range(100)]
