@@ -51,7 +51,7 @@ def operation_page(request: HttpRequest) -> HttpResponse:
 
 def _tiles(now: dt.datetime) -> list[tuple[str, str, bool]]:
     """What is waiting: name, number as text, and whether it needs attention."""
-    waiting, oldest = figures.waiting(now), figures.oldest_due_seconds(now)
+    waiting, oldest = figures.waiting_counts(now), figures.oldest_due_seconds(now)
     return [
         ("Oldest that is due", _format_duration(oldest), oldest > 300),
         ("Due now", f"{waiting['deliveries_due']:,}", False),

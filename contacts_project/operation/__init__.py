@@ -1,1 +1,1 @@
-"""What operators and callers learn about the service itself: its health, version, API description and docs."""
+"""The service about itself: health, version, metrics, figures, checks, invariants, and the API description."""

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` looks at in the whole instance. Apps add theirs in `<app>/checks.py` with the same tag."""
+"""The checks of `manage.py doctor` for the whole instance. Apps add theirs in `<app>/checks.py` with the same tag."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from contacts_project.kernel.crypto.keyring import UndecryptableError
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.operation.health import (
-    LEAST_FREE_BYTES,
+    MIN_FREE_BYTES,
     check_broker,
     check_database,
     check_migrations,
@@ -27,17 +27,18 @@ from contacts_project.operation.health import (
 )
 
 TAG = "doctor"
-PLENTY_BYTES = 1024**3
-_SECRETS = 100
-_MOST_FOR_A_RANDOM_READ = 2.0
-_MANY_CONNECTIONS = 0.8
+WARN_FREE_BYTES = 1024**3
+_SECRETS_PER_MODEL = 100
+_MAX_RANDOM_PAGE_COST = 2.0
+_CONNECTIONS_WARNING_SHARE = 0.8
 
 
 @register(TAG, deploy=True)
 def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The database, its migrations and triggers, the broker."""
+    """The database, its migrations and triggers, and the broker."""
     if not check_database().fit:
-        return [Error(_why_the_database_is_unfit(), hint="Look at DATABASE_URL.", id="doctor.E001")]
+        # Nothing else can be checked without the database.
+        return [Error(_database_failure(), hint="Look at DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
     if not check_migrations().fit:
         hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
@@ -50,7 +51,7 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return found
 
 
-def _why_the_database_is_unfit() -> str:
+def _database_failure() -> str:
     try:
         connection.ensure_connection()
     except DatabaseError as error:
@@ -60,7 +61,7 @@ def _why_the_database_is_unfit() -> str:
 
 @register(TAG, deploy=True)
 def check_exposure(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """What strangers could reach or read."""
+    """What strangers could reach or read because of the settings."""
     return list(_exposures())
 
 
@@ -80,7 +81,7 @@ def _exposures() -> Iterator[CheckMessage]:
 
 @register(TAG, deploy=True)
 def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Nobody but the service's user can read what the instance keeps, or what it is set up by."""
+    """Only the service's user can read the files of the instance, and its `.env`."""
     files = [*own_paths(settings.DATA_DIR), settings.BASE_DIR / ".env"]
     if connection.vendor == "sqlite":
         name = settings.DATABASES["default"]["NAME"]
@@ -95,7 +96,7 @@ def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register(TAG, deploy=True)
 def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """A name in .env that is nearly one of ours sets nothing; others are for other programs."""
+    """Names in `.env` that are nearly those of settings. Other unknown names may be meant for other programs."""
     file = settings.BASE_DIR / ".env"
     return [
         Caution(f"{name} in {file} is no setting.", hint=f"Is {meant} meant?", id="doctor.W016")
@@ -105,19 +106,19 @@ def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessag
 
 @register(TAG, deploy=True)
 def check_disk_space(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """How much is free where the data folder lies."""
+    """The free space on the disk of the data folder."""
     free = free_bytes()
     text = f"{filesizeformat(free)} are free where {settings.DATA_DIR} lies."
-    if free < LEAST_FREE_BYTES:
+    if free < MIN_FREE_BYTES:
         return [Error(text, hint="Make room: writing will fail soon.", id="doctor.E021")]
-    if free < PLENTY_BYTES:
+    if free < WARN_FREE_BYTES:
         return [Caution(text, hint="Make room before photos and the database need it.", id="doctor.W022")]
     return [Info(text, id="doctor.I023")]
 
 
 @register(TAG, deploy=True)
 def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """SQLite must be in WAL mode, or readers and writers block each other."""
+    """SQLite must be in WAL mode. Otherwise readers and writers block each other."""
     if connection.vendor != "sqlite":
         return []
     try:
@@ -133,7 +134,7 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
 
 @register(TAG, deploy=True)
 def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Another encoding than UTF-8 refuses names that it has no letters for; `migrate` makes no new tables there."""
+    """A database in another encoding than UTF-8 rejects names with characters it lacks. `migrate` refuses it."""
     try:
         encoding = wrong_encoding(connection)
     except DatabaseError:
@@ -144,7 +145,7 @@ def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register(TAG, deploy=True)
 def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """PostgreSQL refuses whoever comes when all its connections are taken: web processes and workers alike."""
+    """Whether PostgreSQL may run out of connections: it then refuses those of web processes and workers."""
     if connection.vendor != "postgresql":
         return []
     try:
@@ -162,43 +163,43 @@ def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         f"; each of our processes has at most {pool['max_size']}." if pool else "; our processes have no pool."
     )
     hint = "Give each process a smaller pool (DATABASE_URL, ?pool=2..8), run pgbouncer, or raise max_connections."
-    if taken > most * _MANY_CONNECTIONS or (pool and pool["max_size"] > most):
+    if taken > most * _CONNECTIONS_WARNING_SHARE or (pool and pool["max_size"] > most):
         return [Caution(text, hint=hint, id="doctor.W024")]
     return [Info(text, id="doctor.I025")]
 
 
 @register(TAG, deploy=True)
-def check_price_of_random_reads(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """Priced as on a turning disk, reads by an index look dearer to PostgreSQL than a walk through everybody's rows."""
+def check_random_page_cost(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """With the default cost, meant for spinning disks, PostgreSQL prefers scans of all accounts' rows to an index."""
     if connection.vendor != "postgresql":
         return []
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('random_page_cost')::float")
-            price = cursor.fetchone()[0]
+            cost = cursor.fetchone()[0]
     except DatabaseError:
         return []
-    if price <= _MOST_FOR_A_RANDOM_READ:
+    if cost <= _MAX_RANDOM_PAGE_COST:
         return []
-    text = f"PostgreSQL takes a page at random for {price:g} times as dear as the next one (random_page_cost)."
+    text = f"PostgreSQL takes a page at random for {cost:g} times as dear as the next one (random_page_cost)."
     hint = "Unless its disk turns: ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf();"
     return [Info(text, hint=hint, id="doctor.I026")]
 
 
 @register(TAG, deploy=True)
 def check_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """The newest secrets can still be read; all of them are looked at by --deep."""
-    return list(_unreadable())
+    """The newest secrets can be decrypted. `--deep` checks all of them."""
+    return list(_undecryptable_models())
 
 
-def _unreadable() -> Iterator[CheckMessage]:
+def _undecryptable_models() -> Iterator[CheckMessage]:
     hint = "Put the key back that was taken out, at the end of ENCRYPTION_KEYS, and run manage.py rotate_encryption."
     for model in apps.get_models():
         if columns := encrypted_columns(model):
             try:
-                list(model._default_manager.order_by("-pk").values_list(*columns)[:_SECRETS])
+                list(model._default_manager.order_by("-pk").values_list(*columns)[:_SECRETS_PER_MODEL])
             except UndecryptableError:
                 text = f"{model._meta.label} holds a secret that no key of ENCRYPTION_KEYS opens."
                 yield Error(text, hint=hint, id="doctor.E014")
             except (DatabaseError, ValueError):
-                return  # told by check_parts
+                return  # reported by check_parts

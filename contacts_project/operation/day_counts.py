@@ -1,4 +1,4 @@
-"""Counts of what happened on a day: live for days that go on, written to DailyCount once for days that are over."""
+"""Counts of what happened on a day: computed live until the day is over, and then stored in DailyCount."""
 
 import datetime as dt
 from collections import Counter
@@ -14,23 +14,23 @@ from contacts_project.kernel.daily_counts import DailyCount
 from notifications.models import Delivery
 
 DELIVERIES, RUNS, RUN_MILLISECONDS, SIGN_UPS, SIZES = "deliveries", "runs", "run_milliseconds", "sign_ups", "sizes"
-# The row that says that a day was counted, even if nothing happened on it.
+# The name of the row that marks a day as counted, even if nothing happened on it.
 _COUNTED = "counted"
-# What began before midnight may be committed after it.
-_LATE = dt.timedelta(hours=1)
+# A day is counted this long after it has ended: a transaction begun before midnight may be committed after it.
+_GRACE_PERIOD = dt.timedelta(hours=1)
 
 Times = dict[str, dt.datetime]
 
 
 def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
-    """Count the days that are over and were not counted yet, and note today's `sizes`; returns how many days.
+    """Store the counts of all days that are over and not counted yet, and today's `sizes`; returns the number of days.
 
-    Killed between two days, or run twice at a time, it counts none twice.
+    Safe to be killed and to run twice at once: each day is stored in one transaction, and existing rows are kept.
     """
     day, counted = first_uncounted_day() or first_day(), 0
-    last = (now - _LATE).astimezone(dt.UTC).date()
+    last = (now - _GRACE_PERIOD).astimezone(dt.UTC).date()
     while day is not None and day < last:
-        _close(day)
+        _store_day(day)
         day, counted = day + dt.timedelta(days=1), counted + 1
     for key, number in sizes.items():
         values = {"number": number}
@@ -39,14 +39,14 @@ def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
 
 
 def first_uncounted_day() -> dt.date | None:
-    """The day after the last that was counted; None before the first."""
+    """The day after the last counted one; None if no day was counted yet."""
     days = DailyCount.objects.filter(name=_COUNTED).order_by("-day").values_list("day", flat=True)
     last = days.first()
     return None if last is None else last + dt.timedelta(days=1)
 
 
 def count(name: str, day: dt.date | None, *, to_the_end: bool = False) -> Counter[str]:
-    """What happened on the day, or since then, by key; all there ever was for None."""
+    """What happened on the day, or since then with `to_the_end`, by key. With `day=None`, all that ever happened."""
     times: Times = {}
     if day is not None:
         start = dt.datetime.combine(day, dt.time.min, tzinfo=dt.UTC)
@@ -59,8 +59,8 @@ def _within(column: str, times: Times) -> dict[str, dt.datetime]:
 
 
 def _deliveries(times: Times) -> Counter[str]:
-    # `updated_at` of what has ended is when that was, by the machine's clock. One that an operator has tried again
-    # counts on both days.
+    # A final delivery's `updated_at` is when it ended, by the machine's clock (`ended_at` follows `--now`). A delivery
+    # that an operator retries later counts on both days.
     rows = Delivery.unscoped.rows().filter(ended_at__isnull=False, **_within("updated_at", times))
     groups = rows.order_by().values_list("channel", "state", "code").annotate(number=Count("*"))
     return Counter({f"{channel or 'none'}/{state}/{code}": number for channel, state, code, number in groups})
@@ -70,7 +70,7 @@ def _ended_runs(times: Times) -> Any:
     return Run.unscoped.rows().filter(ended_at__isnull=False, **_within("ended_at", times)).order_by()
 
 
-def _runs(times: Times) -> Counter[str]:
+def _run_count(times: Times) -> Counter[str]:
     groups = _ended_runs(times).values_list("code").annotate(number=Count("*"))
     return Counter({code or "ok": number for code, number in groups})
 
@@ -87,14 +87,14 @@ def _sign_ups(times: Times) -> Counter[str]:
 
 _COUNTS: dict[str, Callable[[Times], Counter[str]]] = {
     DELIVERIES: _deliveries,
-    RUNS: _runs,
+    RUNS: _run_count,
     RUN_MILLISECONDS: _run_milliseconds,
     SIGN_UPS: _sign_ups,
 }
 
 
 def first_day() -> dt.date | None:
-    """The day of the oldest row that there is to count."""
+    """The day of the oldest row to count; None if there is none."""
     oldest = (
         Delivery.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("updated_at"))["first"],
         Run.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("ended_at"))["first"],
@@ -104,7 +104,7 @@ def first_day() -> dt.date | None:
     return min(found).astimezone(dt.UTC).date() if found else None
 
 
-def _close(day: dt.date) -> None:
+def _store_day(day: dt.date) -> None:
     rows = [DailyCount(day=day, name=_COUNTED, key="", number=1)]
     for name in _COUNTS:
         rows += [DailyCount(day=day, name=name, key=key, number=number) for key, number in count(name, day).items()]

@@ -1,12 +1,12 @@
-"""The API description as a document: the domains that its operations belong to."""
+"""Tags of the API description: the domains to which its operations belong."""
 
 from typing import Any
 
-import accounts.api.schema  # noqa: F401 - registers how its classes are described
+import accounts.api.schema  # noqa: F401 - registers extensions of drf-spectacular
 import people.api.schema  # noqa: F401 - as above
 from accounts.api.views.preferences import PREFERENCES
 
-# Each with the beginnings of its paths below /api/; the longest beginning counts.
+# Each with its description and the prefixes of its paths below /api/. The longest matching prefix decides.
 DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "People": ("People and what is known of them.", ("people", "find", "upcoming")),
     "Important dates": (
@@ -56,7 +56,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def add_domains(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Postprocessing hook: the domains, and the one of each operation."""
+    """Postprocessing hook of drf-spectacular: list the domains as tags, and tag each operation with its domain."""
     result["tags"] = [{"name": name, "description": text} for name, (text, _) in DOMAINS.items()]
     for path, item in result["paths"].items():
         for operation in item.values():
@@ -65,17 +65,14 @@ def add_domains(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def domain_of(path: str) -> str:
-    """The domain with the longest beginning of `path`; raises LookupError where there is none."""
-    begins = {
+    """The domain with the longest prefix of `path`. Raises LookupError if there is none."""
+    matches = {
         prefix: name
         for name, (_, prefixes) in DOMAINS.items()
         for prefix in prefixes
-        if _is_below(path, f"/api/{prefix}")
+        # With the slash, so that a prefix ends at a segment: "import" must not match "imports".
+        if f"{path}/".startswith(f"/api/{prefix}/")
     }
-    if not begins:
+    if not matches:
         raise LookupError(f"{path} belongs to no domain: add it to DOMAINS in {__name__}.")
-    return begins[max(begins, key=len)]
-
-
-def _is_below(path: str, prefix: str) -> bool:
-    return f"{path}/".startswith(f"{prefix}/")
+    return matches[max(matches, key=len)]

@@ -1,7 +1,7 @@
-"""Figures of the instance out of its database and queues: for the page of operation and for /metrics.
+"""Figures of the instance from its database and queues, for the page of operation and for /metrics.
 
-Each is bounded: an index over what waits, one entry an account, or the days since the last that `count_days` has
-counted. Days are UTC, by the machine's clock and not by a command's `--now`. Nothing in them is of somebody: channels,
+Their cost is bounded: each reads an index of waiting rows, one row per account, or the days since `count_days` ran.
+Days are UTC, by the machine's clock and not by a command's `--now`. Figures contain no data of accounts, only channels,
 states, codes and numbers.
 """
 
@@ -28,9 +28,9 @@ from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
 from people.models import GeocodedAddress, ImportantDate, Person
 from people.vocabularies import GeocodeState
 
-# What waits is counted no further: beyond it the number says "very many" all the same.
-MOST_COUNTED = 100_000
-_RECENT_RUNS = 500
+# Waiting rows are counted up to this number, beyond which the exact one would not matter.
+MAX_COUNTED = 100_000
+_MAX_RECENT_RUNS = 500
 
 ByDay = dict[dt.date, Counter[str]]
 
@@ -46,23 +46,23 @@ def runs_by_day(*, days: int, now: dt.datetime) -> ByDay:
 
 
 def run_milliseconds_by_day(*, days: int, now: dt.datetime) -> ByDay:
-    """The time that these runs took in all, from being asked for to their end."""
+    """The total duration of these runs, from the request of each to its end."""
     return _by_day(RUN_MILLISECONDS, days, now)
 
 
 def sign_ups_by_day(*, days: int, now: dt.datetime) -> ByDay:
-    """Accounts made, under the key ``; of days that are over, those since deleted too."""
+    """New accounts, under the empty key. Those of past days include accounts that were deleted since."""
     return _by_day(SIGN_UPS, days, now)
 
 
 def sizes_by_day(*, days: int, now: dt.datetime) -> ByDay:
-    """What `sizes` said last on each day; days on which no scheduler ran are missing."""
+    """The last `sizes` of each day. Days on which no scheduler ran are missing."""
     since = _today(now) - dt.timedelta(days=days - 1)
     return _grouped(DailyCount.objects.filter(name=SIZES, day__gte=since))
 
 
 def deliveries_total() -> Counter[tuple[str, str]]:
-    """All deliveries that ever ended, by channel and state; the channel is `none` where there was none to use."""
+    """All deliveries that ever ended, by channel and state. The channel is `none` if there was none to send over."""
     total: Counter[tuple[str, str]] = Counter()
     for key, number in _total(DELIVERIES).items():
         channel, state, _ = key.split("/")
@@ -71,7 +71,7 @@ def deliveries_total() -> Counter[tuple[str, str]]:
 
 
 def delivery_failures_total() -> Counter[tuple[str, str]]:
-    """Those that failed, by channel and code."""
+    """All deliveries that ever failed, by channel and code."""
     total: Counter[tuple[str, str]] = Counter()
     for key, number in _total(DELIVERIES).items():
         channel, state, code = key.split("/")
@@ -86,7 +86,7 @@ def runs_total() -> Counter[str]:
 
 
 def oldest_due_seconds(now: dt.datetime) -> float:
-    """For how long the oldest thing that is due has waited, planned or yet to be planned; 0: nothing is due."""
+    """The delay of what has been due longest, whether it is planned already or not, in seconds; 0 if nothing is due."""
     columns: tuple[tuple[models.QuerySet[Any], str], ...] = (
         (Delivery.unscoped.rows().not_backfilled(), "next_try_at"),
         (ImportantDate.unscoped.rows(), "next_due_at"),
@@ -101,8 +101,8 @@ def oldest_due_seconds(now: dt.datetime) -> float:
     return max([0.0, *((now - due).total_seconds() for due in oldest if due is not None)])
 
 
-def waiting(now: dt.datetime) -> dict[str, int]:
-    """How much waits, by kind; each counted to MOST_COUNTED at most."""
+def waiting_counts(now: dt.datetime) -> dict[str, int]:
+    """The number of waiting rows by kind, each counted up to MAX_COUNTED."""
     deliveries = Delivery.unscoped.rows()
     runs = Run.unscoped.rows().exclude(state=RunState.ENDED)
     kinds: dict[str, Any] = {
@@ -116,28 +116,28 @@ def waiting(now: dt.datetime) -> dict[str, int]:
         "connections_held": Connection.unscoped.rows().filter(pause=Pause.DELETIONS_HELD),
         "connections_refused": Connection.unscoped.rows().filter(pause=Pause.AUTH),
     }
-    return {kind: rows.order_by()[:MOST_COUNTED].count() for kind, rows in kinds.items()}
+    return {kind: rows.order_by()[:MAX_COUNTED].count() for kind, rows in kinds.items()}
 
 
 def recent_run_seconds() -> list[float]:
-    """How long each of the last 500 CardDAV runs took, the newest first."""
+    """The durations of the last 500 CardDAV runs, the newest first."""
     ended = Run.unscoped.rows().filter(ended_at__isnull=False).order_by("-ended_at")
-    times = ended.values_list("started_at", "ended_at")[:_RECENT_RUNS]
+    times = ended.values_list("started_at", "ended_at")[:_MAX_RECENT_RUNS]
     return [max(0.0, (end - start).total_seconds()) for start, end in times]
 
 
 def queue_messages() -> dict[str, int]:
-    """How many messages wait in each queue of Celery. Raises what kombu raises while the broker is away."""
+    """The number of messages in each queue of Celery. Raises the errors of kombu if the broker cannot be reached."""
     with app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=0, timeout=2)
         channel = broker.default_channel
-        return {name: _depth(channel, name) for name in app.amqp.queues}
+        return {name: _queue_length(channel, name) for name in app.amqp.queues}
 
 
-def _depth(channel: Any, queue: str) -> int:
+def _queue_length(channel: Any, queue: str) -> int:
     try:
         return int(channel.queue_declare(queue, passive=True).message_count)
-    except ChannelError:  # nothing was ever put there
+    except ChannelError:  # the queue is created with its first message
         return 0
 
 
@@ -146,7 +146,7 @@ def accounts() -> int:
 
 
 def people() -> int:
-    """Those in use, of all accounts."""
+    """People of all accounts, without those in the trash."""
     return total_of_all(PEOPLE)
 
 
@@ -155,7 +155,7 @@ def photo_bytes() -> int:
 
 
 def database_bytes() -> int:
-    """What the database takes on its disk."""
+    """The size of the database on disk, with the WAL of SQLite."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_database_size(current_database())")
@@ -165,7 +165,7 @@ def database_bytes() -> int:
 
 
 def database_connections() -> dict[str, int]:
-    """Connections to the database of all processes on all machines, by what they do; none on SQLite."""
+    """Connections to PostgreSQL by state, of all processes on all machines. Empty on SQLite."""
     if connection.vendor != "postgresql":
         return {}
     with connection.cursor() as cursor:
@@ -180,7 +180,7 @@ def database_connections() -> dict[str, int]:
 
 
 def sizes() -> dict[str, int]:
-    """How large the instance is now."""
+    """The present size of the instance."""
     return {
         "accounts": accounts(),
         "people": people(),
@@ -190,7 +190,7 @@ def sizes() -> dict[str, int]:
 
 
 def versions() -> dict[str, str]:
-    """Of the service and what it runs on."""
+    """The versions of the service and of what it runs on."""
     broker = "Redis" if settings.REDIS_URL else "embedded"
     vendor = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}[connection.vendor]
     number = ".".join(map(str, connection.get_database_version()))
@@ -210,12 +210,13 @@ def _today(now: dt.datetime) -> dt.date:
 
 def _by_day(name: str, days: int, now: dt.datetime) -> ByDay:
     today = _today(now)
-    every = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
-    open_from = day_counts.first_uncounted_day() or day_counts.first_day()  # before it, nothing is to be counted
-    counted = _grouped(DailyCount.objects.filter(name=name, day__gte=every[0]))
+    shown_days = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
+    # From here on days are counted live. Earlier ones are stored, or lie before the first row.
+    live_from = day_counts.first_uncounted_day() or day_counts.first_day()
+    counted = _grouped(DailyCount.objects.filter(name=name, day__gte=shown_days[0]))
     return {
-        day: day_counts.count(name, day) if open_from and day >= open_from else counted.get(day, Counter())
-        for day in every
+        day: day_counts.count(name, day) if live_from and day >= live_from else counted.get(day, Counter())
+        for day in shown_days
     }
 
 

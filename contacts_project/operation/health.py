@@ -1,4 +1,4 @@
-"""Whether the service is fit to serve: asked by load balancers, container engines and operators."""
+"""The health check, for load balancers, container engines and operators."""
 
 import datetime as dt
 import shutil
@@ -17,26 +17,26 @@ from contacts_project.kernel.storage import StorageUnavailableError
 from notifications.models.heartbeat import last_beat
 
 STARTED_AT = timezone.now()
-# The due scan runs each minute; a scheduler that has been silent for this long is not working.
+# The due scan runs each minute. If none has completed for this long, the scheduler is not working.
 SCHEDULER_LAG_SECONDS = 300
-# With less free the database may fail in the middle of anything.
-LEAST_FREE_BYTES = 64 * 1024 * 1024
-# A write lock that is held for longer than this holds up everybody who writes; who asks waits no longer either.
-_LOCK_SECONDS = 2
+# With less free space, writes of the database may fail at any time.
+MIN_FREE_BYTES = 64 * 1024 * 1024
+# If the write lock cannot be had within this time, all writers are blocked, and the check need not wait longer.
+_MAX_LOCK_SECONDS = 2
 
 
 @dataclass(frozen=True)
 class Check:
-    """One part: whether it is fit, and what the answer shows of it."""
+    """The result for one part: whether it is fit, and its value in the answer."""
 
     fit: bool
     shown: Any
 
 
 def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
-    """Return whether all parts are fit, and the answer's `checks`. Without its database nothing is."""
-    parts = {"database": check_database(), "migrations": _word(False), "broker": check_broker()}
-    parts["disk"] = _word(free_bytes() >= LEAST_FREE_BYTES)
+    """Whether all parts are fit, and the `checks` of the answer. Without the database, what needs it has failed."""
+    parts = {"database": check_database(), "migrations": _simple_check(False), "broker": check_broker()}
+    parts["disk"] = _simple_check(free_bytes() >= MIN_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
     if parts["database"].fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
@@ -44,22 +44,22 @@ def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
     return all(part.fit for part in parts.values()), {name: part.shown for name, part in parts.items()}
 
 
-def _word(fit: bool) -> Check:
+def _simple_check(fit: bool) -> Check:
     return Check(fit, "ok" if fit else "failed")
 
 
 def check_database() -> Check:
-    """Whether it answers and, since a transaction takes SQLite's write lock, can be written to."""
+    """Whether the database answers. On SQLite also whether it can be written to: a transaction takes the write lock."""
     try:
-        with limit_lock_wait(_LOCK_SECONDS), transaction.atomic(), connection.cursor() as cursor:
+        with limit_lock_wait(_MAX_LOCK_SECONDS), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except Error:
-        return _word(False)
-    return _word(True)
+        return _simple_check(False)
+    return _simple_check(True)
 
 
 def check_photos() -> Check:
-    """Whether the store of photos answers, where there is one. Without it all else works: it makes nothing unfit."""
+    """Whether the object store of photos answers, if one is configured. It is always fit: all else works without it."""
     store: Any = default_storage
     if isinstance(default_storage, FileSystemStorage):
         return Check(True, "ok")
@@ -73,27 +73,27 @@ def check_photos() -> Check:
 def check_migrations() -> Check:
     try:
         executor = MigrationExecutor(connection)
-        return _word(not executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        return _simple_check(not executor.migration_plan(executor.loader.graph.leaf_nodes()))
     except Error:
-        return _word(False)
+        return _simple_check(False)
 
 
 def check_broker() -> Check:
     try:
         with app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=0, timeout=2)
-    except Exception:  # noqa: BLE001 - kombu raises whatever its transport raises, all of it means unfit
-        return _word(False)
-    return _word(True)
+    except Exception:  # noqa: BLE001 - kombu lets the errors of its transport through; each means unfit
+        return _simple_check(False)
+    return _simple_check(True)
 
 
 def free_bytes() -> int:
-    """What is free where the data folder lies."""
+    """Free bytes on the disk of the data folder."""
     return shutil.disk_usage(settings.DATA_DIR).free
 
 
 def check_scheduler(now: dt.datetime) -> Check:
-    """The time since the due scan last ran; null, and fit, while a new instance has not had its first."""
+    """The time since the due scan last completed. Null, and fit, on a new instance that has not had one yet."""
     last = last_beat("due_scan")
     since = (now - (last or STARTED_AT)).total_seconds()
     lag = None if last is None else max(0, round(since))

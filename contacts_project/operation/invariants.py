@@ -1,4 +1,4 @@
-"""What must hold of every table: the file of the database, owners, revisions, tombstones, secrets; and the schedule."""
+"""Invariants of all tables: the database file, owners, revisions, tombstones, secrets; and of the schedule."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -22,13 +22,13 @@ def feed_models() -> Iterator[type[FeedModel]]:
     yield from (model for model in apps.get_models() if issubclass(model, FeedModel))
 
 
-def _labelled(model: Any, rows: Any) -> Iterator[str]:
+def _describe_rows(model: Any, rows: Any) -> Iterator[str]:
     yield from (f"{model._meta.label} {key}" for key in ids_of(rows))
 
 
 @invariant("parts of the database file are damaged", hint="Stop the service and restore a backup.")
 def find_damage() -> Iterator[object]:
-    """SQLite's own check of its file, and of its foreign keys, which it looks at in writes alone."""
+    """SQLite's checks of its file and of its foreign keys, which it otherwise checks only in writes."""
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
@@ -39,7 +39,7 @@ def find_damage() -> Iterator[object]:
 
 @invariant("rows name a row of another account")
 def find_foreign_rows() -> Iterator[object]:
-    """The triggers of the owners refuse them."""
+    """The owner triggers prevent these."""
     for model in apps.get_models():
         if not issubclass(model, OwnedModel):
             continue
@@ -47,14 +47,14 @@ def find_foreign_rows() -> Iterator[object]:
             target = field.related_model
             if isinstance(field, ForeignKey) and isinstance(target, type) and issubclass(target, OwnedModel):
                 rows = model._default_manager.filter(**{f"{field.name}__isnull": False})
-                yield from _labelled(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
+                yield from _describe_rows(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
 
 
 @invariant("rows have a revision that their account has not had")
 def find_wrong_revisions() -> Iterator[object]:
     for model in feed_models():
         wrong = Q(revision__gt=F("owner__revision")) | Q(revision__lt=1)
-        yield from _labelled(model, model._default_manager.filter(wrong))
+        yield from _describe_rows(model, model._default_manager.filter(wrong))
 
 
 @invariant("tombstones are of no account, or have a revision that it has not had")
@@ -64,11 +64,11 @@ def find_wrong_tombstones() -> Iterator[object]:
 
 
 @invariant("tombstones stand for rows that are there")
-def find_tombstones_of_the_living() -> Iterator[object]:
-    """A row that an import brought back has at least the revision of the tombstone, which clients read before it."""
+def find_tombstones_of_existing_rows() -> Iterator[object]:
+    """A row that an import restored has at least the tombstone's revision: clients read it after the tombstone."""
     for model in feed_models():
-        alive = model._default_manager.filter(pk=OuterRef("record_id"), revision__lt=OuterRef("revision"))
-        yield from ids_of(Tombstone.unscoped.rows().filter(Exists(alive), kind=model.FEED_TYPE))
+        existing = model._default_manager.filter(pk=OuterRef("record_id"), revision__lt=OuterRef("revision"))
+        yield from ids_of(Tombstone.unscoped.rows().filter(Exists(existing), kind=model.FEED_TYPE))
 
 
 @invariant(
@@ -80,15 +80,15 @@ def find_unreadable_secrets() -> Iterator[object]:
         columns = encrypted_columns(model)
         if not columns:
             continue
-        # As they are stored: one that cannot be opened would end the reading of all others.
+        # Read encrypted, by a cast: decrypting in the query would fail at the first bad value and hide all others.
         stored = [Cast(column, TextField()) for column in columns]
         rows = cast("Any", model._default_manager).order_by().values_list("pk", *stored)
         for key, *texts in rows.iterator(chunk_size=1000):
-            if not all(map(_opens, texts)):
+            if not all(map(_is_decryptable, texts)):
                 yield f"{model._meta.label} {key}"
 
 
-def _opens(text: str | None) -> bool:
+def _is_decryptable(text: str | None) -> bool:
     try:
         return text is None or decrypt(text) is not None
     except (UndecryptableError, ValueError):
@@ -96,6 +96,6 @@ def _opens(text: str | None) -> bool:
 
 
 @invariant("lines of the schedule are missing", hint="`manage.py migrate` puts them back.")
-def find_missing_lines() -> Iterator[object]:
-    there = set(PeriodicTask.objects.values_list("task", flat=True))
-    yield from sorted(line.task for line in SCHEDULE if line.task not in there)
+def find_missing_tasks() -> Iterator[object]:
+    stored = set(PeriodicTask.objects.values_list("task", flat=True))
+    yield from sorted(line.task for line in SCHEDULE if line.task not in stored)

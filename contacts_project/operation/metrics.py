@@ -1,4 +1,4 @@
-"""GET /metrics: the instance in Prometheus' text format, for who bears METRICS_TOKEN."""
+"""GET /metrics: metrics in the text format of Prometheus, for callers with METRICS_TOKEN."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -21,28 +21,29 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """What was counted on this machine, and the state of the whole instance."""
-    if not _may_scrape(request.headers.get("Authorization", "")):
+    """The counters of this machine, and gauges of the whole instance."""
+    if not _is_authorized(request.headers.get("Authorization", "")):
         return plain_error_response(NotAuthenticated())
-    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - for scrapes alone
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - needed by scrapes only
 
-    text = generate_latest(_Collected())
+    text = generate_latest(_Collector())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
 
 
-def _may_scrape(authorization: str) -> bool:
+def _is_authorized(authorization: str) -> bool:
     scheme, _, token = authorization.partition(" ")
-    wanted = settings.METRICS_TOKEN
-    return bool(wanted) and scheme.lower() == "bearer" and constant_time_compare(token.strip(), wanted)
+    expected = settings.METRICS_TOKEN
+    # Without a token configured, nobody may read the metrics.
+    return bool(expected) and scheme.lower() == "bearer" and constant_time_compare(token.strip(), expected)
 
 
-class _Collected:
-    """What prometheus_client takes for a registry."""
+class _Collector:
+    """Stands in for a registry of prometheus_client, which only calls `collect`."""
 
     def collect(self) -> Iterator[Any]:
-        found = read_all()
+        samples = read_all()
         for metric in declared():
-            yield _family(metric, found.get(metric.name, []))
+            yield _family(metric, samples.get(metric.name, []))
         yield from _gauges()
 
 
@@ -63,10 +64,10 @@ def _family(metric: Metric, samples: list[Sample]) -> Any:
 
 
 def _gauges() -> Iterator[Any]:
-    """One that cannot be read is left out, and the others are told."""
+    """The gauges of the instance, without those that cannot be read."""
     from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415 - as above
 
-    one_number: dict[str, tuple[str, Callable[[], float | None]]] = {
+    single_values: dict[str, tuple[str, Callable[[], float | None]]] = {
         "contacts_due_oldest_seconds": (
             "For how long the oldest of what is due has been waiting.",
             lambda: figures.oldest_due_seconds(timezone.now()),
@@ -76,8 +77,8 @@ def _gauges() -> Iterator[Any]:
         "contacts_accounts": ("Accounts.", figures.accounts),
         "contacts_people": ("People of all accounts, without those in the trash.", figures.people),
     }
-    for name, (text, ask) in one_number.items():
-        if (value := _asked(name, ask)) is not None:
+    for name, (text, read) in single_values.items():
+        if (value := _read_gauge(name, read)) is not None:
             yield GaugeMetricFamily(name, text, value=value)
     by_label: dict[str, tuple[str, str, Callable[[], dict[str, int]]]] = {
         "contacts_queue_messages": ("Tasks that wait for a worker.", "queue", figures.queue_messages),
@@ -87,17 +88,17 @@ def _gauges() -> Iterator[Any]:
             figures.database_connections,
         ),
     }
-    for name, (text, label, ask_all) in by_label.items():
-        if numbers := _asked(name, ask_all):
+    for name, (text, label, read_all_labels) in by_label.items():
+        if numbers := _read_gauge(name, read_all_labels):
             family = GaugeMetricFamily(name, text, labels=[label])
             for value, number in numbers.items():
                 family.add_metric([value], number)
             yield family
 
 
-def _asked(name: str, ask: Callable[[], Any]) -> Any:
+def _read_gauge(name: str, read: Callable[[], Any]) -> Any:
     try:
-        return ask()
-    except Exception as error:  # noqa: BLE001 - database, broker or disk: each raises its own
+        return read()
+    except Exception as error:  # noqa: BLE001 - database, broker and disk raise different errors
         log.warning("%s cannot be read: %s", name, type(error).__name__)
     return None

@@ -8,5 +8,5 @@ from contacts_project.operation import day_counts, figures
 
 @shared_task
 def count_days() -> None:
-    """Each hour: what the charts of operation are drawn from."""
+    """Run each hour: store the counts for the charts of the page of operation."""
     day_counts.count_days(sizes=figures.sizes(), now=timezone.now())

@@ -63,20 +63,20 @@ class OpenAPIViewSet(OpenViewSet):
         return HttpResponse(description(), content_type="application/json")
 
 
-# Threads that look up drf-spectacular's extensions at once trip over each other: AttributeError.
-_describing = Lock()
+# drf-spectacular's look-up of extensions is not thread-safe: concurrent calls raise AttributeError.
+_description_lock = Lock()
 
 
 def description() -> bytes:
     """The API description as JSON."""
-    with _describing:
+    with _description_lock:
         return _description()
 
 
 @cache
 def _description() -> bytes:
-    """Once a process: it takes a second to make, and anybody may ask for it."""
-    import contacts_project.operation.description  # noqa: F401, PLC0415 - nothing else needs what it loads
+    """Cached per process: building it takes a second, and anybody may request it."""
+    import contacts_project.operation.description  # noqa: F401, PLC0415 - its imports are needed here only
 
     generator: Any = SchemaGenerator
     return dumps(generator().get_schema(request=None, public=True))

@@ -1,1 +1,1 @@
-"""Pages for people who have no client at hand: the home page, and one person to read."""
+"""HTML pages for users without a client: the home page, and the page of a person."""

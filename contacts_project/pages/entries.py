@@ -1,4 +1,4 @@
-"""What a person's page says, section by section. Everything here is text; the template escapes it."""
+"""The entries of a person's page, section by section. They are plain text: the template escapes them."""
 
 import datetime as dt
 import re
@@ -18,13 +18,13 @@ from people.models import CustomFieldValue, ImportantDate, Interaction, Person
 from people.names import COLUMNS, NameParts, display_name
 from people.vocabularies import InteractionKind
 
-_MOST_OF_CARD, _NOTE_LENGTH = 20, 120
-_NO_NUMBER = re.compile(r"[^0-9*#]")
+_MAX_CARD_ENTRIES, _MAX_NOTE_LENGTH = 20, 120
+_NON_DIALABLE = re.compile(r"[^0-9*#]")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line: what it is, what it says, where a click leads, and what is said in small print."""
+    """One line of a section: a label, a text or several `lines`, a link, and a note in small print."""
 
     label: str
     text: str
@@ -36,7 +36,7 @@ class Entry:
 def contact_entries(person: Person) -> Iterator[Entry]:
     """Phone numbers, e-mails, web addresses, handles, addresses and places."""
     for phone in person.phone_numbers:
-        yield Entry(_label(phone["type"]), phone["number"], _tel(phone["number"]))
+        yield Entry(_label(phone["type"]), phone["number"], _tel_url(phone["number"]))
     for email in person.emails:
         yield Entry(_label(email["type"]), email["email"], f"mailto:{quote(email['email'], safe='@')}")
     for url in person.urls:
@@ -51,7 +51,7 @@ def contact_entries(person: Person) -> Iterator[Entry]:
 
 
 def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], now: dt.datetime) -> list[Entry]:
-    """Important dates, the anniversary and the next contact, what comes next first."""
+    """Important dates, the anniversary and the next contact, in the order of their next occurrences."""
     calendar = schedule.load_calendar(viewer)
     today = calendar.today(now)
     days = [(row.type, row.title, row.date, row.year_unknown, event_rule(row, calendar)) for row in dates]
@@ -76,7 +76,7 @@ def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], n
 def detail_entries(
     person: Person, viewer: User, shown_name: str, values: Iterable[CustomFieldValue]
 ) -> Iterator[Entry]:
-    """The rest of the name, and fields of the account's own."""
+    """The rest of the name, other details, and custom fields."""
     parts = NameParts(*(getattr(person, column) for column in COLUMNS))
     full_name = display_name(parts._replace(display_name_override=None), order=viewer.name_order)
     if full_name != shown_name:
@@ -90,13 +90,13 @@ def detail_entries(
     if person.last_contact:
         yield Entry(_("Last contact"), day_in_digits(person.last_contact, viewer))
     for value in values:
-        yield Entry(value.template.name, _value(value.value))
+        yield Entry(value.template.name, _format_value(value.value))
     for custom in person.custom_fields:
         yield Entry(custom["key"], custom["value"])
 
 
 def interaction_entries(interactions: Iterable[Interaction], viewer: User) -> list[Entry]:
-    """What passed lately: on which day, how, and what it was about."""
+    """Interactions, each with its day, kind, title and the beginning of its notes."""
     kinds = {
         InteractionKind.CALL: _("Call"),
         InteractionKind.MESSAGE: _("Message"),
@@ -111,33 +111,33 @@ def interaction_entries(interactions: Iterable[Interaction], viewer: User) -> li
         Entry(
             day_in_digits(calendar.today(row.at), viewer),
             row.title or kinds[InteractionKind(row.kind)],
-            note=" · ".join(filter(None, (row.title and kinds[InteractionKind(row.kind)], _beginning(row.notes)))),
+            note=" · ".join(filter(None, (row.title and kinds[InteractionKind(row.kind)], _shorten(row.notes)))),
         )
         for row in interactions
     ]
 
 
 def card_entries(person: Person) -> Iterator[Entry]:
-    """What else the person's card held."""
-    for entry in person.more[:_MOST_OF_CARD]:
+    """Properties of the person's vCard for which there is no field."""
+    for entry in person.more[:_MAX_CARD_ENTRIES]:
         href = entry["value"] if _is_web_address(entry["value"]) else ""
         yield Entry(entry["label"] or entry["name"], entry["value"], href, note=entry["name"] if entry["label"] else "")
 
 
-def _beginning(notes: str | None) -> str:
+def _shorten(notes: str | None) -> str:
     text = " ".join((notes or "").split())
-    return text if len(text) <= _NOTE_LENGTH else f"{text[:_NOTE_LENGTH].rstrip()}…"
+    return text if len(text) <= _MAX_NOTE_LENGTH else f"{text[:_MAX_NOTE_LENGTH].rstrip()}…"
 
 
 def _label(type_: str) -> str:
-    """The few words that most entries have, in the active language; others as they were typed."""
+    """The usual types in the active language, others as they were typed."""
     names = {"home": _("Home"), "work": _("Work"), "mobile": _("Mobile"), "other": _("Other")}
     return names.get(type_.lower()) or type_
 
 
-def _tel(number: str) -> str:
-    """RFC 3966, for numbers that have enough digits to be dialled."""
-    digits = _NO_NUMBER.sub("", number)
+def _tel_url(number: str) -> str:
+    """The tel: URL (RFC 3966) of a number; empty if it has too few digits to be dialled."""
+    digits = _NON_DIALABLE.sub("", number)
     prefix = "+" if number.lstrip(" (").startswith("+") else ""
     return f"tel:{prefix}{digits}" if len(digits) >= 3 else ""
 
@@ -161,7 +161,7 @@ def _next_time(day: dt.date, today: dt.date, viewer: User, age: str) -> str:
     return " · ".join(filter(None, (day_in_words(day, viewer), days_until_in_words((day - today).days), age)))
 
 
-def _value(value: str | float | bool) -> str:
+def _format_value(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
     return str(value)

@@ -1,4 +1,4 @@
-"""The page at `/`: what this is, how it is, and how to begin."""
+"""The page at `/`: what the service is, its health, and first steps."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _DAYS_AHEAD, _EVENTS_SHOWN = 14, 8
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the service in words."""
+    """One part of the health check, described in words."""
 
     name: str
     words: str
@@ -38,8 +38,9 @@ class Part:
 
 @require_safe
 def home_page(request: HttpRequest) -> HttpResponse:
-    """For everybody. 503 when a part is not fit, as GET /api/health answers."""
+    """The home page, open to everybody. Its status is that of GET /api/health: 503 if a part is not fit."""
     fit, checks = check_health(timezone.now())
+    # Without a database in order, the page still has to be shown, so that it can say what does not work.
     is_readable = checks["database"] == checks["migrations"] == "ok"
     viewer = viewer_of(request) if is_readable else None
     language = language_of(request, viewer)
@@ -47,9 +48,9 @@ def home_page(request: HttpRequest) -> HttpResponse:
         context = {
             "viewer": viewer,
             "fit": fit,
-            "parts": [_part(name, shown) for name, shown in checks.items()],
-            "coming_up": _coming_up(viewer) if viewer else [],
-            "sign_up": _sign_up() if is_readable else [_("Nobody can sign up while the database is away.")],
+            "parts": [_describe_part(name, shown) for name, shown in checks.items()],
+            "coming_up": _upcoming_events(viewer) if viewer else [],
+            "sign_up": _sign_up_rules() if is_readable else [_("Nobody can sign up while the database is away.")],
             "base_url": settings.BASE_URL,
             "version": settings.VERSION,
         }
@@ -60,7 +61,7 @@ def home_page(request: HttpRequest) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class Coming:
+class UpcomingEvent:
     """One event of the viewer's next two weeks."""
 
     name: str
@@ -69,11 +70,11 @@ class Coming:
     when: str
 
 
-def _coming_up(viewer: User) -> list[Coming]:
+def _upcoming_events(viewer: User) -> list[UpcomingEvent]:
     today = load_calendar(viewer).today(timezone.now())
     events = upcoming_events(viewer, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
     return [
-        Coming(
+        UpcomingEvent(
             event["personName"],
             person_url(event["personId"]),
             event_in_words(event),
@@ -83,10 +84,10 @@ def _coming_up(viewer: User) -> list[Coming]:
     ]
 
 
-def _part(name: str, shown: Any) -> Part:
+def _describe_part(name: str, shown: Any) -> Part:
     state = shown["status"] if isinstance(shown, dict) else shown
     if name == "scheduler":
-        return Part(_("Scheduler"), _silence(shown["lagSeconds"]), state == "ok")
+        return Part(_("Scheduler"), _describe_lag(shown["lagSeconds"]), state == "ok")
     words = {
         "database": (_("Database"), _("answers"), _("does not answer, or cannot be written to")),
         "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
@@ -98,7 +99,7 @@ def _part(name: str, shown: Any) -> Part:
     return Part(label, good if state == "ok" else bad, state == "ok")
 
 
-def _silence(seconds: int | None) -> str:
+def _describe_lag(seconds: int | None) -> str:
     if seconds is None:
         return _("has not run yet")
     if seconds < 120:
@@ -109,15 +110,15 @@ def _silence(seconds: int | None) -> str:
     }
 
 
-def _sign_up() -> list[str]:
-    """Who can make an account, in sentences."""
+def _sign_up_rules() -> list[str]:
+    """Who can create an account, in sentences."""
     if not registration_is_open():
         return [_("Closed: this service takes no new accounts.")]
-    said = []
+    sentences = []
     if awaits_operator():
-        said.append(_("There is no operator yet: who makes the first account becomes it."))
+        sentences.append(_("There is no operator yet: who makes the first account becomes it."))
     if settings.REGISTRATION == "open":
-        said.append(_("Open: whoever reaches this page can make an account."))
+        sentences.append(_("Open: whoever reaches this page can make an account."))
     if verification_is_mandatory():
-        said.append(_("The e-mail address has to be verified before the first sign-in."))
-    return said
+        sentences.append(_("The e-mail address has to be verified before the first sign-in."))
+    return sentences

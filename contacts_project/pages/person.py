@@ -1,4 +1,4 @@
-"""One person to read, for links that lead here while no client is set up (APP_URL)."""
+"""The page of one person, to which links in notices lead if no client is configured (APP_URL)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -26,24 +26,24 @@ from people.dates.upcoming import name_of
 from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
 from relationships.models import Relationship
 
-_LATEST = 5
+_MAX_INTERACTIONS = 5
 
 
 @require_safe
 @sign_in_required
 def person_page(request: HttpRequest, viewer: User, person_id: str) -> HttpResponse:
-    """An own, active person; for anything else the same page that says there is nothing."""
+    """The page of an active person of the viewer. Any other id gets the same 404, whether or not it exists."""
     key = parse_id(person_id)
     people = Person.objects.owned_by(viewer).active().select_related("relationship_to_user")
     person: Person | None = people.filter(pk=key).first() if key else None
     if person is None:
         return render_page(request, "pages/missing.html", {"viewer": viewer}, language=viewer.language, status=404)
     with translation.override(viewer.language):
-        context = {"viewer": viewer, **_shown(person, viewer)}
+        context = {"viewer": viewer, **_person_context(person, viewer)}
     return render_page(request, "pages/person.html", context, language=viewer.language)
 
 
-def _shown(person: Person, viewer: User) -> dict[str, Any]:
+def _person_context(person: Person, viewer: User) -> dict[str, Any]:
     now, name = timezone.now(), name_of(person, viewer)
     dates = ImportantDate.objects.owned_by(viewer).active().filter(person=person)
     values = CustomFieldValue.objects.owned_by(viewer).filter(person=person, template__deleted_at=None)
@@ -51,7 +51,7 @@ def _shown(person: Person, viewer: User) -> dict[str, Any]:
     sections = [
         (_("Contact"), list(contact_entries(person))),
         (_("Dates"), date_entries(person, viewer, dates, now)),
-        (_("Latest interactions"), interaction_entries(_latest(person, viewer), viewer)),
+        (_("Latest interactions"), interaction_entries(_latest_interactions(person, viewer), viewer)),
         (_("Details"), list(detail_entries(person, viewer, name, values))),
         (_("From the card"), list(card_entries(person))),
     ]
@@ -68,14 +68,14 @@ def _shown(person: Person, viewer: User) -> dict[str, Any]:
     }
 
 
-def _latest(person: Person, viewer: User) -> Iterable[Interaction]:
+def _latest_interactions(person: Person, viewer: User) -> Iterable[Interaction]:
     rows: Any = Interaction.objects.owned_by(viewer).active().filter(participations__person=person)
-    latest: Iterable[Interaction] = rows.order_by("-at", "-id")[:_LATEST]
+    latest: Iterable[Interaction] = rows.order_by("-at", "-id")[:_MAX_INTERACTIONS]
     return latest
 
 
 def _ties(person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]) -> Iterator[Tie]:
-    """The user first, where the person is tied to them, then the others as the list has them."""
+    """The viewer first, if the person is related to them, then other people in the order of the list."""
     if kind := person.relationship_to_user:
         yield Tie(viewer.name, _("you"), kind.color)
     for label, others in related:
@@ -84,7 +84,8 @@ def _ties(person: Person, viewer: User, related: Iterable[tuple[str, list[dict[s
 
 
 def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Who is what to this person, by what they are: the other row of each pair says it."""
+    """The related people, grouped by what they are to this person."""
+    # Of each pair, the row in the other direction: its type is what the other one is to this person.
     rows: Iterable[Relationship] = (
         Relationship.objects.owned_by(viewer)
         .active()

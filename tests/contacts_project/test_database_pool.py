@@ -7,7 +7,7 @@ from django.db import connection
 
 from contacts_project.environment.servers import DATABASE
 from contacts_project.operation import figures
-from contacts_project.operation.checks import check_connections, check_price_of_random_reads
+from contacts_project.operation.checks import check_connections, check_random_page_cost
 from tests.workers import database_url, run_copy
 
 URL = "postgres://user:secret@db:5432/contacts"
@@ -106,6 +106,6 @@ def test_doctor_tells_of_the_price_of_random_reads(price: str, told: int) -> Non
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('random_page_cost', %s, true)", [price])
-        assert len(check_price_of_random_reads(None)) == told
+        assert len(check_random_page_cost(None)) == told
     else:
-        assert not check_price_of_random_reads(None)
+        assert not check_random_page_cost(None)

@@ -78,7 +78,7 @@ def test_what_was_due_longest_counts_planned_or_not(alice: User, ada: Person) ->
     assert figures.oldest_due_seconds(now) == 120
     Person.unscoped.filter(pk=ada.pk).update(contact_due_at=now - dt.timedelta(minutes=5))
     assert figures.oldest_due_seconds(now) == 300
-    assert figures.waiting(now)["deliveries_due"] == 1
+    assert figures.waiting_counts(now)["deliveries_due"] == 1
 
 
 def test_the_bytes_of_photos_follow_the_files(
