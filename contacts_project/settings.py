@@ -17,7 +17,7 @@ from contacts_project import environment
 from contacts_project.api_settings import API_SETTINGS, DESCRIPTION_SETTINGS
 from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
-from contacts_project.kernel.crypto.bootstrap import load_or_make_keys
+from contacts_project.kernel.crypto.bootstrap import load_or_create_keys
 
 # What is loaded at the start is never freed: garbage collection would take a quarter of the start for nothing.
 # ContactsProjectConfig enables it again.
@@ -42,7 +42,7 @@ try:
     if prepare_data_folder(DATA_DIR):
         sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
     # If both are set, no file is made: it would look like the keys of the instance, but nothing would use it.
-    _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_make_keys(DATA_DIR / "keys.json")
+    _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_create_keys(DATA_DIR / "keys.json")
 except OSError as error:
     _allowed = f"a folder that can be made and written ({error.strerror})"
     sys.exit(environment.wrong_setting_message("DATA_DIR", str(DATA_DIR), _allowed))

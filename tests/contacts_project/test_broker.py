@@ -13,7 +13,7 @@ from celery import Celery
 from kombu import Connection, Queue
 
 from contacts_project.kernel.broker import broker_url
-from contacts_project.kernel.broker.store import Store, new_tag
+from contacts_project.kernel.broker.store import Store, new_delivery_tag
 from tests.contacts_project.broker_settings import CELERY_SETTINGS, WORKER_ARGUMENTS
 
 TASKS = 60
@@ -59,11 +59,11 @@ def test_claims_of_the_living_are_theirs_and_of_the_dead_are_free(file: Any) -> 
         assert child.stdout is not None
         assert child.stdout.readline() == "body\n"
         store = Store(file)
-        assert store.release_dead() == 0
+        assert store.release_dead_claims() == 0
         assert store.claim("q") is None
         child.kill()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert store.release_dead() == 1
+        assert store.release_dead_claims() == 1
         assert store.claim("q") == "body"
     finally:
         child.kill()
@@ -78,7 +78,7 @@ def test_number_given_to_another_process_is_not_the_owner(file: Any) -> None:
     store.claim("q")
     with store._open() as db:
         db.execute("UPDATE message SET owner = ?", (f"{os.getpid()}:1",))
-    assert store.release_dead() == 1
+    assert store.release_dead_claims() == 1
 
 
 def test_kombu_consumer_acknowledges_rejects_and_gives_back(file: Any) -> None:
@@ -101,13 +101,13 @@ def test_kombu_consumer_acknowledges_rejects_and_gives_back(file: Any) -> None:
         queue.close()
     store = Store(file)
     assert store.claim("things") is None
-    assert store.release_dead() == 0
+    assert store.release_dead_claims() == 0
 
 
 def test_purge_takes_the_free_messages(file: Any) -> None:
     store = Store(file)
     for _ in range(3):
-        store.put("q", new_tag(), "x")
+        store.put("q", new_delivery_tag(), "x")
     with Connection(broker_url(file)) as connection:
         assert Queue("q")(connection.channel()).purge() == 3
 

@@ -1,7 +1,7 @@
-"""The embedded Celery broker: tasks in one SQLite file, for running without Redis.
+"""The embedded Celery broker: messages in one SQLite file, for running without Redis.
 
-Importing this package makes kombu know the scheme `embedded`. The rows of the application are what counts,
-as with any broker here; the file keeps the tasks between them over restarts and kill -9.
+Importing this package registers the URL scheme `embedded` with kombu. The file keeps messages across restarts and
+kill -9. As with any broker here, the state of deferred work is in rows of the application, not in messages.
 """
 
 from pathlib import Path
@@ -14,5 +14,5 @@ TRANSPORT_ALIASES[SCHEME] = "contacts_project.kernel.broker.transport:Transport"
 
 
 def broker_url(file: Path) -> str:
-    """The broker URL for a file. The host means nothing, but kombu warns where there is none."""
+    """Return the broker URL of a file. The host has no meaning; kombu warns if there is none."""
     return f"{SCHEME}://localhost{quote(str(file.resolve()))}"

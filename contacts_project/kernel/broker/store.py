@@ -1,7 +1,7 @@
-"""The messages of the embedded broker: one SQLite file, one row a message.
+"""Storage of the embedded broker: one SQLite file with one row per message.
 
-A consumer claims a message by writing its owner into the row, and deletes the row when the message is
-acknowledged. A row whose owner is dead is free again, so that kill -9 loses nothing. All processes run on
+A consumer claims a message by writing its process identity into `owner`, and deletes the row when the message is
+acknowledged. The claims of a dead owner are released, so that kill -9 loses no message. All processes must run on
 one machine.
 """
 
@@ -27,12 +27,12 @@ CREATE TABLE IF NOT EXISTS message (
 CREATE INDEX IF NOT EXISTS message_free ON message (queue, id) WHERE owner IS NULL;
 CREATE INDEX IF NOT EXISTS message_claimed ON message (owner) WHERE owner IS NOT NULL;
 """
-BUSY_SECONDS = 20
-FREE = "FROM message WHERE queue = ? AND owner IS NULL"
+BUSY_TIMEOUT_SECONDS = 20
+_FREE_MESSAGES = "FROM message WHERE queue = ? AND owner IS NULL"
 
 
 class Store:
-    """The file, for one process and any of its threads."""
+    """The message file. Thread-safe; survives a fork."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,61 +42,61 @@ class Store:
         self._owner = ""
 
     def put(self, queue: str, tag: str, body: str) -> None:
-        """Adds a message at the end of the queue."""
+        """Append a message to the queue. `tag` is its unique delivery tag."""
         with self._open() as db:
             db.execute("INSERT INTO message (tag, queue, body) VALUES (?, ?, ?)", (tag, queue, body))
 
     def claim(self, queue: str) -> str | None:
-        """The body of the oldest free message, now this process's own; None when there is none."""
+        """Claim the oldest free message for this process and return its body; None if there is none."""
         with self._open() as db:
-            # Looked at first without the write lock: an idle worker only reads.
-            if db.execute(f"SELECT 1 {FREE} LIMIT 1", (queue,)).fetchone() is None:
+            # Checked without the write lock first, because idle workers poll several times a second.
+            if db.execute(f"SELECT 1 {_FREE_MESSAGES} LIMIT 1", (queue,)).fetchone() is None:
                 return None
-            with _immediate(db):
-                row = db.execute(f"SELECT id, body {FREE} ORDER BY id LIMIT 1", (queue,)).fetchone()
+            with _write_transaction(db):
+                row = db.execute(f"SELECT id, body {_FREE_MESSAGES} ORDER BY id LIMIT 1", (queue,)).fetchone()
                 if row is None:
                     return None
                 db.execute("UPDATE message SET owner = ? WHERE id = ?", (self._owner, row[0]))
             return str(row[1])
 
     def delete(self, tag: str) -> None:
-        """Forgets a message for good."""
         with self._open() as db:
             db.execute("DELETE FROM message WHERE tag = ?", (tag,))
 
     def release(self, tag: str) -> None:
-        """Gives a claimed message back, in its old place."""
+        """Make a claimed message free again. It keeps its place in the queue."""
         with self._open() as db:
             db.execute("UPDATE message SET owner = NULL WHERE tag = ?", (tag,))
 
-    def release_dead(self) -> int:
-        """Gives back the claims of processes that are no more; how many."""
+    def release_dead_claims(self) -> int:
+        """Release the claims of processes that have ended, and return their number."""
         with self._open() as db:
             rows = db.execute("SELECT DISTINCT owner FROM message WHERE owner IS NOT NULL").fetchall()
             dead = [owner for (owner,) in rows if owner != self._owner and not _is_alive(owner)]
-            free = "UPDATE message SET owner = NULL WHERE owner = ?"
-            return sum(db.execute(free, (owner,)).rowcount for owner in dead)
+            release = "UPDATE message SET owner = NULL WHERE owner = ?"
+            return sum(db.execute(release, (owner,)).rowcount for owner in dead)
 
     def size(self, queue: str) -> int:
-        """How many messages are free."""
+        """Return the number of free messages."""
         with self._open() as db:
-            return int(db.execute(f"SELECT count(*) {FREE}", (queue,)).fetchone()[0])
+            return int(db.execute(f"SELECT count(*) {_FREE_MESSAGES}", (queue,)).fetchone()[0])
 
     def purge(self, queue: str) -> int:
-        """Deletes the free messages; how many."""
+        """Delete the free messages, and return their number."""
         with self._open() as db:
-            return int(db.execute(f"DELETE {FREE}", (queue,)).rowcount)
+            return int(db.execute(f"DELETE {_FREE_MESSAGES}", (queue,)).rowcount)
 
     def close(self) -> None:
-        """Closes the file; the next use opens it again."""
+        """Close the file. The next use opens it again."""
         with self._lock:
+            # After a fork the connection belongs to the parent: closing it here would drop the parent's file locks.
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
             self._connection = None
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The connection, one thread at a time; opened anew after a fork, which SQLite does not survive."""
+        """Hold the connection, one thread at a time. Reopened after a fork: SQLite connections must not cross one."""
         with self._lock:
             if self._connection is None or self._pid != os.getpid():
                 self._pid = os.getpid()
@@ -105,21 +105,22 @@ class Store:
             yield self._connection
 
 
-def new_tag() -> str:
-    """A name for a message that no other has."""
+def new_delivery_tag() -> str:
+    """Return a new unique delivery tag."""
     return uuid4().hex
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA synchronous = NORMAL")
     db.executescript(SCHEMA)
     return db
 
 
 @contextmanager
-def _immediate(db: sqlite3.Connection) -> Iterator[None]:
+def _write_transaction(db: sqlite3.Connection) -> Iterator[None]:
+    # IMMEDIATE takes the write lock before the read, so that two consumers cannot claim the same message.
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -130,6 +131,6 @@ def _immediate(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_alive(owner: str) -> bool:
-    """Whether the very process lives: a number can be given again, a number with its start time cannot."""
+    """Whether the owner still runs. The start time tells it from a later process with the same pid."""
     pid, _, started = owner.partition(":")
     return start_of(int(pid)) == started

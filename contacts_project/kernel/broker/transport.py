@@ -1,7 +1,7 @@
 """The embedded broker as a kombu transport, for running without Redis.
 
-kombu keeps exchanges and bindings in memory; messages live in the Store. Celery's remote control, events,
-gossip and mingle need broadcast, which this does not have: see `worker_arguments`.
+kombu keeps exchanges and bindings in memory; messages are in the Store. Celery's remote control, events, gossip and
+mingle need broadcast, which this transport does not support: see `worker_arguments`.
 """
 
 import json
@@ -16,25 +16,25 @@ from typing import Any
 
 from kombu.transport import virtual
 
-from contacts_project.kernel.broker.store import Store, new_tag
+from contacts_project.kernel.broker.store import Store, new_delivery_tag
 
-DEAD_OWNER_SECONDS = 5.0
+DEAD_CLAIMS_INTERVAL_SECONDS = 5.0
 
 
 class QoS(virtual.QoS):
-    """Writes through: an acknowledged message leaves the store."""
+    """Deletes acknowledged messages from the store at once."""
 
     channel: "Channel"
 
     def ack(self, delivery_tag: str) -> None:
-        """Deletes the message, and lets a consumer go on that had as many as it may hold."""
+        """Delete the message, and wake a consumer whose prefetch limit was reached."""
         self.channel.store.delete(delivery_tag)
         super().ack(delivery_tag)
         if self.channel.connection is not None:
             self.channel.connection.acknowledged.set()
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """Gives the message back, or deletes it."""
+        """Release the message for another consumer, or delete it."""
         if not requeue:
             self.channel.store.delete(delivery_tag)
         super().reject(delivery_tag, requeue=requeue)
@@ -48,17 +48,16 @@ class Channel(virtual.Channel):
 
     @property
     def store(self) -> Store:
-        """The transport's store."""
         return self.connection.store
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
-        # A tag of its own for each queue, since one message may be routed to several.
-        tag = new_tag()
+        # One tag per queue, because an exchange may route one message to several queues.
+        tag = new_delivery_tag()
         properties = {**message["properties"], "delivery_tag": tag}
         self.store.put(queue, tag, json.dumps({**message, "properties": properties}))
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
-        self.connection.return_dead_claims()
+        self.connection.release_dead_claims()
         body = self.store.claim(queue)
         if body is None:
             raise Empty
@@ -75,7 +74,7 @@ class Channel(virtual.Channel):
         return self.store.purge(queue)
 
     def basic_get(self, queue: str, no_ack: bool = False, **kwargs: Any) -> Any:
-        """One message, or None; with `no_ack` it is acknowledged at once."""
+        """Return one message or None; with `no_ack` it is acknowledged at once."""
         message = super().basic_get(queue, **kwargs)
         if message is not None and no_ack:
             message.ack()
@@ -89,13 +88,14 @@ class Channel(virtual.Channel):
         consumer_tag: str | None = None,
         **kwargs: Any,
     ) -> str:
-        """Consumes; with `no_ack` each message is acknowledged before it is handed over."""
+        """Register a consumer; with `no_ack` each message is acknowledged before the callback is called."""
 
-        def acknowledged(message: Any) -> Any:
+        # kombu would not track a message consumed with no_ack, and its row would never be deleted.
+        def ack_and_deliver(message: Any) -> Any:
             message.ack()
             return callback(message) if callback else None
 
-        handler = acknowledged if no_ack else callback
+        handler = ack_and_deliver if no_ack else callback
         return super().basic_consume(queue, False, handler, consumer_tag, **kwargs)
 
 
@@ -113,32 +113,35 @@ class Transport(virtual.Transport):
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
         self.state = self.global_state
-        self._looked_for_dead_at = float("-inf")
+        self._dead_claims_released_at = float("-inf")
         self.acknowledged = threading.Event()
 
     @cached_property
     def store(self) -> Store:
-        """The file the URL names."""
-        # kombu takes one slash off the path; an absolute one is meant either way.
+        """The store of the file in the URL."""
+        # kombu strips one slash from the path of the URL, which is always absolute.
         return Store(Path("/", str(self.client.virtual_host if self.client else "")))
 
-    def return_dead_claims(self) -> None:
-        """Frees what dead consumers held, now and then; consumers call it as they poll."""
+    def release_dead_claims(self) -> None:
+        """Release messages of dead consumers, at most once per interval. Consumers call it whenever they poll."""
         now = time.monotonic()
-        if now - self._looked_for_dead_at < DEAD_OWNER_SECONDS:
+        if now - self._dead_claims_released_at < DEAD_CLAIMS_INTERVAL_SECONDS:
             return
-        self._looked_for_dead_at = now
-        self.store.release_dead()
+        self._dead_claims_released_at = now
+        self.store.release_dead_claims()
 
     def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
-        """Deliver one message, waiting for it. kombu sleeps where this wakes up at an acknowledgement: a consumer with
-        a small prefetch would otherwise do a handful of tasks an interval."""
+        """Wait for one message and deliver it. Raises TimeoutError.
+
+        kombu's own version sleeps for the polling interval if there is nothing to deliver. This one is woken by an
+        acknowledgement: a consumer at its prefetch limit would otherwise run only a few tasks per interval.
+        """
         started = time.monotonic()
         while True:
             self.acknowledged.clear()
             try:
                 if self.cycle is None:
-                    return  # closed meanwhile
+                    return  # the transport was closed in the meantime
                 self.cycle.get(self._deliver, timeout=timeout)
             except Empty:
                 if timeout is not None and time.monotonic() - started >= timeout:
@@ -148,10 +151,9 @@ class Transport(virtual.Transport):
                 return
 
     def close_connection(self, connection: Any) -> None:
-        """Gives back what was not acknowledged, then closes the file."""
+        # kombu restores unacknowledged messages here, which needs the file, so it is closed last.
         super().close_connection(connection)
         self.store.close()
 
     def driver_version(self) -> str:
-        """SQLite's."""
         return sqlite3.sqlite_version

@@ -1,1 +1,1 @@
-"""The key ring: what the service must be able to read back is encrypted under it at rest."""
+"""Encryption at rest of secrets that the service must be able to read back, with a ring of keys."""

@@ -1,4 +1,4 @@
-"""Keys of an instance that sets none: made once, kept in DATA_DIR, readable by its owner alone."""
+"""Keys of an instance that configures none: generated once, stored in DATA_DIR, readable only by the file's owner."""
 
 import base64
 import json
@@ -9,22 +9,24 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 
-def load_or_make_keys(path: Path) -> dict[str, str]:
-    """Return SECRET_KEY and ENCRYPTION_KEY from `path`, making the file when it is not there. Raises ValueError.
+def load_or_create_keys(path: Path) -> dict[str, str]:
+    """Return SECRET_KEY and ENCRYPTION_KEY from the file, which is created if missing. Raises ValueError if malformed.
 
-    Of two processes that start at once exactly one writes the file; both return what it holds.
+    If two processes start at the same time, one of them creates the file and both return its contents.
     """
     if not path.exists():
         keys = {
             "SECRET_KEY": secrets.token_urlsafe(50),
             "ENCRYPTION_KEY": base64.urlsafe_b64encode(os.urandom(32)).decode(),
         }
-        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")  # containers share ids of processes
+        # A random suffix rather than the process id: containers that share the folder may have equal ids.
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             json.dump(keys, file, indent=2)
         try:
-            os.link(draft, path)  # fails when another process was first: its keys count
+            # Atomic, and unlike a rename it fails if another process was first: then its keys are used.
+            os.link(draft, path)
         except FileExistsError:
             pass
         finally:

@@ -1,4 +1,4 @@
-"""A model column whose text is encrypted in the database and plain in Python."""
+"""A model field whose text is encrypted in the database and plain in Python."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,18 +8,18 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from contacts_project.kernel.crypto import keyring
 
 if TYPE_CHECKING:
-    _TextField = models.TextField[str, str]  # Django's own is not generic when it runs
+    _TextField = models.TextField[str, str]  # generic in the stubs, not at run time
 else:
     _TextField = models.TextField
 
 
 def encrypted_columns(model: type[models.Model]) -> list[str]:
-    """The names of the model's encrypted fields."""
+    """Return the names of the model's encrypted fields."""
     return [field.name for field in model._meta.concrete_fields if isinstance(field, EncryptedTextField)]
 
 
 class EncryptedTextField(_TextField):
-    """Text encrypted under the key ring. It cannot be searched: every encryption differs."""
+    """Text encrypted with the key ring. It cannot be searched: each encryption of a text gives another result."""
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = super().get_prep_value(value)
