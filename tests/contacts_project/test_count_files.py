@@ -110,7 +110,7 @@ def test_a_full_disk_or_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_metric_has_no_more_series_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "folder", lambda: tmp_path)
     monkeypatch.setattr(series, "_process", _Process())
-    monkeypatch.setattr(series, "MOST_SERIES", 10)
+    monkeypatch.setattr(series, "MAX_SERIES", 10)
     histogram = Histogram("planted_seconds", "Planted.", ("label",), (0.1, 1))
     try:
         for number in range(30):

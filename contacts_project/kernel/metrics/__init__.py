@@ -1,4 +1,4 @@
-"""What is counted and timed as it happens, over all processes of a machine (docs/monitoring.md)."""
+"""Counters and histograms, summed over all processes of a machine (docs/monitoring.md)."""
 
 from contacts_project.kernel.metrics.series import Counter, Histogram, Metric, Sample, declared, read_all
 

@@ -1,12 +1,12 @@
-"""A file of numbers that one process counts in and any process reads.
+"""A memory-mapped file of values that one process writes and any process reads.
 
-A process takes the first file of the folder that no living process holds (flock: the kernel lets go of it when its
-holder is killed), and counts on from what stands there. So a total never falls because a process ended, and there are
-as many files as processes ran at a time. The pages are allocated when the file is made: a write to a mapped page for
-which a full disk has no room would kill the process.
+A process takes the first file of the folder that no running process has locked (flock, which the kernel releases if the
+process is killed), and adds to the values in it. So a total never falls because a process ended, and there are only as
+many files as processes have run at the same time. All blocks of the file are allocated when it is created: on a full
+disk, a write to a mapped page without a block would kill the process (SIGBUS).
 
-The file begins with MAGIC and how many bytes are used; then come records: length of the key, number of values, key
-(UTF-8, filled up to a multiple of eight), values (64-bit floats).
+The file begins with MAGIC and the number of bytes used. Records follow: length of the key, number of values, key
+(UTF-8, padded to a multiple of eight bytes), values (64-bit floats).
 """
 
 import fcntl
@@ -19,24 +19,24 @@ from pathlib import Path
 from typing import TypeAlias
 
 MAGIC = b"counts01"
-SIZE = 512 * 1024  # of some thousand series; those that find no room are counted in memory
+SIZE = 512 * 1024  # bytes, for some thousand series; those that do not fit are counted in memory
 _HEAD = struct.Struct("<8sQ")
 _RECORD = struct.Struct("<II")
 Values: TypeAlias = "memoryview[float]"
 
 
 class CountFile:
-    """The file of this process, and in it the values by key."""
+    """The file of this process, with its values by key."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises OSError when there is no room, or the file system cannot do it."""
+        """Raises OSError if the disk is full, or the file system cannot lock or map files."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.number = _take(folder)
+        self.descriptor = _lock_file(folder)
         try:
-            os.posix_fallocate(self.number, 0, SIZE)
-            self._map = mmap.mmap(self.number, SIZE)
+            os.posix_fallocate(self.descriptor, 0, SIZE)
+            self._map = mmap.mmap(self.descriptor, SIZE)
         except OSError:
-            os.close(self.number)
+            os.close(self.descriptor)
             raise
         self._view = memoryview(self._map)
         self.values: dict[str, Values] = {}
@@ -44,7 +44,7 @@ class CountFile:
         self._resume()
 
     def add(self, key: str, width: int) -> "Values | None":
-        """Room for `width` values, all 0; None where there is none left."""
+        """Append a record of `width` zeros and return its values; None if the file is full."""
         name = key.encode()
         start = self.used + _RECORD.size + _padded(len(name))
         end = start + 8 * width
@@ -55,16 +55,18 @@ class CountFile:
         values = self._view[start:end].cast("d")
         values[:] = memoryview(bytes(8 * width)).cast("d")
         self.used = end
-        _HEAD.pack_into(self._map, 0, MAGIC, end)  # last: who reads meanwhile sees whole records
+        # Last, so that a concurrent reader sees only complete records.
+        _HEAD.pack_into(self._map, 0, MAGIC, end)
         self.values[key] = values
         return values
 
     def close(self) -> None:
-        """Leave the file to other processes. After a fork the parent's is untouched."""
-        os.close(self.number)
+        """Close the file. Called in a forked child, this leaves the lock of the parent in place."""
+        os.close(self.descriptor)
 
     def _resume(self) -> None:
-        with suppress(ValueError):  # of another form, or damaged by a crash of the machine: begun anew
+        # A file in another format, or damaged by a crash of the machine, is started anew.
+        with suppress(ValueError):
             for key, start, width in records(self._map):
                 self.values[key] = self._view[start : start + 8 * width].cast("d")
                 self.used = start + 8 * width
@@ -74,8 +76,8 @@ class CountFile:
         _HEAD.pack_into(self._map, 0, MAGIC, self.used)
 
 
-def _take(folder: Path) -> int:
-    """The descriptor of a file that is now ours."""
+def _lock_file(folder: Path) -> int:
+    """Lock the first free file of the folder and return its descriptor."""
     number = 0
     while True:
         number += 1
@@ -96,25 +98,26 @@ def _padded(length: int) -> int:
 
 
 def records(data: bytes | mmap.mmap) -> Iterator[tuple[str, int, int]]:
-    """Key, place of the first value and number of values of each record. Raises ValueError for what is none."""
+    """Yield key, offset of the first value and number of values of each record. Raises ValueError if malformed."""
     try:
         magic, used = _HEAD.unpack_from(data)
         if magic != MAGIC or used > len(data):
             raise ValueError("no file of counts")
-        at = _HEAD.size
-        while at < used:
-            length, width = _RECORD.unpack_from(data, at)
-            start = at + _RECORD.size + _padded(length)
+        offset = _HEAD.size
+        while offset < used:
+            length, width = _RECORD.unpack_from(data, offset)
+            start = offset + _RECORD.size + _padded(length)
             if start + 8 * width > used:
                 raise ValueError("a record that does not end")
-            yield data[at + _RECORD.size : at + _RECORD.size + length].decode(), start, width
-            at = start + 8 * width
+            key_start = offset + _RECORD.size
+            yield data[key_start : key_start + length].decode(), start, width
+            offset = start + 8 * width
     except struct.error as error:
         raise ValueError("no file of counts") from error
 
 
 def read_files(folder: Path) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """Key and values of each record of each file."""
+    """Yield key and values of each record of each file. Malformed files are skipped."""
     for path in sorted(folder.glob("*.counts")):
         with suppress(ValueError, OSError):
             data = path.read_bytes()

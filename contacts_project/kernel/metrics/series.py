@@ -1,7 +1,7 @@
-"""Counters and histograms, summed up over processes when they are read. To count costs about a microsecond.
+"""Counters and histograms, summed over processes when they are read. Counting takes about a microsecond.
 
-Events are counted, not rows: a total must not fall when old rows are purged. Labels come from closed vocabularies; a
-metric that has more series than it may counts the rest under `other`.
+They count events, not rows, because a total must not fall when old rows are purged. Label values come from closed
+vocabularies; beyond MAX_SERIES a metric counts under the label `other`.
 """
 
 import os
@@ -16,7 +16,7 @@ from django.conf import settings
 
 from contacts_project.kernel.metrics.count_file import CountFile, Values, read_files
 
-MOST_SERIES = 3000
+MAX_SERIES = 3000
 _SEPARATOR = "\x1f"
 _lock = threading.Lock()
 _declared: "dict[str, Metric]" = {}
@@ -24,14 +24,14 @@ _declared: "dict[str, Metric]" = {}
 
 @dataclass(frozen=True)
 class Sample:
-    """One series as it is read: its labels' values, and its numbers over all processes."""
+    """A series as read: the values of its labels, and its numbers summed over all processes."""
 
     labels: tuple[str, ...]
     values: tuple[float, ...]
 
 
 class Metric:
-    """A name, and the values of one series for each combination of labels."""
+    """A metric with one series for each combination of label values. `width` is the number of values of a series."""
 
     def __init__(self, name: str, text: str, labels: Sequence[str], width: int) -> None:
         self.name, self.text, self.labels, self.width = name, text, tuple(labels), width
@@ -39,17 +39,17 @@ class Metric:
         _declared[name] = self
 
     def _values(self, labels: tuple[str, ...]) -> Values:
-        """The values of a series that this process has not counted in yet. Under the lock."""
-        if len(self.series) >= MOST_SERIES:
+        """Return the values of a series that is new to this process. The caller holds `_lock`."""
+        if len(self.series) >= MAX_SERIES:
             labels = ("other",) * len(self.labels)
         values = self.series.get(labels)
         if values is None:
-            values = self.series[labels] = _process.values(_key(self.name, labels), self.width)
+            values = self.series[labels] = _process.values(_SEPARATOR.join((self.name, *labels)), self.width)
         return values
 
 
 class Counter(Metric):
-    """How often something happened."""
+    """The number of times something happened."""
 
     def __init__(self, name: str, text: str, labels: Sequence[str]) -> None:
         super().__init__(name, text, labels, 1)
@@ -61,7 +61,7 @@ class Counter(Metric):
 
 
 class Histogram(Metric):
-    """How long something took: in each bucket those that took at most so many seconds; last, the sum of all."""
+    """Durations. A series has a count per bucket (upper bounds in seconds), one above all, and the sum of seconds."""
 
     def __init__(self, name: str, text: str, labels: Sequence[str], buckets: Sequence[float]) -> None:
         super().__init__(name, text, labels, len(buckets) + 2)
@@ -75,14 +75,15 @@ class Histogram(Metric):
 
 
 class _Process:
-    """The values of this process: in its file, or in memory where it can have none."""
+    """The values of this process: in its file, or in memory if it has none or the file is full."""
 
     def __init__(self) -> None:
         self.file: CountFile | None = None
         self.is_open = False
-        self.kept: dict[str, Values] = {}
+        self.in_memory: dict[str, Values] = {}
 
     def values(self, key: str, width: int) -> Values:
+        # At the first count, not in __init__: that runs at import and in every forked child, also if it counts nothing.
         if not self.is_open:
             self._open()
         values = None
@@ -91,14 +92,14 @@ class _Process:
             if values is None or len(values) != width:
                 values = self.file.add(key, width)
         if values is None:
-            values = self.kept[key] = memoryview(bytearray(8 * width)).cast("d")
+            values = self.in_memory[key] = memoryview(bytearray(8 * width)).cast("d")
         return values
 
     def _open(self) -> None:
         self.is_open = True
         try:
             self.file = CountFile(folder())
-        except OSError:  # the disk is full: what this process counts only it can show
+        except OSError:  # e.g. the disk is full: the counts of this process are then visible only in its own /metrics
             self.file = None
 
 
@@ -106,51 +107,49 @@ _process = _Process()
 
 
 def folder() -> Path:
-    """Where the processes of this machine count."""
+    """The folder with the files of all processes."""
     path: Path = settings.DATA_DIR / "metrics"
     return path
 
 
 def declared() -> Iterable[Metric]:
-    """All metrics, by name."""
+    """All metrics, sorted by name."""
     return [_declared[name] for name in sorted(_declared)]
 
 
 def read_all() -> dict[str, list[Sample]]:
-    """The series of each metric that is declared, over all processes that have ever counted in the folder."""
+    """Return the series of each declared metric, summed over all processes that have ever counted in the folder."""
     sums: dict[str, list[float]] = {}
-    for key, values in _all_values():
+    for key, values in _read_values():
         metric = _declared.get(key.partition(_SEPARATOR)[0])
+        # Files may contain metrics of older versions: removed ones, or with other buckets.
         if metric is not None and len(values) == metric.width:
             old = sums.setdefault(key, [0.0] * metric.width)
             sums[key] = [one + other for one, other in zip(old, values, strict=True)]
-    found: dict[str, list[Sample]] = defaultdict(list)
+    samples: dict[str, list[Sample]] = defaultdict(list)
     for key in sorted(sums):
         name, *labels = key.split(_SEPARATOR)
-        found[name].append(Sample(tuple(labels), tuple(sums[key])))
-    return found
+        samples[name].append(Sample(tuple(labels), tuple(sums[key])))
+    return samples
 
 
-def _all_values() -> Iterator[tuple[str, tuple[float, ...]]]:
+def _read_values() -> Iterator[tuple[str, tuple[float, ...]]]:
     yield from read_files(folder())
     with _lock:
-        kept = [(key, tuple(values)) for key, values in _process.kept.items()]
-    yield from kept
-
-
-def _key(name: str, labels: tuple[str, ...]) -> str:
-    return _SEPARATOR.join((name, *labels))
+        in_memory = [(key, tuple(values)) for key, values in _process.in_memory.items()]
+    yield from in_memory
 
 
 def _after_fork() -> None:
-    """The child counts in a file of its own."""
-    global _lock, _process  # noqa: PLW0603 - what belongs to the process
+    """Give the child its own file."""
+    global _lock, _process  # noqa: PLW0603 - state of the process
+    # Another thread of the parent may have held the lock at the fork; in the child nobody would release it.
     _lock = threading.Lock()
     if _process.file is not None:
         _process.file.close()
     _process = _Process()
     for metric in _declared.values():
-        metric.series.clear()
+        metric.series.clear()  # the cached values point into the file of the parent
 
 
 os.register_at_fork(after_in_child=_after_fork)

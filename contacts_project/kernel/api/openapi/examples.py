@@ -1,7 +1,7 @@
 """Examples for the API description.
 
-Each property name has one plausible value, put on every schema that has it; from these every operation gets an example
-of its JSON body and of its answer.
+Each property name has one plausible value, which is added to every schema with such a property. From these, each
+operation gets an example of its JSON body and of its response.
 """
 
 from typing import Any
@@ -72,8 +72,8 @@ EXAMPLES: dict[str, Any] = {
     "version": "1.0.0",
 }
 
-#: What a name means in the schemas whose names begin so.
-BY_SCHEMA: dict[str, dict[str, Any]] = {
+#: Examples that override EXAMPLES in schemas whose names begin with the key.
+SCHEMA_EXAMPLES: dict[str, dict[str, Any]] = {
     "ApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
     "NewApiToken": {"name": "my laptop", "prefix": "cnt_9F7L4iWT"},
     "Interaction": {"kind": "CALL", "title": "Her birthday", "personIds": [EXAMPLES["id"]]},
@@ -97,8 +97,8 @@ BY_SCHEMA: dict[str, dict[str, Any]] = {
     "TypeSummary": {"name": "MENTOR", "label": "Mentor"},
 }
 
-# In an answer these are null as long as all is well.
-_EMPTY = {
+# Properties that are null unless something failed or was deleted.
+_NULL_PROPERTIES = {
     "autoDisabledAt",
     "deletedAt",
     "displayNameOverride",
@@ -121,55 +121,55 @@ Schema = dict[str, Any]
 
 
 def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Postprocessing hook of drf-spectacular: examples of properties, then of bodies and answers."""
+    """Postprocessing hook of drf-spectacular: add examples to properties, then to bodies and responses."""
     schemas = result.get("components", {}).get("schemas", {})
     for title, schema in schemas.items():
-        special = next((names for start, names in BY_SCHEMA.items() if title.startswith(start)), {})
+        overrides = next((names for start, names in SCHEMA_EXAMPLES.items() if title.startswith(start)), {})
         for name, described in schema.get("properties", {}).items():
-            if name in special:
-                described["examples"] = [special[name]]
-            elif name in EXAMPLES and _fits(described, EXAMPLES[name]):
+            if name in overrides:
+                described["examples"] = [overrides[name]]
+            elif name in EXAMPLES and _matches_type(described, EXAMPLES[name]):
                 described.setdefault("examples", [EXAMPLES[name]])
     for path in result["paths"].values():
         for operation in path.values():
-            _show(operation.get("requestBody", {}), schemas, is_request=True)
+            _add_body_example(operation.get("requestBody", {}), schemas, is_request=True)
             for answer in operation["responses"].values():
-                _show(answer, schemas, is_request=False)
+                _add_body_example(answer, schemas, is_request=False)
     for answer in result["components"]["responses"].values():
-        _show(answer, schemas, is_request=False)
+        _add_body_example(answer, schemas, is_request=False)
     for webhook in result["webhooks"].values():
-        _show(webhook["post"]["requestBody"], schemas, is_request=False)
+        _add_body_example(webhook["post"]["requestBody"], schemas, is_request=False)
     return result
 
 
-def _fits(described: Schema, example: Any) -> bool:
-    kinds = described.get("type", ())
-    kind = "string" if isinstance(example, str) else "number"
-    return kind in ([kinds] if isinstance(kinds, str) else kinds) and "enum" not in described
+def _matches_type(described: Schema, example: Any) -> bool:
+    types = described.get("type", ())
+    example_type = "string" if isinstance(example, str) else "number"
+    return example_type in ([types] if isinstance(types, str) else types) and "enum" not in described
 
 
-def _show(described: dict[str, Any], schemas: Schema, *, is_request: bool) -> None:
+def _add_body_example(described: dict[str, Any], schemas: Schema, *, is_request: bool) -> None:
     media = described.get("content", {}).get("application/json")
     if media and "schema" in media and "example" not in media:
         media["example"] = example_of(media["schema"], schemas, is_request=is_request)
 
 
 def example_of(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
-    """A value that `schema` allows. A request's leaves out what would name a record that nobody has."""
+    """Return a value that `schema` allows. A request omits optional properties that would refer to another record."""
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, is_request=is_request)
-    for given in ("examples", "enum"):
-        if given in schema:
-            return schema[given][0]
+    for keyword in ("examples", "enum"):
+        if keyword in schema:
+            return schema[keyword][0]
     for choices in (schema.get("oneOf"), schema.get("anyOf"), schema.get("allOf")):
         if choices:
             return example_of(choices[0], schemas, is_request=is_request)
     if "default" in schema:
         return schema["default"]
-    return _plain(schema, schemas, is_request=is_request)
+    return _example_of_type(schema, schemas, is_request=is_request)
 
 
-def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
+def _example_of_type(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
     kind = schema.get("type", "string")
     kind = kind if isinstance(kind, str) else kind[0]
     if kind == "object":
@@ -177,10 +177,10 @@ def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
         shown = {
             name: inner
             for name, inner in schema.get("properties", {}).items()
-            if not is_request or name in required or _is_telling(name, inner, schemas)
+            if not is_request or name in required or _is_in_request_example(name, inner, schemas)
         }
         return {
-            name: None if name in _EMPTY else example_of(inner, schemas, is_request=is_request)
+            name: None if name in _NULL_PROPERTIES else example_of(inner, schemas, is_request=is_request)
             for name, inner in shown.items()
         }
     if kind == "array":
@@ -190,8 +190,8 @@ def _plain(schema: Schema, schemas: Schema, *, is_request: bool) -> Any:
     return _BY_FORMAT.get(schema.get("format", ""), _BY_TYPE[kind])
 
 
-def _is_telling(name: str, described: Schema, schemas: Schema) -> bool:
-    """Whether an optional property belongs into the example of a body: not where it would need another record."""
+def _is_in_request_example(name: str, described: Schema, schemas: Schema) -> bool:
+    """Whether the example of a request has an optional property. Not if it would need the id of another record."""
     entry = schemas.get(described.get("items", {}).get("$ref", "").rpartition("/")[2], {})
     names = [name, *entry.get("required", ())]
     return bool(entry or "examples" in described) and not any(name.endswith(("id", "Id")) for name in names)

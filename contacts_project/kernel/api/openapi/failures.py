@@ -1,7 +1,7 @@
-"""The refusals of an operation: by status, with the codes that each can have there.
+"""Error responses of operations: by status, with the error codes possible there.
 
-An operation's own answers hold `x-codes`; once all are known, each set of codes becomes one schema and one answer,
-which operations share (`add_error_schemas`).
+`failure_answers` describes them by `x-codes` only. Once all operations are described, `add_error_schemas` replaces each
+set of codes by one schema and one response in `components`, which operations share.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from contacts_project.kernel.api.errors import failure_of
 
 Schema = dict[str, Any]
 
-#: Statuses of refusals: the beginning of a schema's name, and what they mean.
+#: Error statuses: prefix of the schema name, and description.
 MEANINGS = {
     400: ("BadRequest", "The request is not valid, or cannot be carried out as things stand."),
     401: ("Unauthorized", "The caller is not signed in, or the credentials are wrong."),
@@ -41,7 +41,7 @@ DETAIL: Schema = {
 
 
 def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
-    """Answers by status, for now with nothing but their codes; None among them: a refusal without a code."""
+    """Return error responses by status, with `x-codes` only. None among the codes means an error without a code."""
     codes: dict[int, set[str | None]] = defaultdict(set)
     with_success = set()
     for failure in map(failure_of, errors):
@@ -54,7 +54,7 @@ def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
 
 
 def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
-    """Postprocessing hook, after that of the headers: a schema and an answer for every set of codes."""
+    """Postprocessing hook, after `add_headers`: add a schema and a response for each set of codes."""
     components = result["components"]
     components["schemas"]["ErrorDetail"] = DETAIL
     components["responses"] = {}
@@ -62,15 +62,20 @@ def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
         for operation in path.values():
             for status, answer in operation["responses"].items():
                 if "x-codes" in answer:
-                    name = _name(int(status), answer["x-codes"], answer.get("x-current", {}))
-                    components["schemas"][name] = _schema(int(status), answer["x-codes"])
+                    name = _schema_name(int(status), answer["x-codes"], answer.get("x-current", {}))
+                    components["schemas"][name] = _error_schema(int(status), answer["x-codes"])
                     if current := answer.get("x-current"):
                         components["schemas"][name]["properties"]["current"] = current
                         components["schemas"][name]["required"].append("current")
                     if answer["x-success"]:
                         components["schemas"][name]["properties"]["success"] = {"type": "boolean", "examples": [False]}
-                    described = {**_answer(int(status), name), "headers": answer["headers"]}
+                    described: Schema = {
+                        "description": MEANINGS[int(status)][1],
+                        "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}},
+                        "headers": answer["headers"],
+                    }
                     if pages := answer.get("x-content"):
+                        # Specific to this operation, so it cannot become a shared component.
                         described["content"] |= pages
                         operation["responses"][status] = described
                         continue
@@ -79,15 +84,15 @@ def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
     return result
 
 
-def _name(status: int, codes: list[str | None], current: Schema) -> str:
+def _schema_name(status: int, codes: list[str | None], current: Schema) -> str:
     record: str = current.get("$ref", "")
-    beginning = MEANINGS[status][0] + record.rpartition("/")[2]
+    prefix = MEANINGS[status][0] + record.rpartition("/")[2]
     words = ["".join(map(str.capitalize, (code or "uncoded").split("_"))) for code in codes if codes != [None]]
-    return beginning + "".join(word for word in words if word != MEANINGS[status][0]) + "Error"
+    return prefix + "".join(word for word in words if word != MEANINGS[status][0]) + "Error"
 
 
-def _schema(status: int, codes: list[str | None]) -> Schema:
-    """The body: `error` always, `code` unless there is a refusal without one."""
+def _error_schema(status: int, codes: list[str | None]) -> Schema:
+    """The schema of the body. `error` is always required; `code` only if every error has one."""
     properties: Schema = {"error": {"type": "string", "examples": [MEANINGS[status][1]]}}
     required = ["error"]
     if words := [code for code in codes if code]:
@@ -99,8 +104,3 @@ def _schema(status: int, codes: list[str | None]) -> Schema:
         properties["retryAfter"] = {"type": "integer", "description": "Seconds to wait.", "examples": [60]}
         required.append("retryAfter")
     return {"type": "object", "description": MEANINGS[status][1], "required": required, "properties": properties}
-
-
-def _answer(status: int, name: str) -> Schema:
-    schema = {"$ref": f"#/components/schemas/{name}"}
-    return {"description": MEANINGS[status][1], "content": {"application/json": {"schema": schema}}}

@@ -1,4 +1,4 @@
-"""Our own fields as JSON Schema."""
+"""JSON Schema of the fields in `kernel.api.fields`."""
 
 from typing import Any
 
@@ -65,6 +65,6 @@ class OwnedListSchema(_FieldSchema):
     target_class = "contacts_project.kernel.api.fields.OwnedListField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        least = {} if self.target.allow_empty else {"minItems": 1}
+        min_items = {} if self.target.allow_empty else {"minItems": 1}
         items = {"type": "string", "format": "uuid"}
-        return {"type": "array", "items": items, **least, "maxItems": self.target.max_items}
+        return {"type": "array", "items": items, **min_items, "maxItems": self.target.max_items}

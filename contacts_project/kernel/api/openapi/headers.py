@@ -1,4 +1,4 @@
-"""The headers of answers, each described once."""
+"""Response headers, as components of the API description."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ _BY_STATUS = {"401": ["WWW-Authenticate"], "429": ["Retry-After"], "503": ["Retr
 
 
 def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Postprocessing hook: what each answer sends, by its status and by whether the operation revalidates."""
+    """Postprocessing hook: add to each response its headers, by status and by whether the operation sends an ETag."""
     result["components"]["headers"] = HEADERS
     for path in result["paths"].values():
         for operation in path.values():
             for status, answer in operation["responses"].items():
-                sends = "304" in operation["responses"] or answer.pop("x-etag", False)
-                tags = ["ETag"] if (sends and status in {"200", "201", "304"}) or status == "412" else []
+                sends_etag = "304" in operation["responses"] or answer.pop("x-etag", False)
+                tags = ["ETag"] if (sends_etag and status in {"200", "201", "304"}) or status == "412" else []
                 names = ["X-Request-ID", *tags, *_BY_STATUS.get(status, ())]
                 answer["headers"] = {
                     **{name: {"$ref": f"#/components/headers/{name}"} for name in names},

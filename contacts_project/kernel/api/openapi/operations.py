@@ -1,4 +1,4 @@
-"""One operation: what its handler, its serializers and its guards say of it."""
+"""The description of one operation, from its handler, serializers, authenticators and permissions."""
 
 import re
 from collections.abc import Iterator
@@ -37,10 +37,10 @@ _IF_MATCH = {
 }
 
 
-class _ForgetfulType(type):
-    """Keeps no view: DRF sets `view` on the schema class of a route in each request, and only instances need one.
+class _ViewlessType(type):
+    """Ignores assignments of `view` to the class: in each request DRF sets it there, and only instances need it.
 
-    Kept there, the last view of each route would live as long as the process, with its request and all of its answer.
+    Otherwise the last view of each route, with its request and response, would stay in memory as long as the process.
     """
 
     @property
@@ -52,61 +52,62 @@ class _ForgetfulType(type):
         pass
 
 
-class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
+class ContractSchema(AutoSchema, metaclass=_ViewlessType):
     """The schema class of every view."""
 
     @property
     def handler(self) -> Any:
-        """The function that answers."""
+        """The method of the view that handles the request."""
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
 
     @property
-    def said(self) -> list[str]:
-        """The docstring of the handler: its first clause, and the rest where there is one."""
+    def docstring_parts(self) -> list[str]:
+        """The docstring of the handler, split into its first clause and the rest, if any."""
         text = " ".join((getattr(self.handler, "__doc__", None) or "").split())
         return _END_OF_SUMMARY.split(text, maxsplit=1)
 
     def get_summary(self) -> str:
-        return self.said[0].removesuffix(".")
+        return self.docstring_parts[0].removesuffix(".")
 
-    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
-        return "".join(rest[:1].upper() + rest[1:] for rest in self.said[1:])
+    def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular itself has no type here
+        return "".join(rest[:1].upper() + rest[1:] for rest in self.docstring_parts[1:])
 
     def get_auth(self) -> list[dict[str, Any]]:
-        """Nothing for an open route: `{}` there would say no more."""
+        """Omit drf-spectacular's empty requirement `{}` (\"or no authentication\"), so that public routes have none."""
         return [requirement for requirement in super().get_auth() if requirement]
 
     def get_request_serializer(self) -> Any:
-        """A DELETE has the body that `extend_schema` gives it."""
+        """A DELETE has a body only if `extend_schema` declares one."""
         return None if self.method == "DELETE" else super().get_request_serializer()
 
     def _get_request_body(self, direction: Any = "request") -> Any:
         if self.method != "DELETE" or self.get_request_serializer() is None:
             return super()._get_request_body(direction)
-        self.method = "POST"  # drf-spectacular describes no body of a DELETE
+        # drf-spectacular never describes the body of a DELETE.
+        self.method = "POST"
         try:
             return super()._get_request_body(direction)
         finally:
             self.method = "DELETE"
 
     def _map_basic_serializer(self, serializer: Any, direction: str) -> Any:
-        """An answer has every field of its serializer but those that it calls `optional`."""
+        """In responses all fields are required except those in `optional` of the serializer."""
         schema = super()._map_basic_serializer(serializer, direction)
         if direction == "response" and "properties" in schema:
             schema["required"] = sorted(set(schema["properties"]) - set(getattr(serializer, "optional", ())))
         return schema
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        """With the bounds of a list of objects, which drf-spectacular leaves out."""
+        """Add minItems and maxItems of lists of objects, which drf-spectacular omits."""
         schema = super()._map_serializer_field(field, direction, bypass_extensions)
         if isinstance(field, ListSerializer) and schema:
-            given: Any = field  # the stubs do not know its bounds
-            bounds = {"minItems": given.min_length, "maxItems": given.max_length}
+            list_field: Any = field  # the stubs lack min_length and max_length
+            bounds = {"minItems": list_field.min_length, "maxItems": list_field.max_length}
             schema |= {name: bound for name, bound in bounds.items() if bound is not None}
         return schema
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """No answer is a bare list: the envelopes of `list` actions say what is in them."""
+        """No response is a bare array: the envelope serializers of `list` actions describe the whole response."""
         return False
 
     def _get_parameters(self) -> list[dict[str, Any]]:
@@ -121,23 +122,23 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
 
     @property
     def key_refusals(self) -> tuple[type[Exception], ...]:
-        """What an Idempotency-Key may be refused with, where the operation takes one."""
+        """The errors that an Idempotency-Key can cause; empty if the operation does not accept one."""
         refusals = getattr(self.view, "idempotency_refusals", None)
         return refusals(self.method, self.handler) if refusals else ()
 
     @property
     def revalidates(self) -> bool:
-        """Whether the handler sends an ETag and answers 304."""
+        """Whether the handler sends an ETag and supports 304."""
         return getattr(self.handler, "revalidates", False)
 
     @property
     def takes_if_match(self) -> bool:
-        """Whether the handler writes only what If-Match allows, and answers 412."""
+        """Whether the handler supports If-Match and 412."""
         return getattr(self.handler, "takes_if_match", False)
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        if direction == "request":  # a webhook: what its receiver answers
+        if direction == "request":  # a webhook: its responses are those of the receiver
             return bodies
         if self.revalidates:
             bodies["304"] = {"description": "The caller's copy is current."}
@@ -148,12 +149,13 @@ class ContractSchema(AutoSchema, metaclass=_ForgetfulType):
         if self.takes_if_match:
             view: Any = self.view
             refusals["412"]["x-current"] = self.resolve_serializer(view.record_serializer(), "response").ref
-        for status in refusals.keys() & bodies.keys():  # a page, beside the refusal as JSON
+        # The route also sends an HTML page with this status: both media types go into one response.
+        for status in refusals.keys() & bodies.keys():
             refusals[status]["x-content"] = bodies.pop(status)["content"]
         return {**refusals, **bodies}
 
     def failures(self) -> Iterator[type[Exception]]:
-        """The refusals that are part of the contract of this operation."""
+        """Yield the errors of this operation, which become its error responses."""
         for guard in (*self.view.get_authenticators(), *self.view.get_permissions()):
             yield from guard.refusals(self.method) if hasattr(guard, "refusals") else ()
         places = {parameter["in"] for parameter in self._get_parameters()}
