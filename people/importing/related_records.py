@@ -1,6 +1,6 @@
-"""What a file tells beside people, written when they are there: interactions, and ties between people.
+"""Writes the interactions and relationships of a file, in batches, after its people are written.
 
-In batches as people are. What is there already is skipped; what cannot be is told in the record of its first person.
+Those that exist already are skipped. What cannot be stored becomes a remark of its first person's record.
 """
 
 import datetime as dt
@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from people.extensions import EXTENSIONS, ImportedTie, TieType
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
-from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord, Source
+from people.importing.sources.records import InteractionRecord, RelationshipRecord, Source
 from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import update_last_contacts
@@ -30,17 +30,17 @@ from people.word_index import index_interactions
 
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
-_BATCH = 100
-_MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_TIE_NOTES = 50, 200, 10_000, 1_000
-#: What one file may bring beside people.
+_BATCH_SIZE = 100
+_MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_RELATIONSHIP_NOTES = 50, 200, 10_000, 1_000
+#: How many of each one file may contain.
 MAX_TYPES, MAX_INTERACTIONS, MAX_RELATIONSHIPS = 200, 50_000, 50_000
 _NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
 
 
 class RelatedRecords:
-    """Of one file. `people` are the ids by key; `remarks` gathers by key what to say of it."""
+    """The related records of one file. `people` are the ids by the key of the file, `remarks` the remarks by key."""
 
     def __init__(self, owner: User, source: Source, log: ImportLog, now: dt.datetime) -> None:
         self.owner, self.source, self.log, self.now = owner, source, log, now
@@ -50,8 +50,11 @@ class RelatedRecords:
         self.is_undone = False
 
     def create_types(self) -> dict[str, UUID]:
-        """The types that the file names, by name; those that are not there are made."""
-        wanted = [_tie_type(kind) for kind in self.source.relationship_types()[:MAX_TYPES]]
+        """Return the ids of the relationship types of the file, by name; creates the missing ones."""
+        wanted = [
+            TieType(kind.name, kind.label, kind.inverse, kind.inverse_label)
+            for kind in self.source.relationship_types()[:MAX_TYPES]
+        ]
         found: dict[str, UUID] = {}
         if wanted:
             with account_write(self.owner):
@@ -61,14 +64,19 @@ class RelatedRecords:
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
         self.people = people
-        for meetings in _batches(islice(self.source.interactions(), MAX_INTERACTIONS)):
-            self._attempt([meeting.keys[0] for meeting in meetings], partial(self._write_interactions, meetings))
-        for ties in _batches(islice(self.source.relationships(), MAX_RELATIONSHIPS)):
-            self._attempt([tie.key for tie in ties], partial(self._write_relationships, ties, types))
+        for interactions in _batches(islice(self.source.interactions(), MAX_INTERACTIONS)):
+            self._attempt(
+                [interaction.keys[0] for interaction in interactions], partial(self._write_interactions, interactions)
+            )
+        for relationships in _batches(islice(self.source.relationships(), MAX_RELATIONSHIPS)):
+            self._attempt(
+                [relationship.key for relationship in relationships],
+                partial(self._write_relationships, relationships, types),
+            )
         self.writer.finish()
 
     def _attempt(self, keys: Sequence[str], work: Callable[[], None]) -> None:
-        told = UNDONE
+        remark = UNDONE
         if not self.is_undone:
             try:
                 with self.writer.attempt(), self.writer.batch():
@@ -76,26 +84,28 @@ class RelatedRecords:
             except ImportStoppedError:
                 self.is_undone = True
             except (StoppedError, DatabaseError):
-                # The people are written: what is missing beside them is told, and comes when the file is sent again.
-                log.exception("what an import tells beside people could not be written")
-                told = _NOT_WRITTEN
+                # The people are written already, so the import does not fail: a remark asks to send the file again.
+                logger.exception("what an import tells beside people could not be written")
+                remark = _NOT_WRITTEN
             else:
                 return
         for key in dict.fromkeys(keys):
-            self._add_remark(key, told)
+            self._add_remark(key, remark)
 
-    def _write_interactions(self, meetings: Sequence[InteractionRecord]) -> None:
-        rows = [(meeting, self._participants_of(meeting)) for meeting in meetings]
-        rows = [(meeting, keys) for meeting, keys in rows if keys]
+    def _write_interactions(self, interactions: Sequence[InteractionRecord]) -> None:
+        rows = [(interaction, self._participants_of(interaction)) for interaction in interactions]
+        rows = [(interaction, keys) for interaction, keys in rows if keys]
         active = Person.objects.owned_by(self.owner).active().filter(pk__in={key for _, keys in rows for key in keys})
-        there = set(active.values_list("pk", flat=True))
-        known = self._known({key for _, keys in rows for key in keys}, {meeting.at for meeting, _ in rows})
+        existing_people = set(active.values_list("pk", flat=True))
+        existing = self._existing(
+            {key for _, keys in rows for key in keys}, {interaction.at for interaction, _ in rows}
+        )
         new: dict[tuple[object, ...], tuple[Interaction, list[UUID]]] = {}
-        for meeting, keys in rows:
-            present = [key for key in keys if key in there]
-            row = self._row(meeting)
+        for interaction, keys in rows:
+            present = [key for key in keys if key in existing_people]
+            row = self._build_interaction(interaction)
             for key in present:
-                if (key, row.at, row.kind, row.title, row.notes) in known:
+                if (key, row.at, row.kind, row.title, row.notes) in existing:
                     break
             else:
                 if present:
@@ -106,71 +116,73 @@ class RelatedRecords:
             writer = PersonWriter(self.owner, write, self.now)
             for row, _ in new.values():
                 set_counts_at(row, writer.calendar, self.now)
-            made = Interaction.objects.bulk_create(row for row, _ in new.values())
+            created = Interaction.objects.bulk_create(row for row, _ in new.values())
             Participation.objects.bulk_create(
                 Participation(owner=self.owner, interaction=row, person_id=key, position=place, at=row.at)
                 for row, present in new.values()
                 for place, key in enumerate(present)
             )
-            index_interactions(self.owner.pk, made)
+            index_interactions(self.owner.pk, created)
             update_last_contacts(writer, {key for _, present in new.values() for key in present})
-            self.log.record_created(RecordKind.INTERACTION, [row.pk for row in made])
+            self.log.record_created(RecordKind.INTERACTION, [row.pk for row in created])
             self.log.flush(write)
 
-    def _participants_of(self, meeting: InteractionRecord) -> list[UUID]:
-        keys = list(dict.fromkeys(self.people[key] for key in meeting.keys if key in self.people))
+    def _participants_of(self, interaction: InteractionRecord) -> list[UUID]:
+        keys = list(dict.fromkeys(self.people[key] for key in interaction.keys if key in self.people))
         if len(keys) > _MAX_PEOPLE:
-            self._add_remark(meeting.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
+            self._add_remark(interaction.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
         return keys[:_MAX_PEOPLE]
 
-    def _known(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
+    def _existing(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
         rows = Participation.objects.owned_by(self.owner).filter(
             person__in=people, at__in=moments, interaction__deleted_at=None
         )
         names = ("person_id", "at", "interaction__kind", "interaction__title", "interaction__notes")
         return set(rows.values_list(*names))
 
-    def _row(self, meeting: InteractionRecord) -> Interaction:
-        title = " ".join(_clean(meeting.title).split())
-        notes = _clean(meeting.notes)
+    def _build_interaction(self, interaction: InteractionRecord) -> Interaction:
+        title = " ".join(_clean(interaction.title).split())
+        notes = _clean(interaction.notes)
         if len(title) > _MAX_TITLE or len(notes) > _MAX_NOTES:
-            self._add_remark(meeting.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
+            self._add_remark(interaction.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
         return Interaction(
             owner=self.owner,
             created_at=self.now,
-            kind=meeting.kind,
-            at=meeting.at,
+            kind=interaction.kind,
+            at=interaction.at,
             title=title[:_MAX_TITLE] or None,
             notes=notes[:_MAX_NOTES] or None,
         )
 
-    def _write_relationships(self, ties: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
+    def _write_relationships(self, relationships: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
         wanted: list[ImportedTie] = []
-        for tie in ties:
-            if tie.key not in self.people or tie.related not in self.people:
-                told = tie.key if tie.key in self.people else tie.related
-                self._add_remark(told, "a relationship to somebody who did not come in was left out")
+        for relationship in relationships:
+            if relationship.key not in self.people or relationship.related not in self.people:
+                known_key = relationship.key if relationship.key in self.people else relationship.related
+                self._add_remark(known_key, "a relationship to somebody who did not come in was left out")
                 continue
-            person, related = self.people[tie.key], self.people[tie.related]
+            person, related = self.people[relationship.key], self.people[relationship.related]
             if person != related:
-                kind = types.get(tie.type.name) if tie.type else None
-                wanted.append(ImportedTie(person, related, kind, _clean(tie.notes)[:_MAX_TIE_NOTES] or None))
+                kind = types.get(relationship.type.name) if relationship.type else None
+                wanted.append(
+                    ImportedTie(person, related, kind, _clean(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None)
+                )
         if not wanted:
             return
         with account_write(self.owner) as write:
             for extension in EXTENSIONS:
-                made = extension.tie(self.owner.pk, wanted, self.now)
-                self.log.record_created(RecordKind.RELATIONSHIP, made)
+                created = extension.tie(self.owner.pk, wanted, self.now)
+                self.log.record_created(RecordKind.RELATIONSHIP, created)
             self.log.flush(write)
 
     def _add_remark(self, key: str, text: str) -> None:
-        said = self.remarks.setdefault(key, [])
-        if text not in said:
-            said.append(text)
+        remarks = self.remarks.setdefault(key, [])
+        if text not in remarks:
+            remarks.append(text)
 
 
 def describe_excess(source: Source) -> Iterator[tuple[str, str]]:
-    """What a file has too much of, and how much of it was left out."""
+    """Yield what the file contains too many of, and how many of them were left out."""
     for name, count, most in (
         ("relationship types", len(source.relationship_types()), MAX_TYPES),
         ("interactions", sum(1 for _ in source.interactions()), MAX_INTERACTIONS),
@@ -180,14 +192,10 @@ def describe_excess(source: Source) -> Iterator[tuple[str, str]]:
             yield name, f"{count - most:,} of them were left out: of one file {most:,} are taken"
 
 
-def _tie_type(kind: RelationshipTypeRecord) -> TieType:
-    return TieType(kind.name, kind.label, kind.inverse, kind.inverse_label)
-
-
 def _clean(text: str) -> str:
     return join_surrogates(remove_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _batches(rows: Iterator[T]) -> Iterator[list[T]]:
-    while batch := list(islice(rows, _BATCH)):
+    while batch := list(islice(rows, _BATCH_SIZE)):
         yield batch

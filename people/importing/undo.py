@@ -1,4 +1,4 @@
-"""Undoing an import: what it made goes, what it changed is put back, as far as nobody has edited it since."""
+"""Undoes an import: deletes what it created and restores what it changed, unless somebody has edited it since."""
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator
@@ -38,41 +38,41 @@ from people.services.person_writer import PersonWriter
 from people.vocabularies import RecordKind
 
 _EDITED = "this person was edited since the import"
-_BATCH = 100
-# A batch takes less; of an undo whose process died another may go on after this.
+_BATCH_SIZE = 100
+# Longer than a batch takes. When it expires, another request may continue the undo of a process that died.
 _LEASE = dt.timedelta(minutes=1)
 
 
 class ImportUndoneError(DomainError):
-    """An import is undone once."""
+    """An import can be undone only once."""
 
     message = "This import has already been undone."
 
 
 class ImportTooOldError(DomainError):
-    """What an import made is remembered for the retention period."""
+    """The records of an import are kept for the retention period."""
 
     message = "This import is too old to be undone."
 
 
 class UndoUnderWayError(DomainError):
-    """One undo at a time: two would each tell half of what became of the people."""
+    """Only one undo runs at a time: of two, each would report only a part of the people."""
 
     message = "This import is being undone already: try again in a minute."
 
 
 @dataclass(slots=True)
-class Undone:
-    """How many people went to the trash, and who keeps what the import brought: (id, name, reason)."""
+class UndoResult:
+    """How many people were moved to the trash, and the people that were kept: (id, name, reason)."""
 
     removed: int = 0
     kept: list[tuple[UUID, str, str]] = field(default_factory=list)
 
 
-def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> Undone:
-    """Take back what an import brought, in short transactions; an import that still runs writes no more.
+def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult:
+    """Undo an import in short transactions. An import that is still running stops writing.
 
-    Killed half way, it goes on when it is asked again. Raises MissingError, ImportUndoneError, ImportTooOldError,
+    An undo that was killed continues at the next request. Raises MissingError, ImportUndoneError, ImportTooOldError,
     UndoUnderWayError.
     """
     run = _UndoRun(owner, import_id, now)
@@ -86,19 +86,22 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> Undone:
 
 
 class _UndoRun:
-    """One undo. `own` are the writes of the import, this undo's own included: they are nobody's edits."""
+    """One undo. `own` contains the revisions that the import and this undo wrote: those are no edits of the user."""
 
     def __init__(self, owner: User, import_id: UUID, now: dt.datetime) -> None:
         self.owner, self.now = owner, now
         self.writer = BatchWriter(owner)
-        self.result = Undone()
+        self.result = UndoResult()
         self.own = OwnWrites(())
         self.rows = ContactImport.objects.owned_by(owner).filter(pk=import_id)
         self.records = ImportedRecord.objects.owned_by(owner).filter(contact_import=import_id)
 
     @contextmanager
     def claim(self, import_id: UUID) -> Iterator[None]:
-        """Hold the import by a lease, which each batch renews. Then it is undone; what fails gives the lease back."""
+        """Hold a lease on the import while the block runs; each batch renews it.
+
+        Marks the import as undone when the block ends. If the block fails, only the lease is released.
+        """
         with account_lock(self.owner):
             row = self.rows.find(import_id)
             if row.undone_at is not None:
@@ -108,6 +111,7 @@ class _UndoRun:
             if row.undo_until and row.undo_until > timezone.now():
                 raise UndoUnderWayError
             self.rows.update(undo_until=timezone.now() + _LEASE)
+        # Stays None if the block raises, so that the import can be undone again.
         undone_at = None
         try:
             yield
@@ -118,17 +122,17 @@ class _UndoRun:
                 self.rows.filter(undone_at=None).update(**ended)
 
     def undo_records(self, kind: RecordKind, drop: Callable[[list[ImportedRecord], AccountWrite], None]) -> None:
-        """Whatever there is of a kind, some at a time; records of what was taken back are forgotten with it."""
+        """Undo all records of a kind in batches. Each batch deletes its records, so a retry does not see them again."""
         records = self.records.filter(kind=kind).order_by("id")
         while records.exists():
             with self.writer.batch(), account_write(self.owner) as write:
-                self._hold(write)
-                some = list(records[:_BATCH])
+                self._renew_lease(write)
+                some = list(records[:_BATCH_SIZE])
                 drop(some, write)
                 self.records.filter(pk__in=[record.pk for record in some]).delete()
 
     def undo_people(self, records: list[ImportedRecord], write: AccountWrite) -> None:
-        """Whom it made goes to the trash, who was there before is as before; who was edited since stays."""
+        """Delete the people that the import created and restore those that it changed; keep those edited since."""
         active = Person.objects.owned_by(self.owner).active()
         people = {person.pk: person for person in active.filter(pk__in=[row.record_id for row in records])}
         now = fingerprints(self.owner.pk, people.values())
@@ -143,31 +147,31 @@ class _UndoRun:
             elif row.is_new:
                 gone.append(person.pk)
             else:
-                self._put_back(writer, person, row.before)
+                self._restore(writer, person, row.before)
         self.result.removed += delete_people(owner=self.owner, person_ids=gone, options={}, now=self.now)
         writer.flush()
 
     def undo_interactions(self, records: list[ImportedRecord], write: AccountWrite) -> None:
-        """Those that nobody has changed since."""
+        """Delete the interactions that nobody has changed since."""
         active = Interaction.objects.owned_by(self.owner).active()
         rows = active.filter(pk__in=[row.record_id for row in records]).values_list("pk", "revision")
         mine = [key for key, revision in rows if revision in self.own]
         delete_interactions(owner=self.owner, interaction_ids=mine, now=self.now)
 
     def undo_relationships(self, records: list[ImportedRecord], write: AccountWrite) -> None:
-        """Relationships that nobody has changed since."""
+        """Delete the relationships that nobody has changed since."""
         for extension in EXTENSIONS:
             extension.untie(self.owner.pk, [row.record_id for row in records], self.own, self.now)
 
     def undo_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
-        """Those in which nobody is left."""
+        """Delete the groups that have no members any more."""
         members = Membership.objects.owned_by(self.owner).filter(group=OuterRef("pk"), person__deleted_at=None)
         groups = Group.objects.owned_by(self.owner).active().filter(pk__in=[row.record_id for row in records])
         for group in groups.exclude(Exists(members)):
             delete_group(group=group, with_people=False, now=self.now)
 
-    def _hold(self, write: AccountWrite) -> None:
-        """Renew the lease, and count the write that begins here among the import's own."""
+    def _renew_lease(self, write: AccountWrite) -> None:
+        """Renew the lease, and add the revision of this write to those of the import."""
         self.own = self.rows.get().writes()
         self.own.add(write.revision)
         self.rows.update(own_revisions=self.own.ranges, undo_until=write.now + _LEASE)
@@ -177,21 +181,22 @@ class _UndoRun:
         return display_name(parts, order=self.owner.name_order, form=self.owner.name_display_format)
 
     def _edited_beside(self, keys: Collection[UUID]) -> set[UUID]:
-        """Those with whom something has been noted, or whom something ties to somebody, since the import began."""
+        """The people with an interaction or a relationship that the user has written since the import began."""
         interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=self.own.since)
         rows = Participation.objects.owned_by(self.owner).filter(person__in=keys, interaction__in=interactions)
-        told = list(rows.values_list("person_id", "interaction__revision"))
+        written = list(rows.values_list("person_id", "interaction__revision"))
         for extension in EXTENSIONS:
-            told += extension.tied_since(self.owner.pk, keys, self.own.since)
-        return {key for key, revision in told if revision not in self.own}
+            written += extension.tied_since(self.owner.pk, keys, self.own.since)
+        return {key for key, revision in written if revision not in self.own}
 
-    def _put_back(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:
-        """Somebody who was there before, as it was."""
+    def _restore(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:
+        """Restore a person that existed before the import."""
         writer.edit(person)
         for column, value in before.get("columns", {}).items():
             column_field: Any = Person._meta.get_field(column)
             setattr(person, column, column_field.to_python(value))
         if "contact_before" in before.get("columns", {}):
+            # last_contact is not logged, because interactions move it as well: derive it from both again.
             days = (person.contact_before, person.interacted_on)
             person.last_contact = max((day for day in days if day), default=None)
         groups = Membership.objects.owned_by(self.owner).filter(person=person, group__in=before.get("groups", ()))
@@ -207,12 +212,15 @@ class _UndoRun:
 
 
 def owners_of_old_imports(now: dt.datetime) -> list[UUID]:
-    """The accounts with records of imports that are beyond undoing."""
+    """The accounts that have records of imports that are too old to be undone."""
     old = ImportedRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
     return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
 
 
 def forget_old_imports(owner_id: UUID, now: dt.datetime) -> int:
-    """Forget what imports made that are beyond undoing, in the caller's transaction; they stay in the list."""
+    """Delete the records of imports that are too old to be undone, in the caller's transaction.
+
+    The imports themselves stay in the list. Returns how many records were deleted.
+    """
     count: int = ImportedRecord.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
     return count

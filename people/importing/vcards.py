@@ -1,7 +1,7 @@
-"""Takes the cards of a file into an account, in short transactions; one bad card never stops the rest.
+"""Imports the cards of a file in short transactions. A card that fails does not stop the others.
 
-Which card is which person: the one with its UID, else a namesake whom the card does not contradict and with whom it
-shares an e-mail address or a phone number, or to whom it adds nothing. So a second run changes nothing: docs/vcard.md.
+A card matches the person with its UID, else a namesake that it does not contradict and with which it shares an e-mail
+address or a phone number, or to which it adds nothing. So a second import changes nothing: docs/vcard.md.
 """
 
 import datetime as dt
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 _BATCH_CARDS = 100
 _BATCH_PHOTOS = 50
-_KEPT_PHOTOS = 8
+_CACHED_PHOTOS = 8
 
 
 def import_cards(
@@ -45,10 +45,10 @@ def import_cards(
     log: ImportLog | None = None,
     dry_run: DryRun | None = None,
 ) -> Iterator[Outcome]:
-    """Yield what became of each card as the batches finish; the outcomes of group cards come last.
+    """Yield the outcome of each card as the batches finish. The outcomes of group cards come last.
 
-    Parsing and photos are done outside of transactions. A batch that the database refuses is tried card by card.
-    `log` notes what is written; with a `dry_run` nothing is, and the outcomes say what would be.
+    Cards are parsed and photos converted outside of transactions. A batch that the database refuses is retried card by
+    card. `log` records what is written. With a `dry_run` nothing is written, and the outcomes are those of an import.
     """
     session = _Session(owner, now, log, dry_run)
     batch: list[Item] = []
@@ -57,6 +57,7 @@ def import_cards(
         if isinstance(item, Outcome):
             yield item
         elif item.card.is_group:
+            # Kept until the end: its members may be cards that come later in the file.
             session.group_items.append(item)
         else:
             batch.append(item)
@@ -70,14 +71,14 @@ def import_cards(
 
 
 class _Session:
-    """One file."""
+    """The import of one file."""
 
     def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, dry_run: DryRun | None) -> None:
         self.owner, self.now = owner, now
         self.log, self.dry_run = log, dry_run
         self.seen: set[str] = set()
         self.is_undone = False
-        self.pictures = _Pictures()
+        self.pictures = _PhotoConverter()
         self.writer = BatchWriter(owner)
         self.group_items: list[Item] = []
 
@@ -87,7 +88,7 @@ class _Session:
         columns = getattr(result, "columns", {})
         item = Item(result, result.card, reasons=list(result.warnings), columns=columns)
         if result.card.photo and not result.card.is_group:
-            item.picture = self.pictures.of(result.card.photo, item.reasons)
+            item.picture = self.pictures.convert(result.card.photo, item.reasons)
             item.card = without_photo(item.card, is_taken=item.picture is not None)
         return item
 
@@ -115,18 +116,20 @@ class _Session:
     def _store(self, items: list[Item]) -> list[Outcome]:
         for item in items:
             if item.picture and self.dry_run is None:
-                # Before the account is locked: writing may wait for the disk, or for a store elsewhere.
+                # Before the account lock is taken: the upload may wait for a disk or for a remote store.
                 try:
                     upload_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
                 except StorageUnavailableError:
                     item.picture = None
                     item.reasons.append("its photo was left out: the store of photos is away")
+        # Copies, because planning changes the items, and a failed batch is planned again card by card.
         fresh = [replace(item, reasons=list(item.reasons)) for item in items]
         batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run)
         if self.dry_run is None:
             self._write(batch)
         else:
             batch.plan()
+        # Only now: a batch that failed and is retried must not find its own UIDs among those of earlier batches.
         self.seen |= batch.people.met
         return batch.outcomes
 
@@ -138,7 +141,7 @@ class _Session:
                     batch.write(write)
 
     def join(self, item: Item) -> Outcome:
-        """A group card: its members become members of the group of its name. It is never a person."""
+        """Add the members of a group card to the group with its name. A group card never becomes a person."""
         try:
             with self.writer.attempt():
                 return self._join(item)
@@ -166,26 +169,26 @@ def _failed(item: Item, reason: str) -> Outcome:
     return Outcome(item.result.index, item.result.name, ERROR, reason=reason)
 
 
-class _Pictures:
-    """Photos of one file as they are stored. Contacts in a row may share one: it is made once."""
+class _PhotoConverter:
+    """Converts the photos of one file. Recent results are cached, because neighbouring contacts may share a photo."""
 
     def __init__(self) -> None:
         self._budget = PixelBudget()
         self._recent: dict[bytes, Picture | PictureRefusedError] = {}
 
-    def of(self, data: bytes, reasons: list[str]) -> Picture | None:
+    def convert(self, data: bytes, reasons: list[str]) -> Picture | None:
         if data not in self._recent:
-            if len(self._recent) >= _KEPT_PHOTOS:
+            if len(self._recent) >= _CACHED_PHOTOS:
                 self._recent.pop(next(iter(self._recent)))
-            self._recent[data] = self._made(data)
-        made = self._recent[data]
-        if isinstance(made, Picture):
-            return made
-        reasons.append(f"the photo was left out: {made}")
+            self._recent[data] = self._convert(data)
+        result = self._recent[data]
+        if isinstance(result, Picture):
+            return result
+        reasons.append(f"the photo was left out: {result}")
         return None
 
-    def _made(self, data: bytes) -> Picture | PictureRefusedError:
-        """Its own hash counts, too: an export holds what is stored already."""
+    def _convert(self, data: bytes) -> Picture | PictureRefusedError:
+        """The hash of `data` identifies the photo too, because an export of this service contains the stored JPEG."""
         try:
             jpeg = as_stored(data, self._budget)
         except PictureRefusedError as refusal:

@@ -1,6 +1,6 @@
-"""How columns are called in the languages of the service: without case, accents, and all but letters and digits."""
+"""Column names in the languages of the service: lower case, without accents, only letters and digits."""
 
-# The fields of a mapping, `full` a whole name; a word that stands twice counts for the later one.
+# By the field of a mapping; `full` is a full name. A word that is listed twice belongs to the later field.
 _FIELDS = {
     "name": "firstname givenname forename vorname prenom nombre nombredepila fornavn first given 名 名前",
     "surname": "lastname surname familyname nachname familienname nomdefamille apellido apellidos apellido1 etternavn"

@@ -1,4 +1,4 @@
-"""Rows of a table as cards, by the target of each column."""
+"""Fills a draft from the cells of a row, by the target of each column."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,15 +23,19 @@ _FLAGS = {
 
 
 def build_day_reader(owner: User, table: Table | None, places: Iterable[int], this_year: int) -> DayReader:
-    """Month first where the columns of days say so; where they do not, as the account writes its own dates."""
+    """Build the reader of a file's dates.
+
+    The dates of the file decide whether the month comes first. Where they are ambiguous, the date format of the account
+    decides.
+    """
     rows = table.sample if table else ()
-    told = is_month_first(row.cells[place] for row in rows for place in places if len(row.cells) > place)
+    found = is_month_first(row.cells[place] for row in rows for place in places if len(row.cells) > place)
     own = owner.date_format == DateFormat.MDY or (owner.date_format == DateFormat.YMD and owner.language == "en")
-    return DayReader(own if told is None else told, this_year)
+    return DayReader(own if found is None else found, this_year)
 
 
 def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]) -> None:
-    """Put the cells of a row where their columns belong."""
+    """Set the fields of a draft from the cells of a row. Cells without a target become warnings."""
     addresses: dict[str, dict[str, str]] = {}
     for place, cell in enumerate(row.cells):
         if not cell.strip():
@@ -72,13 +76,13 @@ def _put_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dic
     parts = addresses.setdefault(target.kind, {})
     if key == "streetLine1" and key in parts:
         key = "streetLine2"
-    if said := parts.get(key):
-        cell = f"{said}, {cell.strip()}"
+    if existing := parts.get(key):
+        cell = f"{existing}, {cell.strip()}"
     parts[key] = cell
 
 
 def split_cell(field: str, cell: str) -> list[str]:
-    """The values of a cell: several where separators stand between what are values all."""
+    """Split a cell into values: at `:::` always, at other separators only if all parts are e-mail addresses."""
     if ":::" in cell:
         return [part.strip() for part in cell.split(":::")]
     parts = [part for part in _SEPARATED.split(cell.strip()) if part]
@@ -88,16 +92,16 @@ def split_cell(field: str, cell: str) -> list[str]:
 
 
 def set_person_column(draft: Draft, name: str, cell: str) -> None:
-    """A field that no card has, such as a contact reminder, by its name in JSON."""
+    """Set a field that no card has, such as a contact reminder, by its name in JSON."""
     field = _PERSON_ONLY_FIELDS[name]
-    value = _read(field, draft.clean(cell))
+    value = _parse_value(field, draft.clean(cell))
     if value is None:
         draft.warn(f"“{cell.strip()[:40]}” is no value of {name} and was left out")
     else:
         draft.columns[field.column] = value
 
 
-def _read(field: field_table.PersonField, text: str) -> Any:
+def _parse_value(field: field_table.PersonField, text: str) -> Any:
     if field.kind is Kind.FLAG:
         return _FLAGS.get(text.casefold())
     if field.kind is Kind.WHOLE:

@@ -1,4 +1,4 @@
-"""Days as people and spreadsheets write them."""
+"""Parses dates as people and spreadsheets write them."""
 
 import datetime as dt
 import re
@@ -16,17 +16,17 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 @dataclass(frozen=True, slots=True)
 class DayReader:
-    """Reads days; `is_month_first` where 3/4 is the fourth of March. `this_year` bounds years of two digits."""
+    """Parses dates. With `is_month_first`, 3/4 is the fourth of March. Two-digit years end at `this_year`."""
 
     is_month_first: bool
     this_year: int
 
     def read(self, text: str) -> tuple[dt.date, bool] | None:
-        """The day, and whether its year is unknown (it is 1604 then); None where it is no day."""
+        """Return the date, and whether its year is unknown (it is 1604 then); None if the text is no date."""
         text = text.strip()[:40]
         if found := parse_date(text):
             return found
-        # What is behind a blank, in numbers, is a time.
+        # Behind a date of digits there may be a time, which is dropped.
         day = text.split(" ")[0] if text[:1].isdigit() and ":" in text else text
         if match := _NUMBERS.fullmatch(day):
             first, mark, second, year = match.groups()
@@ -52,7 +52,7 @@ class DayReader:
             if year is None:
                 return dt.date(UNKNOWN_YEAR, month, day), True
             whole = int(year)
-            if len(year) == 2:  # the last such year that is not ahead
+            if len(year) == 2:  # the latest such year that is not in the future
                 whole += self.this_year // 100 * 100
                 whole -= 100 if whole > self.this_year else 0
             return (dt.date(whole, month, day), False) if whole >= 1000 else None
@@ -61,7 +61,7 @@ class DayReader:
 
 
 def is_month_first(values: Iterable[str]) -> bool | None:
-    """What the days of a column say: True where one can only have its month first; None where none tells."""
+    """Whether the dates of a column have the month first; None if all of them could be read either way."""
     for value in values:
         if match := _NUMBERS.fullmatch(value.strip()):
             first, _, second, _ = match.groups()

@@ -1,4 +1,4 @@
-"""Reads JSON documents of other products: nothing in them is sure to be what it should be."""
+"""Reads JSON documents of other products. No value in them can be trusted to have the expected type."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
@@ -8,13 +8,13 @@ import orjson
 
 from contacts_project.kernel.errors import FieldError
 
-# As the API takes the times of interactions: days of the calendar in every zone.
+# The limits that the API has for interactions: within them a time is a valid date in every time zone.
 _FIRST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC)
 _LAST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
 
 
 def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
-    """The object in a file of JSON. Raises FieldError."""
+    """Return the JSON object in a file. Raises FieldError if there is none."""
     file.seek(0)
     try:
         document = orjson.loads(file.read().removeprefix(b"\xef\xbb\xbf"))
@@ -26,7 +26,7 @@ def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
 
 
 def get_text(record: Mapping[str, Any], name: str) -> str:
-    """The text under a name; numbers as they are spelled, anything else is none."""
+    """Return a string or a number as text; empty if the value is missing or of another type."""
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
@@ -43,15 +43,15 @@ def get_object(record: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def get_objects(record: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """Those of a list that are objects."""
+    """Yield the items of a list that are objects."""
     values = record.get(name)
     return (value for value in values if isinstance(value, dict)) if isinstance(values, list) else iter(())
 
 
 def parse_datetime(text: str) -> dt.datetime | None:
-    """The instant of an ISO time or of a database's; of a day its noon. UTC where no zone is said.
+    """Parse an ISO time or a time as databases write it. A date becomes noon; without a time zone it is UTC.
 
-    None where it is no time, or not of the years 1000 to 9999.
+    None if the text is no time, or not of the years 1000 to 9999.
     """
     try:
         at = dt.datetime.fromisoformat(text.strip()[:40])
@@ -68,7 +68,7 @@ def parse_datetime(text: str) -> dt.datetime | None:
 
 
 def parse_number(text: str, bound: float) -> float | None:
-    """A number within plus and minus `bound`; None otherwise."""
+    """Parse a number from -`bound` to `bound`; None if the text is something else."""
     try:
         value = float(text)
     except ValueError:

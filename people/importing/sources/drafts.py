@@ -1,4 +1,4 @@
-"""One record of another product on its way to a card: gathers what it says, within a person's limits."""
+"""Builder of a card from one record of another product. Enforces the limits of a person."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from people.vcard.limits import MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks
 from people.vcard.parser import matches_name_format
 from people.vcard.values import escape, single_line
 
-#: The fields of a card that hold a day, by their names in JSON; and those that hold a text.
+#: The date fields and the text fields of a card, by their names in JSON.
 DAY_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE}
 TEXT_FIELDS = {
     field.name: field.card
@@ -27,9 +27,9 @@ TEXT_FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordResult(CardResult):
-    """A record that was read. `columns` are those of the person that no card has; `key` is its name in its file.
+    """A parsed record. `columns` are columns of the person that no card has; `key` is its key in the file.
 
-    `to_user`: the name of the type of what the person is to the user.
+    `to_user` is the name of the relationship type between the person and the user.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class RecordResult(CardResult):
 
 
 class Draft:
-    """`warnings` says what did not fit or was left out; it becomes the `reason` of the record."""
+    """A card under construction. `warnings` are what did not fit or was left out; they become the record's `reason`."""
 
     def __init__(self, days: DayReader, warnings: tuple[str, ...] = ()) -> None:
         self.days = days
@@ -58,7 +58,7 @@ class Draft:
         self._items = 0
 
     def clean(self, text: str) -> str:
-        """Without what no stored text may hold; trimmed."""
+        """Return the text trimmed, without control characters and lone surrogates, with `\\n` as line end."""
         if has_controls(text):
             self.warn("control characters were removed")
             text = remove_controls(text)
@@ -68,31 +68,31 @@ class Draft:
         self.warnings.append(text)
 
     def set_text(self, name: str, text: str) -> None:
-        """A text of the card, by its field; the first one counts, of notes all do."""
+        """Set a text field of the card. The first value wins; notes are concatenated."""
         value = self.clean(text)
         if name == "notes":
-            # One character beyond the limit is enough to tell that they were cut.
+            # Text beyond the limit is not collected: one character more is enough to warn that the notes were cut.
             if value and self._notes_size <= TEXT_LIMITS["notes"]:
                 self._notes.append(value)
                 self._notes_size += len(value)
             return
         value = single_line(value)
-        if (said := self._texts.get(name)) and value and value != said:
+        if (existing := self._texts.get(name)) and value and value != existing:
             self.warn(f"a second {name.replace('_', ' ')} “{value[:60]}” was left out")
         elif value:
             self._texts[name] = value
 
     def add_entry(self, name: str, kind: str, **values: str | float | None) -> None:
-        """An entry of a multi-value field, unless what it says is blank."""
+        """Add an entry to a multi-value field, unless all its values are blank."""
         cleaned = {
             key: single_line(self.clean(value)) if isinstance(value, str) else value for key, value in values.items()
         }
-        told = [value for key, value in cleaned.items() if key not in {"protocol", "key"}]
-        if any(value not in {"", None} for value in told):
+        contents = [value for key, value in cleaned.items() if key not in {"protocol", "key"}]
+        if any(value not in {"", None} for value in contents):
             self.limits.add(name, {"type": self.clean(kind) or OTHER, **cleaned})
 
     def add_custom(self, key: str, value: str) -> None:
-        """What no field holds, under the name that it had."""
+        """Add a custom field for a value that has no field here, under its original name."""
         text = self.clean(value)
         if text:
             self.limits.add(
@@ -100,7 +100,7 @@ class Draft:
             )
 
     def add_address(self, kind: str, parts: Mapping[str, str]) -> None:
-        """An address by the keys of its entry; more lines of a street than two are put into the second."""
+        """Add an address, by the keys of its entry. All street lines after the first are joined into the second."""
         values = {key: self.clean(text) for key, text in parts.items()}
         lines = [line.strip() for key in ("streetLine1", "streetLine2") for line in values.pop(key, "").split("\n")]
         lines = [line for line in lines if line]
@@ -114,7 +114,7 @@ class Draft:
             self.limits.add("addresses", {"type": kind or OTHER, **whole})
 
     def set_day(self, name: str, text: str) -> None:
-        """A day of the card, by its field."""
+        """Set a date field of the card. The first value wins; a date without a year is left out."""
         if found := self._read_day(name.replace("_", " "), text):
             day, is_yearless = found
             if is_yearless:
@@ -125,7 +125,7 @@ class Draft:
                 self._days[name] = day
 
     def add_date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
-        """An important date; a predefined `kind` stands once, a second one keeps its day under a title."""
+        """Add an important date. Each predefined `kind` exists once; a second one is kept with a title instead."""
         if found := self._read_day((title or kind or "date").lower(), text):
             self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
 
@@ -152,7 +152,7 @@ class Draft:
         self._categories[name.casefold()] = name
 
     def add_related_person(self, kind: str, name: str) -> None:
-        """Somebody who is only named: a line of the card, as address books write it."""
+        """Add a person that is only named, as the lines of the card that address books write (X-ABRELATEDNAMES)."""
         value = single_line(self.clean(name))
         if not value:
             return
@@ -166,7 +166,7 @@ class Draft:
             self._lines.append(KeptLine(line.serialize()))
 
     def build_result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
-        """The record as a card; an error where nothing names anybody."""
+        """Build the card; an error if the record has nothing that could serve as a name."""
         names = self._resolve_name()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
@@ -195,7 +195,7 @@ class Draft:
         )
 
     def _resolve_name(self) -> str:
-        """Make sure that there is a name, as for cards; returns what the receipt calls the person."""
+        """Make sure that there is a name, as for vCards. Returns the name for the receipt."""
         texts = self._texts
         full = single_line(self.clean(self.full_name))
         for field_name in ("middle_name", "surname"):
@@ -223,7 +223,7 @@ class Draft:
 
     def _read_day(self, what: str, text: str) -> Any:
         value = single_line(self.clean(text))
-        if not value or not value.strip("0/.- :"):  # 0/0/00 stands for none
+        if not value or not value.strip("0/.- :"):  # Outlook writes 0/0/00 for an empty date
             return None
         found = self.days.read(value)
         if found is None:

@@ -1,4 +1,4 @@
-"""Google Contacts' CSV, as it was (`Given Name`, `Group Membership`) and as it is (`First Name`, `Labels`)."""
+"""Google Contacts' CSV: the old columns (`Given Name`, `Group Membership`) and the new (`First Name`, `Labels`)."""
 
 import datetime as dt
 import re
@@ -52,7 +52,7 @@ _BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
 
 
 class GoogleSheet(Sheet):
-    """`numbered` are the columns that come in sets: the kind, number and part of each, by its place."""
+    """`numbered` contains the kind, number and part of each numbered column (`E-mail 1 - Value`), by its index."""
 
     def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
         super().__init__(owner, table, [Target("birthday" if name == "Birthday" else "") for name in table.names], now)
@@ -85,7 +85,7 @@ def _put(draft: Draft, name: str, cell: str) -> None:
         set_phonetic_name(draft, _PHONETIC[name], name, cell)
     elif name in _GROUPS:
         for label in cell.split(_SEPARATOR):
-            # Those with a star are Google's own: My Contacts, starred, friends.
+            # Labels with a star are Google's own, such as My Contacts.
             if not label.strip().startswith("*"):
                 draft.add_group(label)
     elif name == "Birthday":
@@ -99,7 +99,7 @@ def _put(draft: Draft, name: str, cell: str) -> None:
 
 
 def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
-    """How a name is read: a field where people have one."""
+    """Set a phonetic name, or a custom field if people have no such field."""
     if field in TEXT_FIELDS:
         draft.set_text(TEXT_FIELDS[field], cell)
     else:
@@ -107,7 +107,7 @@ def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
 
 
 def _label(parts: dict[str, str]) -> str:
-    """The type of a set; a star before it says which one is preferred."""
+    """Remove the type from the parts and return it. A star before it marks the preferred entry."""
     label = (parts.pop("Type", "") or parts.pop("Label", "")).strip().removeprefix("*").strip()
     return _KINDS.get(label.casefold(), label.lower() if label.isascii() else label)
 
@@ -138,14 +138,14 @@ def _messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
 
 
 def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    """Of several in one set the parts stand in one order; the formatted text counts only where there are no parts."""
+    """Add the addresses. The n-th values of all parts form one address; the formatted text is only a fallback."""
     split = {name: text.split(_SEPARATOR) for name, text in parts.items()}
     for number in range(max((len(values) for values in split.values()), default=0)):
         one = {name: values[number].strip() for name, values in split.items() if len(values) > number}
-        told = {key: one[name] for name, key in _ADDRESS_KEYS.items() if one.get(name)}
+        address = {key: one[name] for name, key in _ADDRESS_KEYS.items() if one.get(name)}
         if box := one.get("PO Box"):
-            told["streetLine2"] = ", ".join(filter(None, (told.get("streetLine2"), box)))
-        draft.add_address(kind, told or {"streetLine1": one.get("Formatted", "")})
+            address["streetLine2"] = ", ".join(filter(None, (address.get("streetLine2"), box)))
+        draft.add_address(kind, address or {"streetLine1": one.get("Formatted", "")})
 
 
 def _events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
@@ -191,7 +191,7 @@ _SETS = {
 
 
 def open_google(owner: User, file: BinaryIO, now: dt.datetime) -> GoogleSheet:
-    """Raises FieldError where the columns are not Google's."""
+    """Raises FieldError if the columns are not Google's."""
     table = open_table(file)
     if not {"Given Name", "First Name", "Family Name", "Last Name"}.intersection(table.names):
         raise FieldError("file", "The columns of this file are not those of Google Contacts.")

@@ -1,4 +1,4 @@
-"""Monica 4: the JSON export of an account, and its SQL export in the same shape (docs/imports.md cites both)."""
+"""Monica 4: the JSON export of an account, and the SQL export converted to the same shape (docs/imports.md)."""
 
 import datetime as dt
 from collections import defaultdict
@@ -28,13 +28,13 @@ from people.vcard.values import decode_data_uri
 from people.vocabularies import InteractionKind, Unit
 
 Record = dict[str, Any]
-#: Kinds of an account's or contact's records that people have no place for.
+#: Types of records that cannot be imported, and what warnings call them.
 _UNSUPPORTED_RECORDS = {"debt": "debts", "task": "tasks", "document": "documents"}
 _MAX_DAYS = 99
 
 
 def group_by_type(record: Record) -> dict[str, list[Any]]:
-    """What hangs on a record of the export, by type."""
+    """The lists of records that belong to a record of the export, by type."""
     return {
         get_text(part, "type"): part["values"]
         for part in get_objects(record, "data")
@@ -43,7 +43,7 @@ def group_by_type(record: Record) -> dict[str, list[Any]]:
 
 
 class Monica:
-    """An account. Its contacts are known by their UUIDs."""
+    """The export of an account. The keys of its contacts are their UUIDs."""
 
     what = "Contact"
 
@@ -53,7 +53,7 @@ class Monica:
         self.now = now
         self.days = build_day_reader(owner, None, (), now.year)
         self.contacts = [contact for contact in lists.get("contact", ()) if isinstance(contact, dict)]
-        self.names = {get_text(contact, "uuid"): _name_of(contact) for contact in self.contacts}
+        self.names = {get_text(contact, "uuid"): _full_name(contact) for contact in self.contacts}
         self.field_types = {
             get_text(kind, "uuid"): get_object(kind, "properties")
             for kind in get_objects(instance, "contact_field_types")
@@ -81,7 +81,7 @@ class Monica:
         return [map_type(name, inverses.get(name, "")) for name in inverses]
 
     def relationships(self) -> Iterator[RelationshipRecord]:
-        """Of the two contacts of a row, `of_contact` is what the type says of `contact_is`: so Monica shows it."""
+        """Yield the relationships. As Monica shows a row, `of_contact` is the `type` of `contact_is`."""
         inverses = self._inverses()
         for row in self.pairs:
             name = get_text(row, "type")
@@ -89,17 +89,17 @@ class Monica:
             yield RelationshipRecord(key=get_text(row, "of_contact"), related=get_text(row, "contact_is"), type=kind)
 
     def interactions(self) -> Iterator[InteractionRecord]:
-        together: dict[str, list[str]] = defaultdict(list)
+        participants: dict[str, list[str]] = defaultdict(list)
         for contact in self.contacts:
             key, lists = get_text(contact, "uuid"), group_by_type(contact)
             for activity in lists.get("activity", ()):
                 if isinstance(activity, str):
-                    together[activity].append(key)
-            for kind, read in _MEETINGS.items():
+                    participants[activity].append(key)
+            for kind, parse in _INTERACTION_PARSERS.items():
                 for row in lists.get(kind, ()):
-                    if isinstance(row, dict) and (meeting := read(key, row)):
-                        yield meeting
-        for uuid, keys in together.items():
+                    if isinstance(row, dict) and (interaction := parse(key, row)):
+                        yield interaction
+        for uuid, keys in participants.items():
             row = self.activities.get(uuid, {})
             if at := parse_datetime(get_text(row, "happened_at")):
                 title, notes = get_text(row, "summary"), get_text(row, "description")
@@ -114,40 +114,40 @@ class Monica:
         return left
 
     def _inverses(self) -> dict[str, str]:
-        """By type the one of the way back: each relationship stands there twice, once from either end."""
+        """The inverse of each type. The export contains each relationship twice, once from each side."""
         kinds = {
             (get_text(row, "contact_is"), get_text(row, "of_contact")): get_text(row, "type") for row in self.pairs
         }
         return {kind: kinds.get((there, here), "") for (here, there), kind in kinds.items() if kind}
 
     def _fill(self, draft: Draft, contact: Record) -> None:
-        said = get_object(contact, "properties")
+        properties = get_object(contact, "properties")
         for name, column in _TEXTS.items():
-            draft.set_text(column, get_text(said, name))
-        draft.add_custom("Food preferences", get_text(said, "food_preferences"))
-        draft.add_custom("Met at", get_text(said, "first_met_where"))
-        draft.add_custom("How you met", get_text(said, "first_met_additional_info"))
-        draft.set_day("last_contact", get_text(said, "last_talked_to")[:10])
-        for tag in said.get("tags") or () if isinstance(said.get("tags"), list) else ():
+            draft.set_text(column, get_text(properties, name))
+        draft.add_custom("Food preferences", get_text(properties, "food_preferences"))
+        draft.add_custom("Met at", get_text(properties, "first_met_where"))
+        draft.add_custom("How you met", get_text(properties, "first_met_additional_info"))
+        draft.set_day("last_contact", get_text(properties, "last_talked_to")[:10])
+        for tag in properties.get("tags") or () if isinstance(properties.get("tags"), list) else ():
             draft.add_group(tag if isinstance(tag, str) else "")
-        if through := self.names.get(get_text(said, "first_met_through")):
+        if through := self.names.get(get_text(properties, "first_met_through")):
             draft.add_related_person("met through", through)
-        self._days(draft, said)
-        self._keep_in_touch(draft, get_text(said, "stay_in_touch_frequency"))
-        if get_flag(said, "is_starred"):
+        self._days(draft, properties)
+        self._keep_in_touch(draft, get_text(properties, "stay_in_touch_frequency"))
+        if get_flag(properties, "is_starred"):
             draft.warn("its star has no place here and was left out")
-        draft.photo = self._photo(get_text(get_object(said, "avatar"), "avatar_photo"))
-        self._hanging(draft, group_by_type(contact))
+        draft.photo = self._photo(get_text(get_object(properties, "avatar"), "avatar_photo"))
+        self._fill_lists(draft, group_by_type(contact))
 
     def _photo(self, uuid: str) -> bytes | None:
-        """Decoded once, however many contacts name it."""
+        """Decode a photo; cached, because many contacts may refer to the same photo."""
         if uuid not in self.decoded:
             data = get_text(self.photos.get(uuid, {}), "dataUrl")
             self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
         return self.decoded[uuid]
 
-    def _days(self, draft: Draft, said: Record) -> None:
-        birth, death, met = (get_object(said, name) for name in ("birthdate", "deceased_date", "first_met_date"))
+    def _days(self, draft: Draft, properties: Record) -> None:
+        birth, death, met = (get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date"))
         if get_flag(birth, "is_age_based"):
             draft.warn("its birthday is only guessed from an age and was left out")
         elif day := _day(birth):
@@ -156,7 +156,7 @@ class Monica:
             draft.set_day(DAY_FIELDS["deathday"], day)
         elif day:
             draft.add_date(day, kind="MEMORIAL")
-        elif get_flag(said, "is_dead"):
+        elif get_flag(properties, "is_dead"):
             draft.add_custom("Deceased", "yes")
         if day := _day(met):
             draft.add_date(day, title="First met")
@@ -172,7 +172,7 @@ class Monica:
                 "contact_reminder_interval_unit": unit,
             }
 
-    def _hanging(self, draft: Draft, lists: Mapping[str, list[Any]]) -> None:
+    def _fill_lists(self, draft: Draft, lists: Mapping[str, list[Any]]) -> None:
         for row in _properties(lists, "contact_field"):
             self._field(draft, row)
         for row in _properties(lists, "address"):
@@ -184,7 +184,7 @@ class Monica:
             draft.add_date(get_text(row, "happened_at")[:10], title=get_text(row, "name") or "Life event")
             draft.set_text("notes", get_text(row, "note"))
         for row in _properties(lists, "reminder"):
-            # Those that cannot be deleted are Monica's own, of birthdays.
+            # Monica creates reminders of birthdays itself; those cannot be deleted.
             if get_text(row, "delible") != "0" and row.get("delible") is not False:
                 draft.add_date(get_text(row, "initial_date")[:10], title=get_text(row, "title") or "Reminder")
                 draft.warn("a reminder became an important date without a reminder")
@@ -226,9 +226,9 @@ _ADDRESS_KEYS = {
 }
 
 
-def _name_of(contact: Record) -> str:
-    said = get_object(contact, "properties")
-    return " ".join(filter(None, (get_text(said, "first_name"), get_text(said, "last_name"))))
+def _full_name(contact: Record) -> str:
+    properties = get_object(contact, "properties")
+    return " ".join(filter(None, (get_text(properties, "first_name"), get_text(properties, "last_name"))))
 
 
 def _by_uuid(rows: Sequence[Any]) -> dict[str, Record]:
@@ -240,7 +240,7 @@ def _properties(lists: Mapping[str, list[Any]], kind: str) -> Iterator[Record]:
 
 
 def _day(special: Record) -> str:
-    """The day of a special date, `--12-24` where its year is unknown; empty without one."""
+    """The text of a special date, `--12-24` if its year is unknown; empty without a date."""
     day = get_text(special, "date")[:10]
     return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
 
@@ -255,10 +255,10 @@ def _address(draft: Draft, row: Record) -> None:
 
 
 def _call(key: str, row: Record) -> InteractionRecord | None:
-    said = get_object(row, "properties")
-    at = parse_datetime(get_text(said, "called_at"))
-    title = "They called" if get_flag(said, "contact_called") else ""
-    notes = get_text(said, "content")
+    properties = get_object(row, "properties")
+    at = parse_datetime(get_text(properties, "called_at"))
+    title = "They called" if get_flag(properties, "contact_called") else ""
+    notes = get_text(properties, "content")
     return InteractionRecord(keys=(key,), kind=InteractionKind.CALL, at=at, title=title, notes=notes) if at else None
 
 
@@ -269,25 +269,25 @@ def _note(key: str, row: Record) -> InteractionRecord | None:
 
 
 def _conversation(key: str, row: Record) -> InteractionRecord | None:
-    said = get_object(row, "properties")
-    at = parse_datetime(get_text(said, "happened_at"))
+    properties = get_object(row, "properties")
+    at = parse_datetime(get_text(properties, "happened_at"))
     lines = []
-    for message in get_objects(said, "messages"):
+    for message in get_objects(properties, "messages"):
         words = get_object(message, "properties") or message
         lines.append(f"{'→' if get_flag(words, 'written_by_me') else '←'} {get_text(words, 'content')}")
     return InteractionRecord(keys=(key,), kind=InteractionKind.MESSAGE, at=at, notes="\n".join(lines)) if at else None
 
 
 def _gift(key: str, row: Record) -> InteractionRecord | None:
-    said = get_object(row, "properties")
-    at = parse_datetime(get_text(said, "date")) or parse_datetime(get_text(row, "created_at"))
-    told = (get_text(said, name) for name in ("status", "comment", "url", "amount"))
+    properties = get_object(row, "properties")
+    at = parse_datetime(get_text(properties, "date")) or parse_datetime(get_text(row, "created_at"))
+    told = (get_text(properties, name) for name in ("status", "comment", "url", "amount"))
     notes = "\n".join(filter(None, told))
-    title = get_text(said, "name")
+    title = get_text(properties, "name")
     return InteractionRecord(keys=(key,), kind=InteractionKind.GIFT, at=at, title=title, notes=notes) if at else None
 
 
-_MEETINGS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
+_INTERACTION_PARSERS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
     "call": _call,
     "note": _note,
     "conversation": _conversation,
@@ -296,7 +296,7 @@ _MEETINGS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
 
 
 def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:
-    """Either export: JSON begins with a brace. Raises FieldError."""
+    """Open a JSON export, which begins with a brace, or an SQL export. Raises FieldError if it is neither."""
     file.seek(0)
     is_json = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     account = get_object(read_document(file, "Monica"), "account") if is_json else open_sql_export(file)

@@ -1,6 +1,6 @@
-"""Monica's SQL export: INSERT statements, read and never executed.
+"""Parses the INSERT statements of Monica's SQL export. Nothing is executed.
 
-One pass over the text: what stands outside of INSERT statements is skipped to the next semicolon.
+One pass over the text: every other statement is skipped up to its semicolon.
 """
 
 import re
@@ -24,7 +24,7 @@ _MAX_COLUMNS = 200
 
 
 def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
-    """The rows of these tables, each by its columns: texts, None for NULL. Raises FieldError where there are none."""
+    """Return the rows of the wanted tables; values are texts, None for NULL. Raises FieldError without any INSERT."""
     codec = detect_encoding(file)
     file.seek(0)
     text = file.read().decode(codec, "replace")
@@ -44,7 +44,8 @@ def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
         elif not is_damaged and (skipped := _SKIPPED.match(text, place)):
             place = max(skipped.end(), place + 1)
         else:
-            # A quote is never closed: from here on statements are only looked for at the beginning of lines.
+            # A quote is never closed, so semicolons do not separate statements any more: from here on only search for
+            # INSERT at the beginning of a line.
             is_damaged = True
             place = text.find("\nINSERT", place) + 1 or len(text)
         place = _space(text, place)
@@ -59,7 +60,7 @@ def _space(text: str, place: int) -> int:
 
 
 def _tuples(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
-    """The rows of a statement, and the place behind each; it ends where the text is no row any more."""
+    """Yield the rows of a statement, each with the position behind it. Ends at the first text that is no row."""
     while text.startswith("(", place):
         values: list[str | None] = []
         place += 1
@@ -85,5 +86,5 @@ def _value(quoted: str | None, bare: str) -> str | None:
 
 
 def by_id(rows: list[dict[str, Any]]) -> Mapping[str, dict[str, Any]]:
-    """Rows by their id; of those that share one, the first."""
+    """Rows by id. Of rows with the same id the first wins."""
     return {str(row.get("id")): row for row in reversed(rows)}

@@ -1,4 +1,4 @@
-"""The tables of Monica's SQL export in the shape of its JSON export, so that one reader does for both."""
+"""Converts the tables of Monica's SQL export to the shape of its JSON export, so that one parser reads both."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from people.importing.sources.monica_sql import Rows, by_id, read_tables
 
 Record = dict[str, Any]
 
-#: By type in the JSON export, the table whose rows hang on a contact.
-_HANGING = {
+#: The tables whose rows belong to a contact, by their type in the JSON export.
+_CONTACT_TABLES = {
     "call": "calls",
     "contact_field": "contact_fields",
     "debt": "debts",
@@ -25,7 +25,7 @@ _HANGING = {
 }
 _TABLES = frozenset(
     {
-        *_HANGING.values(),
+        *_CONTACT_TABLES.values(),
         "contacts",
         "activities",
         "activity_contact",
@@ -42,22 +42,22 @@ _TABLES = frozenset(
     }
 )
 
-# Many rows may name one row of these, so what it says is cut to what a person could hold of it.
+# Many rows may refer to one row of these tables. Its texts are cut, so that a hostile file cannot multiply a long one.
 _SHARED = ("contact_field_types", "genders", "places", "relationship_types", "special_dates", "tags")
 _MAX_SHARED = 1_000
 
 
 def open_sql_export(file: BinaryIO) -> Record:
-    """The account in a file. Raises FieldError where it has no statement of an export."""
+    """Return the account of an SQL export in the shape of the JSON export. Raises FieldError if it is no export."""
     rows = read_tables(file, _TABLES)
-    # Of rows that share an id only the first counts: what hangs on it is read once.
+    # Of rows with the same id only the first counts; otherwise each of them would get the related rows.
     for table in ("contacts", "conversations"):
         rows[table] = list(by_id(rows[table]).values())[::-1]
     for table in _SHARED:
         rows[table] = [{name: value and value[:_MAX_SHARED] for name, value in row.items()} for row in rows[table]]
     names = {str(row.get("id")): row.get("uuid") or f"contact-{row.get('id')}" for row in rows["contacts"]}
-    hanging = _hanging(rows)
-    contacts = [_contact(row, names, hanging[str(row.get("id"))]) for row in _Contacts(rows).rows()]
+    related = _related_records(rows)
+    contacts = [_contact(row, names, related[str(row.get("id"))]) for row in _Contacts(rows).rows()]
     kinds = by_id(rows["relationship_types"])
     pairs = [
         {
@@ -83,7 +83,7 @@ def open_sql_export(file: BinaryIO) -> Record:
 
 
 class _Contacts:
-    """The contacts, each with what other tables say of it in the words of the JSON export."""
+    """Joins the contacts with other tables, under the names of the JSON export."""
 
     def __init__(self, rows: Rows) -> None:
         self.table = rows["contacts"]
@@ -108,35 +108,35 @@ class _Contacts:
         ]
 
 
-def _contact(row: Record, names: Mapping[str, Any], hanging: dict[str, list[Any]]) -> Record:
+def _contact(row: Record, names: Mapping[str, Any], related: dict[str, list[Any]]) -> Record:
     through = names.get(str(row.get("first_met_through_contact_id")))
     return {
         "uuid": names[str(row.get("id"))],
         "properties": {**row, "first_met_through": through},
-        "data": [_list(kind, values) for kind, values in hanging.items()],
+        "data": [_list(kind, values) for kind, values in related.items()],
     }
 
 
-def _hanging(rows: Rows) -> dict[str, dict[str, list[Any]]]:
-    """By contact and type what hangs on it."""
+def _related_records(rows: Rows) -> dict[str, dict[str, list[Any]]]:
+    """The related records of each contact, by type."""
     places = by_id(rows["places"])
     messages: dict[str, list[Any]] = defaultdict(list)
     for row in rows["messages"]:
         messages[str(row.get("conversation_id"))].append(row)
     found: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for kind, table in _HANGING.items():
+    for kind, table in _CONTACT_TABLES.items():
         for row in rows[table]:
-            said = dict(row)
+            properties = dict(row)
             if kind == "contact_field":
-                said["type"] = row.get("contact_field_type_id")
+                properties["type"] = row.get("contact_field_type_id")
             elif kind == "address":
-                said |= {**places.get(str(row.get("place_id")), {}), "name": row.get("name")}
+                properties |= {**places.get(str(row.get("place_id")), {}), "name": row.get("name")}
             elif kind == "conversation":
-                said |= {
+                properties |= {
                     "messages": messages.pop(str(row.get("id")), []),
                     "happened_at": row.get("happened_at") or row.get("created_at"),
                 }
-            record = {"created_at": row.get("created_at"), "properties": said}
+            record = {"created_at": row.get("created_at"), "properties": properties}
             found[str(row.get("contact_id"))][kind].append(record)
     for row in rows["activity_contact"]:
         found[str(row.get("contact_id"))]["activity"].append(str(row.get("activity_id")))

@@ -1,9 +1,9 @@
-"""The types of relationships that Monica brings with it, and what they are here."""
+"""Maps the built-in relationship types of Monica to ours, and builds custom types within our limits."""
 
 from people.importing.sources.records import RelationshipTypeRecord
 
-# Monica's name: the name here, its label, and those of its inverse where it is not its own. Ours come first where they
-# mean the same.
+# By Monica's name: our name and label, then the name and label of the inverse if it is another type. Where a default
+# type of ours has the same meaning, it is used.
 _TYPES = {
     "partner": ("PARTNER", "Partner"),
     "spouse": ("SPOUSE", "Spouse"),
@@ -37,7 +37,7 @@ _MAX_NAME = 50
 
 
 def map_type(name: str, inverse: str) -> RelationshipTypeRecord:
-    """A type by Monica's name, and by that of the way back where the user has made it."""
+    """Map a type by its name in Monica. `inverse` is the name of its inverse, used only for the user's own types."""
     if found := _TYPES.get(name):
         label, *back = found[1:]
         return RelationshipTypeRecord(
@@ -47,7 +47,7 @@ def map_type(name: str, inverse: str) -> RelationshipTypeRecord:
 
 
 def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeRecord:
-    """A type that the user of another product has made, within our limits."""
+    """Build a type that the user of another product has created, within our limits."""
     key, back = _key(name), _key(inverse)
     if not back or back == key:
         return RelationshipTypeRecord(name=key, label=_cut(label) or key)

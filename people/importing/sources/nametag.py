@@ -1,4 +1,4 @@
-"""Nametag's JSON export, by its documentation (docs/imports.md)."""
+"""Nametag's JSON export, as its documentation describes it (docs/imports.md)."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _UNKNOWN_YEAR = "1604"
 
 
 class Nametag:
-    """An account. Its people are known by their ids."""
+    """The export of an account. The keys of its people are their ids."""
 
     what = "Person"
 
@@ -57,7 +57,7 @@ class Nametag:
             yield draft.build_result(index, what="person", key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
-        """Those that are listed, and those that people name."""
+        """The listed types, and types that only people refer to."""
         named = dict(self.by_name)
         for person in get_objects(self.document, "people"):
             rows = [get_object(row, "relationshipType") for row in get_objects(person, "relationships")]
@@ -104,7 +104,7 @@ class Nametag:
         return left
 
     def _type(self, kind: Mapping[str, Any]) -> RelationshipTypeRecord:
-        """With the inverse that the list of types says; a relationship only names its type."""
+        """Build the type with its inverse from the list of types, because a relationship only names its type."""
         whole = self.by_name.get(get_text(kind, "name"), kind)
         inverse = self.kinds.get(get_text(whole, "inverseId"), {})
         return build_custom_type(
@@ -156,7 +156,7 @@ class Nametag:
 
 
 def _date(draft: Draft, row: Record) -> None:
-    """A date of the export has a title; older and newer ones a type as well. Birthdays are told by either."""
+    """Add an important date. Some versions of the export have only a title: a birthday is recognised by either."""
     day, title = get_text(row, "date")[:10], get_text(row, "title")
     if get_flag(row, "yearUnknown"):
         day = f"{_UNKNOWN_YEAR}{day[4:]}"
@@ -168,7 +168,7 @@ def _date(draft: Draft, row: Record) -> None:
 
 
 def open_nametag(owner: User, file: BinaryIO, now: dt.datetime) -> Nametag:
-    """Raises FieldError where it is no export of Nametag."""
+    """Raises FieldError if it is no export of Nametag."""
     document = read_document(file, "Nametag")
     if not isinstance(document.get("people"), list) or "exportDate" not in document:
         raise FieldError("file", "There are no people of Nametag in this file.")

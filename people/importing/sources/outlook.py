@@ -1,4 +1,4 @@
-"""Outlook's CSV, of the desktop program and of Outlook on the web, which has some columns more."""
+"""Outlook's CSV, of the desktop program and of Outlook on the web, which has more columns."""
 
 import datetime as dt
 import re
@@ -48,14 +48,12 @@ _RELATED = {
     "Assistant's Name": "assistant",
     "Referred By": "referred by",
 }
-# Columns that Outlook fills in for everybody.
+# Columns that Outlook fills in for every contact: their default values contain no information.
 _DEFAULTS = {"Priority": "normal", "Sensitivity": "normal", "Private": "false"}
 _BESIDE = re.compile(r"E-mail (?:[23] )?(?:Type|Display Name)|Initials|Internet Free Busy|Directory Server")
 
 
 class OutlookSheet(Sheet):
-    """By the names of the columns."""
-
     def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
         days = {"Birthday": Target("birthday"), "Anniversary": Target("anniversary")}
         super().__init__(owner, table, [days.get(name, Target()) for name in table.names], now)
@@ -78,7 +76,7 @@ class OutlookSheet(Sheet):
                 parts[key] = f"{parts[key]}, {cell.strip()}" if key in parts else cell
             else:
                 _put(draft, name, cell)
-        # The address in one piece counts only where its parts are missing.
+        # The address in one cell is only used if its parts are missing.
         for kind, parts in {**{kind: {"streetLine1": text} for kind, text in whole.items()}, **places}.items():
             draft.add_address(_KINDS.get(kind, kind), parts)
 
@@ -88,8 +86,8 @@ def _put(draft: Draft, name: str, cell: str) -> None:
         draft.set_text(_TEXTS[name], cell)
     elif name in _PHONETIC:
         set_phonetic_name(draft, _PHONETIC[name], name, cell)
-    elif name in _LISTED:
-        _LISTED[name](draft, cell)
+    elif name in _SETTERS:
+        _SETTERS[name](draft, cell)
     elif _EMAIL.fullmatch(name):
         draft.add_entry("emails", "", email=cell)
     elif name in _PHONES or _PHONE.fullmatch(name):
@@ -115,7 +113,7 @@ def _page(kind: str) -> Callable[[Draft, str], None]:
     return lambda draft, cell: draft.add_entry("urls", kind, url=cell)
 
 
-_LISTED: dict[str, Callable[[Draft, str], None]] = {
+_SETTERS: dict[str, Callable[[Draft, str], None]] = {
     "Birthday": lambda draft, cell: draft.add_date(cell, kind="BIRTHDAY"),
     "Anniversary": lambda draft, cell: draft.set_day("anniversary", cell),
     "Categories": _groups,
@@ -127,7 +125,7 @@ _LISTED: dict[str, Callable[[Draft, str], None]] = {
 
 
 def _phone_kind(name: str) -> str:
-    """Mobile Phone is mobile, Business Fax work fax, Pager pager."""
+    """The type of a phone column: Mobile Phone is mobile, Business Fax work fax, Pager pager."""
     match = _PHONE.fullmatch(name)
     if match is None:
         return name.lower()
@@ -137,7 +135,7 @@ def _phone_kind(name: str) -> str:
 
 
 def open_outlook(owner: User, file: BinaryIO, now: dt.datetime) -> OutlookSheet:
-    """Raises FieldError where the columns are not Outlook's."""
+    """Raises FieldError if the columns are not Outlook's."""
     table = open_table(file)
     if not {"First Name", "Last Name", "E-mail Address", "Company"}.issubset(table.names):
         raise FieldError("file", "The columns of this file are not those of Outlook, in English.")

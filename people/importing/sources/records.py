@@ -1,4 +1,4 @@
-"""What a file tells beside people: what passed with them, and what they are to each other. People by their keys."""
+"""The interface of import sources, and the records beside people. They refer to people by the keys of the file."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from people.importing.sources.drafts import RecordResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteractionRecord:
-    """An interaction; `keys` are those of its people, the first one's record tells what became of it."""
+    """An interaction. `keys` are those of its people; remarks about it go to the outcome of the first one."""
 
     keys: tuple[str, ...]
     kind: str
@@ -21,7 +21,7 @@ class InteractionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipTypeRecord:
-    """A type of relationship: its name, its label, and the name of its inverse, empty where it is its own."""
+    """A relationship type. `inverse` is empty if the type is its own inverse."""
 
     name: str
     label: str
@@ -31,7 +31,7 @@ class RelationshipTypeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipRecord:
-    """The person of `key` is `type` of the one of `related`."""
+    """The person with the key `key` is the `type` of the person with the key `related`."""
 
     key: str
     related: str
@@ -40,21 +40,21 @@ class RelationshipRecord:
 
 
 class Source(Protocol):
-    """A file, open. `what` is what its records are called."""
+    """An open file. `what` is how messages call one of its records."""
 
     what: str
 
     def people(self) -> Iterator[RecordResult]:
-        """Its people as cards, one at a time."""
+        """Yield the people as cards."""
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
-        """The types of relationships that its people and ties name."""
+        """The relationship types that the people and relationships of the file name."""
 
     def interactions(self) -> Iterator[InteractionRecord]:
-        """What passed between the user and people."""
+        """Yield the interactions of the user with people."""
 
     def relationships(self) -> Iterator[RelationshipRecord]:
-        """What people are to each other."""
+        """Yield the relationships between people."""
 
     def leftovers(self) -> Sequence[tuple[str, str]]:
-        """What is of no person and has no place here: what it is, and why."""
+        """The data that belongs to no person and cannot be imported: what it is, and why."""

@@ -1,4 +1,4 @@
-"""Which source opens which file."""
+"""Maps each import source to the function that opens its files."""
 
 import datetime as dt
 from typing import Any
@@ -14,7 +14,7 @@ from people.vocabularies import ImportSource
 
 
 def open_source(*, owner: User, upload: Any, now: dt.datetime) -> Source:
-    """The file of an Upload by its source. Raises FieldError where it is none of that."""
+    """Open the file of an Upload with its source. Raises FieldError if the file does not fit the source."""
     if upload.source == ImportSource.CSV:
         return open_csv(owner, upload.file, upload.mapping, now)
     opener: Any = {

@@ -1,4 +1,4 @@
-"""Sources that are tables: any CSV by a mapping, and LinkedIn's connections."""
+"""Sources that are tables: CSV files with a column mapping, and LinkedIn's connections."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from people.importing.sources.targets import IGNORE, Target, read_mapping
 
 
 class Sheet:
-    """A table, each column with its target. Subclasses know the columns of a product."""
+    """A table with a target for each column. Subclasses know the columns of one product."""
 
     what = "Row"
 
@@ -24,7 +24,7 @@ class Sheet:
         self.days = build_day_reader(owner, table, places, now.year)
 
     def people(self) -> Iterator[RecordResult]:
-        """The rows as cards; what has no place is told in their warnings."""
+        """Yield the rows as cards. Cells that cannot be imported become warnings."""
         for index, row in enumerate(self.table.rows()):
             if row.error:
                 yield RecordResult(index=index, name="", error=row.error)
@@ -50,7 +50,7 @@ class Sheet:
 
 
 def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime) -> Sheet:
-    """Any table. Raises FieldError."""
+    """Open any table. Raises FieldError if it is none, or for an invalid mapping."""
     table = open_table(file)
     return Sheet(owner, table, read_mapping(mapping, table), now)
 
@@ -67,7 +67,7 @@ _LINKEDIN = {
 
 
 class LinkedIn(Sheet):
-    """Connections.csv: what stands above its header are notes. Its last column says since when one is connected."""
+    """Connections.csv. There are notes above its header, and its last column is the day of the connection."""
 
     def fill(self, draft: Draft, row: Row) -> None:
         super().fill(draft, row)
@@ -78,6 +78,6 @@ class LinkedIn(Sheet):
 
 
 def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime) -> LinkedIn:
-    """Raises FieldError where no line is the header of connections."""
+    """Raises FieldError if no line is the header of connections."""
     table = open_table(file, header=("First Name", "Last Name", "Connected On"))
     return LinkedIn(owner, table, [_LINKEDIN.get(name, Target()) for name in table.names], now)

@@ -1,6 +1,6 @@
-"""Files of comma-separated values, whatever separates them: rows of cells, one at a time.
+"""Reads CSV files with any delimiter, row by row.
 
-A row that is damaged is told of and costs no other: a quote that never closes would take all lines behind it.
+A damaged row costs no other row: without repair, a quote that is never closed would swallow all lines behind it.
 """
 
 import csv
@@ -15,10 +15,11 @@ from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
 from people.importing.sources.encodings import detect_encoding, display_encoding, is_text, read_lines
 
-#: A file of more rows than this is no address book; what follows is not read.
+#: Rows beyond this are not read: no address book is that long.
 MAX_ROWS = 20_000
 MAX_COLUMNS = 1_000
-# A row that takes more than this has a quote that is not closed; of all such rows, this much is read anew.
+# A longer row has a quote that is not closed. The lines behind that quote are read again, up to _MAX_REREAD characters
+# per file: otherwise a file with a quote in each line would be read up to a thousand times.
 _MAX_ROW_LINES = 1_000
 _MAX_ROW_SIZE = 1_000_000
 _MAX_REREAD = 20_000_000
@@ -27,14 +28,14 @@ _SAMPLE_ROWS = 200
 _DELIMITERS = ",;\t|"
 _SNIFFED_LINES = 30
 _SNIFFED_CHARACTERS = 4_096
-# Excel's own first line, which names the separator and is no row.
+# The first line that Excel writes to name the delimiter. It is no row.
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of data; `error` where nothing can be read of it."""
+    """A row of data. `error` is set if it cannot be read."""
 
     cells: Sequence[str]
     warnings: tuple[str, ...] = ()
@@ -43,7 +44,7 @@ class Row:
 
 @dataclass(slots=True)
 class Table:
-    """A file, open. `names` are its columns: those of its first row, or numbers where that is data already."""
+    """An open CSV file. `names` are the column names: the cells of the header, or numbers if there is no header."""
 
     file: BinaryIO
     codec: str
@@ -57,7 +58,7 @@ class Table:
         return display_encoding(self.codec)
 
     def rows(self) -> Iterator[Row]:
-        """Those of data that hold something; at most MAX_ROWS, and then one that says so."""
+        """Yield the rows of data that are not empty: at most MAX_ROWS, then one with an error if there are more."""
         rows = _rows(islice(read_lines(self.file, self.codec), self.preamble, None), self.delimiter)
         filled = (row for row in rows if row.error or any(cell.strip() for cell in row.cells))
         if self.has_header:
@@ -76,23 +77,24 @@ class Table:
 
 
 def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
-    """The table in a file. `header`: columns that its header has for certain; what stands above that is left out.
+    """Open a CSV file. `header` are columns that its header must have; lines above the header are skipped.
 
-    Raises FieldError where there is none.
+    Raises FieldError if the file is no table.
     """
     codec = detect_encoding(file)
     if not is_text(file, codec):
         raise FieldError("file", "This is no text. Save a spreadsheet as CSV first.")
     lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
-    told = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
-    preamble = _find_header(lines, header) if header else bool(told)
-    delimiter = told[1] if told else _detect_delimiter(lines[preamble:])
+    separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    preamble = _find_header(lines, header) if header else bool(separator_line)
+    delimiter = separator_line[1] if separator_line else _detect_delimiter(lines[preamble:])
     first = next((row for row in _rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None)
     if first is None:
         raise FieldError("file", "There is no row of columns in this file.")
     if len(first.cells) > MAX_COLUMNS:
         raise FieldError("file", f"This file has more than {MAX_COLUMNS} columns.")
-    is_data = any(_is_data(cell.strip()) for cell in first.cells)
+    # A header does not contain e-mail addresses or phone numbers.
+    is_data = any(is_email(cell.strip()) or _PHONE.fullmatch(cell.strip()) for cell in first.cells)
     names = _numbered_names(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
     table = Table(file, codec, delimiter, names, preamble)
     table.sample = list(islice(table.rows(), _SAMPLE_ROWS))
@@ -103,12 +105,8 @@ def _numbered_names(count: int) -> list[str]:
     return [str(number + 1) for number in range(count)]
 
 
-def _is_data(cell: str) -> bool:
-    return is_email(cell) or _PHONE.fullmatch(cell) is not None
-
-
 def _find_header(lines: Sequence[str], header: Sequence[str]) -> int:
-    """The place of the line that names these columns."""
+    """The index of the line that contains these column names."""
     for place, line in enumerate(lines):
         if all(name in line for name in header):
             return place
@@ -116,7 +114,7 @@ def _find_header(lines: Sequence[str], header: Sequence[str]) -> int:
 
 
 def _detect_delimiter(lines: Sequence[str]) -> str:
-    """What separates the cells: as the library finds it, unless another splits the header into more."""
+    """The delimiter that csv.Sniffer finds, unless another one splits the header into more cells."""
     text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
     header = next((line for line in lines if line.strip()), "")
     try:
@@ -137,9 +135,9 @@ def _detect_delimiter(lines: Sequence[str]) -> str:
 
 
 class _RereadableLines:
-    """Lines that can be put back; `taken` are those of the row under way.
+    """An iterator of lines that can put lines back. `taken` are the lines of the current row.
 
-    `size`: characters of that row. `spare`: how many characters may yet be put back.
+    `size` is how many characters the current row has, `spare` how many may still be put back.
     """
 
     def __init__(self, lines: Iterator[str]) -> None:
@@ -150,7 +148,7 @@ class _RereadableLines:
         self.spare = _MAX_REREAD
 
     def begin(self) -> None:
-        """A new row."""
+        """Start a new row."""
         self.taken, self.size = [], 0
 
     def __iter__(self) -> "_RereadableLines":
@@ -165,7 +163,7 @@ class _RereadableLines:
         return line
 
     def put_back(self) -> str:
-        """All but the first of the row; returns that."""
+        """Put back all lines of the current row but the first, and return the first."""
         first, *others = self.taken
         self._returned.extendleft(reversed(others))
         self.spare -= self.size
@@ -173,9 +171,9 @@ class _RereadableLines:
 
 
 def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
-    """The rows; once damaged ones have taken much reading, each line of the rest is one, its quotes as letters."""
+    """Yield the rows. After too many re-read characters, each remaining line is one row and its quotes are literal."""
     source = _RereadableLines(lines)
-    # Behind a separator and a blank a quote is one all the same.
+    # skipinitialspace, because a quote behind a delimiter and a blank still opens a quoted cell.
     reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
     while source.spare > 0:
         source.begin()
@@ -186,7 +184,7 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
         except csv.Error:
             yield _repair_row(source, delimiter)
             continue
-        # In a row that is whole, quotes come in pairs.
+        # An odd number of quotes means that one is not closed.
         if sum(line.count('"') for line in source.taken) % 2 and any('"' in line for line in source.taken):
             yield _repair_row(source, delimiter) if len(source.taken) > 1 else Row(cells)
         else:
@@ -198,7 +196,7 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
 
 
 def _repair_row(source: _RereadableLines, delimiter: str) -> Row:
-    """The first line of a damaged row by itself, its quotes as letters; the others are read anew."""
+    """Parse the first line of a damaged row alone, with literal quotes; the other lines are read again."""
     return replace(_parse_without_quotes(source.put_back(), delimiter), warnings=(_UNCLOSED,))
 
 

@@ -1,4 +1,4 @@
-"""What a column of a table may be: the fields of a CSV mapping (open points, section 13), and how they are guessed."""
+"""The target field of each column: parses a CSV mapping (open points, section 13) and proposes one."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ IGNORE = "ignore"
 EXTRA_FIELDS = ("birthday", "group", IGNORE)
 FIELDS = frozenset({*field_table.MAPPING_NAMES, *EXTRA_FIELDS})
 
-#: By the name of a mapping: the field of a card and the key of its entry.
+#: The multi-value field of a card and the key of its entry, by the name in a mapping.
 ENTRIES: Mapping[str, tuple[str, str]] = {
     key.mapping: (field.card, key.name) for field in field_table.LISTS for key in field.keys if key.mapping
 }
@@ -26,9 +26,9 @@ _MAX_KIND = 50
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A field, and the type that its entries get; `kind` is empty where none was said.
+    """The target field of a column, and the type that its entries get, or an empty `kind`.
 
-    Without a field nobody knows what the column is: its values are left out, and told.
+    An empty `field` means an unknown column: its values are left out with a warning.
     """
 
     field: str = ""
@@ -39,9 +39,10 @@ class Target:
 
 
 def read_mapping(text: str, table: Table) -> list[Target]:
-    """The target of each column: what `text`, the JSON of a mapping, says, else what the column looks like.
+    """Return the target of each column: from `text`, the JSON of a mapping, else the proposed one.
 
-    A key is a header, or else the number of a column, from 1, or from 0 where one is 0. Raises FieldError.
+    A key is a column name, or else the number of a column, counted from 1, or from 0 if one of the keys is 0. Raises
+    FieldError.
     """
     targets = propose_targets(table)
     mapping = _parse_mapping(text)
@@ -94,7 +95,7 @@ _PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
 def propose_targets(table: Table) -> list[Target]:
-    """What each column looks like, by its name, else by its values."""
+    """Propose the target of each column by its name, or by its values if the table has no header."""
     targets = [_by_name(name) for name in table.names]
     fields = {target.field for target in targets}
     for place, target in enumerate(targets):
@@ -108,21 +109,21 @@ def propose_targets(table: Table) -> list[Target]:
 
 
 def _full_name_as(fields: set[str]) -> str:
-    """A column Name is the name; beside a given name it is the surname, beside both it says nothing new."""
+    """The field of a column `Name`: beside a given name it is the surname, beside both it is redundant."""
     if "name" not in fields:
         return "name"
     return IGNORE if "surname" in fields else "surname"
 
 
 def _assign_names(targets: list[Target]) -> None:
-    """Without a header, names stand in the first columns that are nothing else."""
+    """Without a header, the first two columns without a target are the name and the surname."""
     free = [place for place, target in enumerate(targets) if not target.field]
     for place, field in zip(free, ("name", "surname"), strict=False):
         targets[place] = Target(field)
 
 
 def _by_name(name: str) -> Target:
-    if name in FIELDS:  # as our own fields are called
+    if name in FIELDS:  # exact names of our own fields
         return Target(name)
     words = [_folded(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
     words = [word for word in words if word]
@@ -146,8 +147,8 @@ def _folded(word: str) -> str:
 
 
 def _by_values(values: Iterable[str]) -> Target:
-    told = [value for value in values if value]
+    filled = [value for value in values if value]
     for field, matches in (("email", is_email), ("url", _WEB.fullmatch), ("phone", _PHONE.fullmatch)):
-        if told and sum(bool(matches(value)) for value in told) * 2 > len(told):
+        if filled and sum(bool(matches(value)) for value in filled) * 2 > len(filled):
             return Target(field)
     return Target()
