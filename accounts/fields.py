@@ -105,6 +105,7 @@ class QuietHours(serializers.Serializer[Any]):
     is_optional = False
 
     def get_fields(self) -> dict[str, Any]:
+        # Not attributes of the class: `from` is a keyword of Python.
         return {name: TimeOfDay(allow_null=self.is_optional) for name in ("from", "to")}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class DestinationSection(Section):
         return DestinationShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Destination, items)
+        ids = run.find_existing(Destination, items)
         rows = Destination.objects.owned_by(run.owner)
         by_url = run.index(self.name, dict(rows.values_list("url_key", "pk")))
         new = []
@@ -143,8 +143,10 @@ class AnswerSection(Section):
         return AnswerShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(ReminderAnswer, items)
-        dates = run.place(ImportantDate, filter(None, (parse_id(item.data.get("importantDateId")) for item in items)))
+        ids = run.find_existing(ReminderAnswer, items)
+        dates = run.resolve_ids(
+            ImportantDate, filter(None, (parse_id(item.data.get("importantDateId")) for item in items))
+        )
         rows = ReminderAnswer.objects.owned_by(run.owner)
         known = run.index(self.name, {row.key: row.pk for row in rows})
         # The highest round of each occurrence here: a round that has deliveries must not be used again.

@@ -61,7 +61,7 @@ class TypeSection(Section):
                 yield unit
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(RelationshipType, items)
+        ids = run.find_existing(RelationshipType, items)
         present = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
         if _replaces_default_types(run, ids):
             present = present.none()
@@ -132,7 +132,7 @@ def _replaces_default_types(run: ImportRun, ids: Ids) -> bool:
     An account that has nobody yet holds the types it was born with: those of the document take their place.
     """
     made = run.single(_DefaultTypesReplaced)
-    if TypeSection.name in run.begun:
+    if TypeSection.name in run.started_sections:
         return made.way and run.dry
     rows = RelationshipType.objects.owned_by(run.owner)
     born_with = {name for name, _, _ in DEFAULT_TYPES}
@@ -185,7 +185,7 @@ class RelationshipSection(Section):
         return RelationshipShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Relationship, items)
+        ids = run.find_existing(Relationship, items)
         people = {run.find("people", item.data["personId"]) for item in items} - {None}
         active = Relationship.objects.owned_by(run.owner).active().filter(person__in=people)
         taken = run.index(self.name, {tuple(triple): pk for pk, *triple in active.values_list("pk", *_TRIPLE)})
@@ -206,7 +206,7 @@ class RelationshipSection(Section):
                 pair = _pair(run, item, ids.free[item.source_id], (person, related), kind)
                 new += pair
                 kinds = [item.data.get("relationshipTypeId")]
-                run.imported(item, pair[0].pk, run.lost(relationshipTypeId=("relationshipTypes", kinds)))
+                run.imported(item, pair[0].pk, run.describe_missing(relationshipTypeId=("relationshipTypes", kinds)))
                 if not pair[0].is_deleted:
                     taken |= {tuple(getattr(row, column) for column in _TRIPLE): row.pk for row in pair}
         run.insert(Relationship, new)
@@ -245,7 +245,7 @@ class AnswerSection(Section):
         return AnswerShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(AnsweredSuggestion, items)
+        ids = run.find_existing(AnsweredSuggestion, items)
         people = {run.find("people", item.data["personId"]) for item in items} - {None}
         rows = AnsweredSuggestion.objects.owned_by(run.owner).filter(person__in=people)
         known = run.index(self.name, {tuple(said): pk for pk, *said in rows.values_list("pk", *_ANSWER)})

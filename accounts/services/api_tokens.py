@@ -11,13 +11,13 @@ from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
 
 PREFIX_LENGTH = 12
-MOST_TOKENS = 100
+MAX_TOKENS = 100
 
 
 class TooManyTokensError(DomainError):
     """The account has the maximum number of tokens. Device tokens and expired tokens count."""
 
-    message = f"An account has at most {MOST_TOKENS} API tokens. Delete some first, in your account."
+    message = f"An account has at most {MAX_TOKENS} API tokens. Delete some first, in your account."
 
 
 class SessionEndedError(DomainError):
@@ -55,7 +55,7 @@ def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken
 
 
 def _create(owner: User, kind: TokenKind, **fields: Any) -> tuple[ApiToken, str]:
-    if ApiToken.objects.owned_by(owner).count() >= MOST_TOKENS:
+    if ApiToken.objects.owned_by(owner).count() >= MAX_TOKENS:
         raise TooManyTokensError
     text = new_token()
     prefix, digest = text[:PREFIX_LENGTH], TOKEN_HASH(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Everything an account owns as one JSON document, out of one account and into another.
+"""Export and import of everything that an account owns, as one JSON document.
 
 Each app registers a Section for its tables. docs/accounts.md says what the document holds, and what is left out.
 """

@@ -1,4 +1,4 @@
-"""Writes the document, record by record, so that no address book is too big for the memory."""
+"""Exports an account record by record, so that memory does not grow with the address book."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from accounts.transfer.sections import sections
 from contacts_project.kernel.api.json import dumps, format_timestamp
 
 FORMAT, VERSION = "contact-network", 1
-_CHUNK = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 
 
 def export_document(owner: User, now: dt.datetime) -> Iterator[bytes]:
-    """The whole account as JSON, in chunks of some 64 KiB."""
+    """Yield the whole account as JSON, in chunks of about 64 KiB."""
     chunk = bytearray()
     for piece in _pieces(owner, now):
         chunk += piece
-        if len(chunk) >= _CHUNK:
+        if len(chunk) >= _CHUNK_BYTES:
             yield bytes(chunk)
             chunk.clear()
     yield bytes(chunk)
@@ -24,7 +24,7 @@ def export_document(owner: User, now: dt.datetime) -> Iterator[bytes]:
 
 def _pieces(owner: User, now: dt.datetime) -> Iterator[bytes]:
     head = {"format": FORMAT, "version": VERSION, "exportedAt": format_timestamp(now)}
-    yield dumps(head)[:-1]
+    yield dumps(head)[:-1]  # without the closing brace: the sections follow
     for section in sections():
         yield b"," + dumps(section.name) + b":["
         for number, record in enumerate(section.export(owner)):

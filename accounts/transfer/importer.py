@@ -1,4 +1,4 @@
-"""Reads the document into an account, some hundred records at a time: each batch is checked, then written at once."""
+"""Imports the document in batches of about a hundred records: each is validated, then written in one transaction."""
 
 import datetime as dt
 import logging
@@ -25,28 +25,30 @@ from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 
-_BATCH = 100
-#: Each has a line in the receipt, and each value of JSON its place in memory while the document is worked on.
+_BATCH_SIZE = 100  # units (Section.units)
+# Limits of memory: each record has a line in the receipt, and the parsed document is held until the import ends.
 MAX_RECORDS = 200_000
 MAX_VALUES = 2_000_000
 NOT_TRIED = "Not tried: the service was busy, or a part of it away. Import the document again: it goes on from here."
 
 
 def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool = False) -> dict[str, Any]:
-    """Put the document's records into the account; returns the receipt. `dry`: only say what would become of them.
+    """Import the records of the document into the account; returns the receipt. `dry` writes nothing.
 
-    What is there already stays as it is, so that a second run changes nothing, and one after a crash goes on where the
-    first was. A record that cannot be read or stored is told in the receipt and does not stop the others. Raises
-    FieldError for what is no such document at all; what is_unavailable says so of, where nothing was written.
+    Records that exist already stay unchanged, so a second run changes nothing, and a run after a crash continues where
+    the first one ended. An invalid record, or one that the database refuses, is an error in the receipt and does not
+    stop the others. Raises FieldError if the document has the wrong format; if nothing was written, also the database's
+    error for which `is_unavailable` is true.
     """
-    under_way = _Import(ImportRun(owner, now, dry=dry))
-    for section in _checked(document):
-        under_way.take(section, document[section.name])
-    under_way.writer.finish()
-    return under_way.receipt.answer()
+    importer = _Importer(ImportRun(owner, now, dry=dry))
+    for section in _check_document(document):
+        importer.import_section(section, document[section.name])
+    importer.writer.finish()
+    return importer.receipt.answer()
 
 
-def _checked(document: Any) -> list[Section]:
+def _check_document(document: Any) -> list[Section]:
+    """The sections that the document contains, in the order of import. Raises FieldError."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise FieldError("format", f'This is no export of this service: "format" must be "{FORMAT}".')
     version = document.get("version")
@@ -57,36 +59,40 @@ def _checked(document: Any) -> list[Section]:
         if not isinstance(document[section.name], list):
             raise FieldError(section.name, "This must be a list.")
     if sum(len(document[section.name]) for section in present) > MAX_RECORDS:
-        raise FieldError(max(present, key=lambda section: len(document[section.name])).name, _TOO_MANY)
+        longest = max(present, key=lambda section: len(document[section.name]))
+        raise FieldError(longest.name, _TOO_MANY_RECORDS)
     return present
 
 
-_TOO_MANY = f"At most {MAX_RECORDS:,} records in all: import it in parts, each with the people its relationships name."
+_TOO_MANY_RECORDS = (
+    f"At most {MAX_RECORDS:,} records in all: import it in parts, each with the people its relationships name."
+)
 
 
-class _Import:
-    """One document."""
-
+class _Importer:
     def __init__(self, run: ImportRun) -> None:
         self.run, self.receipt = run, Receipt()
         self.writer = BatchWriter(run.owner)
 
-    def take(self, section: Section, records: list[Any]) -> None:
-        """Read and write one section."""
-        shape, seen = section.shape(), set[UUID]()
+    def import_section(self, section: Section, records: list[Any]) -> None:
+        serializer, seen = section.shape(), set[UUID]()
         results: list[dict[str, Any]] = []
         messages: list[tuple[int, str]] = []
         for batch in _batches(section.units(records)):
-            units = [[_read(section.name, shape, index, records[index], seen) for index in unit] for unit in batch]
+            units = [
+                [_parse_record(section.name, serializer, index, records[index], seen) for index in unit]
+                for unit in batch
+            ]
             self._store(section, [valid for unit in units if (valid := [item for item in unit if not item.status])])
             for item in chain.from_iterable(units):
                 results.append(item.answer())
                 messages += messages_of(item)
-            time.sleep(0.001)  # reading is computing: without a pause a thread hands over only when it is made to
+            # Validation is pure Python: without a pause, other threads wait for the interpreter to switch (5 ms each).
+            time.sleep(0.001)
         self.receipt.add_section(results, messages)
 
     def _store(self, section: Section, units: list[list[Item]]) -> None:
-        """Write what was read, unit by unit where the database refuses one of them."""
+        """Write the units in one transaction; if the database refuses a record, each unit in its own."""
         items = list(chain.from_iterable(units))
         if not items:
             return
@@ -98,7 +104,7 @@ class _Import:
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
-            self._divide(section, units, error)
+            self._store_separately(section, units, error)
 
     def _write(self, section: Section, items: list[Item]) -> None:
         section.prepare(self.run, items)
@@ -107,11 +113,11 @@ class _Import:
         else:
             with self.writer.batch(), account_write(self.run.owner):
                 section.write(self.run, items)
-        self.run.keep(items)
+        self.run.remember(items)
 
-    def _divide(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
+    def _store_separately(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
         if len(units) > 1:
-            # The database took the whole batch back: what was said of its records is not so any more.
+            # The whole batch was rolled back, so the results of its records are void.
             for item in chain.from_iterable(units):
                 item.reset()
             for unit in units:
@@ -127,29 +133,31 @@ class _Import:
 
 
 def _batches(units: Iterator[list[int]]) -> Iterator[list[list[int]]]:
-    """Some hundred records at a time, whole units."""
+    """Batches of `_BATCH_SIZE` units."""
     batch: list[list[int]] = []
     for unit in units:
         batch.append(unit)
-        if len(batch) >= _BATCH:
+        if len(batch) >= _BATCH_SIZE:
             yield batch
             batch = []
     if batch:
         yield batch
 
 
-def _read(section: str, shape: "serializers.Serializer[Any]", index: int, raw: Any, seen: set[UUID]) -> Item:
-    """The record as its section's shape has it, or failed."""
+def _parse_record(
+    section: str, serializer: "serializers.Serializer[Any]", index: int, raw: Any, seen: set[UUID]
+) -> Item:
+    """The validated record, or an item with the status ERROR."""
     item = Item(section, index)
     try:
-        item.source_id = _source_id(raw, seen)
-        item.data = shape.run_validation(raw)
+        item.source_id = _parse_source_id(raw, seen)
+        item.data = serializer.run_validation(raw)
     except serializers.ValidationError as error:
         item.finish(ERROR, None, validation_body(error.detail)["error"])
     return item
 
 
-def _source_id(raw: Any, seen: set[UUID]) -> UUID:
+def _parse_source_id(raw: Any, seen: set[UUID]) -> UUID:
     if not isinstance(raw, Mapping):
         raise serializers.ValidationError("This must be an object.")
     key = parse_id(raw.get("id"))

@@ -1,4 +1,4 @@
-"""What became of each record of a document."""
+"""The result of an import, record by record."""
 
 from collections import Counter
 from typing import Any
@@ -7,7 +7,7 @@ from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, Item
 
 
 class Receipt:
-    """The answer, grown batch by batch: of a record nothing stays but its line."""
+    """Collects the answer of an import. Keeps one result for each record, not the record itself."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -15,7 +15,7 @@ class Receipt:
         self.results: list[dict[str, Any]] = []
 
     def add_section(self, results: list[dict[str, Any]], messages: list[tuple[int, str]]) -> None:
-        """Take a section's lines, in the order of the document."""
+        """Add the results of a section, sorted by their index in the document."""
         self.results += sorted(results, key=lambda result: int(result["index"]))
         self.messages += [text for _, text in sorted(messages)]
         self.counts.update(result["status"] for result in results)
@@ -33,6 +33,6 @@ class Receipt:
 
 
 def messages_of(item: Item) -> list[tuple[int, str]]:
-    """What the receipt says of a record as an error, with its place: that it failed, or what was left out of it."""
+    """The error messages of a record, with its index: why it failed, or which parts of it were not imported."""
     messages = [item.reason] if item.status == ERROR else item.left_out
     return [(item.index, f"{item.section}, record {item.index + 1}: {text}") for text in messages]

@@ -1,4 +1,4 @@
-"""An import under way: its records, whose it is, and what each id of the document stands for in the account."""
+"""The state of an import: its records, and the rows that the ids of the document refer to."""
 
 import datetime as dt
 from collections import Counter, defaultdict
@@ -14,8 +14,8 @@ from accounts.transfer.ids import derived_id
 from contacts_project.kernel.api.json import parse_id
 
 NO_ID = UUID(int=0)
-# Ids that a record may get here, one after the other where the first is taken: never seen to be, but possible.
-_ATTEMPTS = 3
+# Derived ids have 32 random bits, so one can be taken by chance. This has never been seen.
+_MAX_ID_ATTEMPTS = 3
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
 
 T = TypeVar("T")
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """One record: `data` is what its section's shape made of it; `status` is set once it is known.
+    """One record: `data` is the validated record; `status` is empty until the result is known.
 
-    `left_out` names what did not come with a record that did. `ref` is what `ImportRun.find` gives those that point at
-    it: the row's id, or what the section says.
+    `left_out` lists messages about parts that were not imported although the record was. `ref` is what `ImportRun.find`
+    returns to records that refer to this one: the id of the row, unless the section sets something else.
     """
 
     section: str
@@ -43,7 +43,7 @@ class Item:
         self.status, self.new_id, self.reason, self.ref = status, new_id, reason, ref or new_id
 
     def reset(self) -> None:
-        """What was known of it was taken back with its transaction; it is to be written again."""
+        """Discard the result after a rollback, before the record is written again."""
         self.status, self.new_id, self.reason, self.ref, self.left_out = "", None, "", None, []
 
     def answer(self) -> dict[str, Any]:
@@ -59,31 +59,34 @@ class Item:
 
 @dataclass(frozen=True)
 class Ids:
-    """By the id in the document: the account's row that it is already (`found`), else an id that is free here."""
+    """By id in the document: the id of the account's existing row (`found`), or else an id for a new one (`free`)."""
 
     found: dict[UUID, UUID]
     free: dict[UUID, UUID]
 
 
 class ImportRun:
-    """What the sections share. With `dry` nothing is written, and what was not is remembered in its place."""
+    """The state that the sections share. A dry run writes nothing, and remembers what it would have written."""
 
     def __init__(self, owner: User, now: dt.datetime, *, dry: bool) -> None:
         self.owner, self.now, self.dry = owner, now, dry
-        self.begun: set[str] = set()
-        self.drawn: Counter[str] = Counter()
+        self.started_sections: set[str] = set()
+        self.allowance_used: Counter[str] = Counter()
         self._refs: dict[str, dict[UUID, Any]] = defaultdict(dict)
         self._indexes: dict[str, dict[Any, Any]] = defaultdict(dict)
         self._singles: dict[type[Any], Any] = {}
 
-    def known(self, model: type[models.Model], items: Iterable[Item]) -> Ids:
-        """The rows that the records are already: they were exported here, or imported before."""
-        return self.place(model, [item.source_id for item in items])
+    def find_existing(self, model: type[models.Model], items: Iterable[Item]) -> Ids:
+        """The rows that exist already, because the records were exported from this account or imported before."""
+        return self.resolve_ids(model, [item.source_id for item in items])
 
-    def place(self, model: type[models.Model], sources: Iterable[UUID]) -> Ids:
-        """The rows that stand for `sources`, in one query."""
-        candidates = {source: [source, *self._derived(source)] for source in sources}
-        # Also other accounts' rows: only to see that an id is taken.
+    def resolve_ids(self, model: type[models.Model], sources: Iterable[UUID]) -> Ids:
+        """The account's rows for ids of the document, in one query."""
+        candidates = {
+            source: [source, *(derived_id(self.owner.pk, source, attempt) for attempt in range(_MAX_ID_ATTEMPTS))]
+            for source in sources
+        }
+        # Unscoped, because an id can be taken by a row of another account.
         rows = model._base_manager.filter(pk__in=[key for keys in candidates.values() for key in keys])
         owners = dict(rows.values_list("pk", "owner_id"))
         ids = Ids({}, {})
@@ -95,28 +98,31 @@ class ImportRun:
                 ids.free[source] = next(key for key in keys[1:] if key not in owners)
         return ids
 
-    def _derived(self, source: UUID) -> list[UUID]:
-        return [derived_id(self.owner.pk, source, attempt) for attempt in range(_ATTEMPTS)]
-
     def find(self, section: str, source: Any) -> Any:
-        """What the document calls `source` in a section that was read before; None when it did not come in."""
+        """The `ref` of the record with the id `source` in an earlier section; None if it was not imported."""
         key = parse_id(source)
         return self._refs[section].get(key) if key else None
 
     def index(self, section: str, found: dict[Any, Any]) -> dict[Any, Any]:
-        """`found` by what else a record may be known by, to be added to; it lasts where nothing is written."""
+        """An index of rows by a natural key, to which the section adds the rows that it writes.
+
+        `found` are the rows of the database. A dry run keeps what was added for the next batch.
+        """
         if not self.dry:
             return found
         self._indexes[section].update(found)
         return self._indexes[section]
 
     def single(self, kind: type[T]) -> T:
-        """The run's one instance of `kind`, for what sections share."""
+        """The run's only instance of `kind`, created on first use: state that sections share."""
         found: T = self._singles.setdefault(kind, kind())
         return found
 
-    def lost(self, **references: tuple[str, list[Any]]) -> str:
-        """What a record points at that did not come in, in words: by field, the section and the ids. `""`: nothing."""
+    def describe_missing(self, **references: tuple[str, list[Any]]) -> str:
+        """A message that counts the references to records that were not imported; empty if there are none.
+
+        `references`: by field, the section that it refers to and the ids.
+        """
         counts = {
             name: sum(source is not None and self.find(section, source) is None for source in sources)
             for name, (section, sources) in references.items()
@@ -137,9 +143,9 @@ class ImportRun:
     def failed(self, item: Item, reason: str) -> None:
         item.finish(ERROR, None, reason)
 
-    def keep(self, items: list[Item]) -> None:
-        """What these records stand for is certain now."""
+    def remember(self, items: list[Item]) -> None:
+        """Make the records available to `find`. Must be called after the commit: a rollback removes their rows."""
         for item in items:
-            self.begun.add(item.section)
+            self.started_sections.add(item.section)
             if item.status != ERROR:
                 self._refs[item.section][item.source_id] = item.ref

@@ -1,4 +1,4 @@
-"""The parts of the document: each app registers what it takes out of an account and puts into one."""
+"""The sections of the document: each app registers one for each kind of records that it exports and imports."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 class Section:
-    """A key of the document with a list of records, each with the `id` it had where it was written.
+    """A key of the document with a list of records, each with its `id` in the exporting account.
 
-    `order` puts what others point at first. `models` are the tables that the section carries, those of nested records
-    included: a test fails when an owned table is carried by no section and left out by none.
+    `order` sorts the sections: a section comes after those that its records refer to. `models` are the tables that it
+    exports, those of nested records included: a test fails for an owned table that is in no section and not in
+    `left_out`.
     """
 
     name: ClassVar[str]
@@ -24,25 +25,25 @@ class Section:
     models: ClassVar[tuple[type[Model], ...]]
 
     def export(self, owner: User) -> Iterator[dict[str, Any]]:
-        """The account's records, in the order of their ids, in a number of queries that hardly grows."""
+        """The account's records, ordered by id. The number of queries hardly grows with the number of records."""
         raise NotImplementedError
 
     def shape(self) -> "serializers.Serializer[Any]":
-        """What a record must be, but for what it points at."""
+        """The serializer that validates a record, except for its references to other records."""
         raise NotImplementedError
 
     def units(self, records: list[Any]) -> Iterator[list[int]]:
-        """Which records, as they came, are written together or not at all: by their places."""
-        return ([place] for place in range(len(records)))
+        """Lists of indexes of records that must be written together or not at all."""
+        return ([index] for index in range(len(records)))
 
     def prepare(self, run: "ImportRun", items: list["Item"]) -> None:
-        """What takes time, or a file, before the account is locked; once for each batch."""
+        """Do slow work and write files before the account is locked; called once for each batch."""
 
     def write(self, run: "ImportRun", items: list["Item"]) -> None:
-        """Store a batch of valid records with the account locked, and say of each what became of it.
+        """Write a batch of valid records inside `account_write`, and set the result of each.
 
-        Other requests write between the batches: what is counted or looked up is so anew in each. In a dry run nothing
-        is locked, and `run.insert` and `run.index` remember what would be there.
+        Other requests write between the batches, so counts and lookups must be repeated in each. In a dry run nothing
+        is locked, `run.insert` does nothing, and `run.index` remembers the rows that would exist.
         """
         raise NotImplementedError
 
@@ -52,21 +53,21 @@ _left_out: dict[str, str] = {}
 
 
 def register_section(section: Section) -> None:
-    """Add a part; once, from AppConfig.ready()."""
+    """Must be called once for each section, from AppConfig.ready()."""
     _sections.append(section)
-    _sections.sort(key=lambda known: known.order)
+    _sections.sort(key=lambda registered: registered.order)
 
 
 def leave_out(label: str, reason: str) -> None:
-    """Say why a table ("app.Model") is no part of the document."""
+    """Exclude a table ("app.Model") from the document, for `reason`."""
     _left_out[label] = reason
 
 
 def sections() -> tuple[Section, ...]:
-    """All parts, in the order in which they are read and written."""
+    """All sections, in the order in which they are exported and imported."""
     return tuple(_sections)
 
 
 def left_out() -> dict[str, str]:
-    """The tables that are no part of the document, with the reason."""
+    """The tables that are not in the document, with the reason."""
     return dict(_left_out)

@@ -1,4 +1,4 @@
-"""When a record was made and deleted, as the document says it."""
+"""The times of creation and deletion in records of the document."""
 
 import datetime as dt
 from typing import Any
@@ -18,7 +18,7 @@ class Times(serializers.Serializer[Any]):
 
 
 def times_of(data: dict[str, Any], now: dt.datetime) -> dict[str, Any]:
-    """The columns of a row that can be deleted; nothing was made in the future, or before there were computers."""
+    """The values of created_at and deleted_at, moved to lie between 1970 and `now`."""
     deleted_at = data.get("deleted_at")
     return {
         "created_at": max(_EARLIEST, min(data.get("created_at") or now, now)),

@@ -108,7 +108,7 @@ class ConflictSection(Section):
         return ConflictShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Conflict, items)
+        ids = run.find_existing(Conflict, items)
         people = {item: run.find("people", item.data["personId"]) for item in items}
         rows = Conflict.objects.owned_by(run.owner).unresolved().filter(person__in=set(people.values()) - {None})
         still_open = run.index(self.name, dict(rows.values_list("person_id", "pk")))

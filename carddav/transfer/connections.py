@@ -74,7 +74,7 @@ class ConnectionSection(Section):
         return ConnectionShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Connection, items)
+        ids = run.find_existing(Connection, items)
         rows = Connection.objects.owned_by(run.owner)
         there = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))
         new = []

@@ -40,7 +40,7 @@ class PendingImportSection(Section):
         return PendingImportShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(PendingImport, items)
+        ids = run.find_existing(PendingImport, items)
         digests_by_item = {item: hash_text(item.data["raw"]) for item in items}
         rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_item.values())
         digests = run.index(self.name, dict(rows.values_list("digest", "pk")))

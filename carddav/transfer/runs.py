@@ -86,7 +86,7 @@ class RunSection(Section):
         return RunShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Run, items)
+        ids = run.find_existing(Run, items)
         new = []
         for item in items:
             if found := ids.found.get(item.source_id):

@@ -37,7 +37,7 @@ class DismissalSection(Section):
         return DismissalShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(DuplicateDismissal, items)
+        ids = run.find_existing(DuplicateDismissal, items)
         couples = {item: {run.find("people", item.data[key]) for key in ("personAId", "personBId")} for item in items}
         rows = DuplicateDismissal.objects.owned_by(run.owner).filter(first__in=set().union(*couples.values()) - {None})
         pairs = run.index(self.name, {(first, second): pk for pk, first, second in rows.values_list("pk", *_PAIR)})

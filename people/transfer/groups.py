@@ -39,7 +39,7 @@ class GroupSection(Section):
         return GroupShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Group, items)
+        ids = run.find_existing(Group, items)
         keys = {group_key(item.data["name"]) for item in items}
         active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)
         named = run.index(self.name, dict(active.values_list("name_key", "pk")))

@@ -54,7 +54,7 @@ class InteractionSection(Section):
         return InteractionShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(Interaction, items)
+        ids = run.find_existing(Interaction, items)
         calendar = schedule.load_calendar(run.owner)
         rows: list[Interaction] = []
         people: list[Participation] = []
@@ -73,7 +73,7 @@ class InteractionSection(Section):
                     Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)
                     for place, key in enumerate(came)
                 ]
-                run.imported(item, row.pk, run.lost(personIds=("people", item.data["personIds"])))
+                run.imported(item, row.pk, run.describe_missing(personIds=("people", item.data["personIds"])))
         run.insert(Interaction, rows)
         run.insert(Participation, people)
         if rows and not run.dry:

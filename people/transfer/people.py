@@ -59,7 +59,7 @@ class PeopleSection(Section):
         return PersonShape()
 
     def prepare(self, run: ImportRun, items: list[Item]) -> None:
-        found = run.known(Person, items).found
+        found = run.find_existing(Person, items).found
         for item in items:
             if item.source_id not in found:
                 prepare_photo(run, item)
@@ -74,7 +74,7 @@ class _Batch:
     def __init__(self, run: ImportRun, items: list[Item]) -> None:
         self.run, self.items = run, items
         self.calendar = schedule.load_calendar(run.owner)
-        self.ids = run.known(Person, items)
+        self.ids = run.find_existing(Person, items)
         self.free_dates = self._place_dates().free
         self.people, self.reminders = PlanAllowance(run, "people"), PlanAllowance(run, "reminders")
         self.rows: dict[type[Any], list[Any]] = defaultdict(list)
@@ -106,7 +106,7 @@ class _Batch:
 
     def _place_dates(self) -> Ids:
         dates = (date for item in self.items for date in item.data.get("importantDates", []))
-        return self.run.place(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
+        return self.run.resolve_ids(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
 
     def _add(self, item: Item) -> None:
         person = self._person(item)
@@ -146,7 +146,7 @@ class _Batch:
 
     def _lost(self, item: Item) -> str:
         data = item.data
-        return self.run.lost(
+        return self.run.describe_missing(
             relationshipToUserId=("relationshipTypes", [data.get("relationshipToUserId")]),
             groupIds=("groups", data.get("groupIds", [])),
             customFieldValues=(

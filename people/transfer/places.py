@@ -49,7 +49,7 @@ class PlaceSection(Section):
         return PlaceShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(GeocodedAddress, items)
+        ids = run.find_existing(GeocodedAddress, items)
         keys = {address_key(item.data["text"]) for item in items}
         rows = GeocodedAddress.objects.owned_by(run.owner).filter(key__in=keys)
         texts = run.index(self.name, dict(rows.values_list("key", "pk")))

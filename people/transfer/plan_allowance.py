@@ -12,7 +12,8 @@ class PlanAllowance:
         limit = run.owner.plan_limit(kind)
         self.left = None if limit is None else limit - count_of(run.owner, kind)
         if self.left is not None and run.dry:
-            self.left -= run.drawn[kind]  # by earlier batches, of which nothing was written that could be counted
+            # Earlier batches of a dry run wrote no rows that count_of could count.
+            self.left -= run.allowance_used[kind]
         self.message = f"Your plan allows {limit} {kind}."
 
     def take(self) -> bool:
@@ -22,5 +23,5 @@ class PlanAllowance:
         if self.left <= 0:
             return False
         self.left -= 1
-        self.run.drawn[self.kind] += 1
+        self.run.allowance_used[self.kind] += 1
         return True

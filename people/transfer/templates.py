@@ -52,7 +52,7 @@ class TemplateSection(Section):
         return TemplateShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.known(CustomFieldTemplate, items)
+        ids = run.find_existing(CustomFieldTemplate, items)
         rows = CustomFieldTemplate.objects.owned_by(run.owner)
         by_id = rows.in_bulk(list(ids.found.values()))
         slugs = run.index(self.name, {row.slug: row for row in rows.filter(slug__in=[i.data["slug"] for i in items])})

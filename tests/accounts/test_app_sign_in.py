@@ -104,7 +104,7 @@ def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
 ) -> None:
     code = told(come_back(browser, provider))["code"]
     with monkeypatch.context() as patch:
-        patch.setattr("accounts.services.api_tokens.MOST_TOKENS", 0)
+        patch.setattr("accounts.services.api_tokens.MAX_TOKENS", 0)
         for _ in range(11):
             assert exchange(code, status=409)["code"] == "too_many_tokens"
     exchange(code)

@@ -32,7 +32,7 @@ PEOPLE = 7
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importer, "_BATCH", 3)
+    monkeypatch.setattr(importer, "_BATCH_SIZE", 3)
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _batches_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importer, "_BATCH", 2)
+    monkeypatch.setattr(importer, "_BATCH_SIZE", 2)
     monkeypatch.setattr("time.sleep", lambda seconds: None)  # nobody else wants the lock
 
 

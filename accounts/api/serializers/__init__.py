@@ -1,1 +1,1 @@
-"""The shape of what accounts take and answer."""
+"""Serializers of request bodies and answers of accounts."""

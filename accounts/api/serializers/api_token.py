@@ -1,4 +1,4 @@
-"""API tokens in bodies and answers."""
+"""API tokens in request bodies and answers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bodies that change the account itself."""
+"""Request bodies of the profile and the password, and the list of sessions."""
 
 from typing import Any
 

@@ -54,5 +54,5 @@ class UserSerializer(serializers.Serializer[User]):
 
 
 def profile_record(user: User) -> Representation:
-    """The profile with the revision of what it shows."""
+    """The profile, with the revision of the columns that it contains."""
     return Representation(user.settings_revision, dict(UserSerializer(user).data))

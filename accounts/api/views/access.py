@@ -1,4 +1,4 @@
-"""Register, sign in, sign out, and who is signed in."""
+"""Registration, sign-in, sign-out and the session of browsers."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
 
 
 class SignInViewSet(OpenViewSet):
-    """How one gets in."""
+    """Registration and sign-in."""
 
     @extend_schema(
         operation_id="getCsrfToken",
@@ -56,6 +56,7 @@ class SignInViewSet(OpenViewSet):
         data = self.read_body(RegistrationSerializer)
         profile = {key: data.get(key) for key in ("name", "surname", "nickname")}
         check_password_rules(data["password"], User(email=data["email"], **profile))
+        # After the rules of the password: a body that is refused must not use up the limit of registrations.
         count_registration(request._request)
         user = register_account(
             email=data["email"],
@@ -90,7 +91,7 @@ class SignInViewSet(OpenViewSet):
 
 
 class SignedInViewSet(ApiViewSet[Any]):
-    """Of who is in."""
+    """Sign-out, and the signed-in account."""
 
     allowed_in_batches = False
 

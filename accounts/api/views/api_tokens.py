@@ -23,12 +23,12 @@ NEW_TOKEN_ANSWER = envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer(
 
 
 def new_token_answer(row: ApiToken, text: str) -> Response:
-    """The token with its text, which is shown this once."""
+    """The 201 answer with the token's text, which is not stored and cannot be shown again."""
     return SecretResponse({"apiToken": {**ApiTokenSerializer(row).data, "token": text}}, status=status.HTTP_201_CREATED)
 
 
 class ApiTokenViewSet(OwnedViewSet[ApiToken]):
-    """API tokens; tokens do not reach them."""
+    """API tokens. Only a session may manage them: a leaked token must not be able to create others."""
 
     model = ApiToken
     lookup_url_kwarg = "token_id"

@@ -1,4 +1,4 @@
-"""The last step of an app's sign-in through the provider: a code for a token of its device."""
+"""The last step of an app's sign-in through the provider: it exchanges its code for a device token."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 
 class AppCodeViewSet(OpenViewSet):
-    """Open: the code and its verifier are the credential."""
+    """Needs no authentication: the code and its verifier are the credential."""
 
     @extend_schema(operation_id="exchangeAppCode", request=AppCodeSerializer, responses={201: NEW_TOKEN_ANSWER})
     @action(detail=False, methods=["post"], url_path="oidc/token")

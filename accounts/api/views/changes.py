@@ -1,4 +1,4 @@
-"""The change feed: what clients that keep a copy of the account read, and the stream that tells them when."""
+"""The change feed for clients that keep a copy of the account, and the stream that announces changes."""
 
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
 
-_DEFAULT, _MOST = 500, 1000
+_DEFAULT_LIMIT, _MAX_LIMIT = 500, 1000
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
@@ -45,7 +45,7 @@ class ChangeViewSet(ApiViewSet[Any]):
         operation_id="listChanges",
         parameters=[
             OpenApiParameter("cursor", OpenApiTypes.STR, description="Of the answer before; nothing: from nothing."),
-            integer_parameter("limit", low=1, high=_MOST, description=f"{_DEFAULT} unless said."),
+            integer_parameter("limit", low=1, high=_MAX_LIMIT, description=f"{_DEFAULT_LIMIT} unless said."),
             OpenApiParameter("types", OpenApiTypes.STR, description="Kinds of records with commas between."),
         ],
         responses=envelope(
@@ -63,7 +63,7 @@ class ChangeViewSet(ApiViewSet[Any]):
             owner=self.owner,
             cursor=query.get("cursor"),
             types=_read_types(query.get("types")),
-            limit=read_integer(query, "limit", default=_DEFAULT, low=1, high=_MOST),
+            limit=read_integer(query, "limit", default=_DEFAULT_LIMIT, low=1, high=_MAX_LIMIT),
         )
         return Response({"changes": page.changes, "cursor": page.cursor, "hasMore": page.has_more})
 
@@ -87,8 +87,8 @@ class ChangeViewSet(ApiViewSet[Any]):
 def _read_types(text: str | None) -> list[str]:
     if text is None:
         return []
-    types, known = text.split(","), feed_types()
+    types, valid = text.split(","), feed_types()
     for name in types:
-        if name not in known:
-            raise FieldError("types", f"There is no type {name[:50]!r}: use any of {', '.join(known)}.")
+        if name not in valid:
+            raise FieldError("types", f"There is no type {name[:50]!r}: use any of {', '.join(valid)}.")
     return types

@@ -1,4 +1,4 @@
-"""Delete the account."""
+"""Deletion of the account."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CONFIRMATION = "DELETE"
 
 @extend_schema_field({"type": "string", "const": CONFIRMATION})
 class ConfirmationField(serializers.Field[str, Any, str, Any]):
-    """The word that shows that it is meant."""
+    """The word that the client must send to confirm."""
 
     def to_internal_value(self, data: Any) -> str:
         if data != CONFIRMATION:
@@ -37,7 +37,7 @@ class DeletionSerializer(serializers.Serializer[Any]):
 
 
 class DeletionViewSet(ApiViewSet[Any]):
-    """The end of the account."""
+    """Deletion of the account."""
 
     @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_ANSWER})
     @action(detail=False, methods=["delete"], url_path="delete")
@@ -50,6 +50,6 @@ class DeletionViewSet(ApiViewSet[Any]):
         with reauthentication(user):
             check_deletion_password(user, data.get("password"))
         delete_account(user=user)
-        if request.auth is None:  # beside a token, the browser's session may be anybody's
+        if request.auth is None:  # a request with a token may also carry the session cookie of another account
             logout(request._request)
         return Response({"message": "The account and all its data have been deleted."})

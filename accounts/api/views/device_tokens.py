@@ -1,4 +1,4 @@
-"""How an app on a device signs in and out: by a token of its own, without session, cookie or CSRF token."""
+"""Sign-in and sign-out of an app by a device token, without session, cookie or CSRF token."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -24,7 +24,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 
 class DeviceTokenViewSet(ApiViewSet[ApiToken]):
-    """POST is open, so that a stale credential is no obstacle; DELETE is for the token that it is sent with."""
+    """POST ignores credentials, so that an expired token cannot prevent sign-in; DELETE ends the token sent."""
 
     allowed_in_batches = False
 
@@ -36,7 +36,7 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
 
     @property
     def _is_sign_in(self) -> bool:
-        return getattr(self.request, "method", None) == "POST"  # the API description has a moment without a request
+        return getattr(self.request, "method", None) == "POST"  # the schema generator has no request
 
     @extend_schema(operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_ANSWER})
     @action(detail=False, methods=["post"])

@@ -1,4 +1,4 @@
-"""Sign-in through the OpenID Connect provider, and what ways of signing in there are."""
+"""Sign-in through the OpenID Connect provider, and the list of ways to sign in."""
 
 from collections.abc import Callable
 from typing import Any
@@ -56,7 +56,7 @@ from contacts_project.kernel.external_waits import external_wait
 DEFAULT_NEXT = "/api/docs"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
 _START_ATTEMPTS = CachedBudget("oidc-start", 60, 60)
-# Callbacks that the provider does not confirm: each costs it and us a request.
+# Callbacks with a code that the provider does not confirm. Each costs a request to the provider.
 _CALLBACK_ATTEMPTS = Budget("oidc-callback", 10, 15 * 60)
 
 
@@ -66,7 +66,7 @@ class ProviderSerializer(serializers.Serializer[Any]):
 
 
 class OidcViewSet(OpenViewSet):
-    """By way of the provider, and what ways there are."""
+    """Sign-in through the provider, and the list of ways to sign in."""
 
     @extend_schema(
         operation_id="listSignInProviders",
@@ -116,7 +116,7 @@ class OidcViewSet(OpenViewSet):
     def _start_flow(self, request: Request, app: AppRequest | None) -> HttpResponse:
         if app:
             check_app_request(app, request.query_params.get("code_challenge_method", ""))
-        from accounts.oidc import code_flow  # noqa: PLC0415 - with Authlib: a twentieth of each start
+        from accounts.oidc import code_flow  # noqa: PLC0415 - Authlib takes a twentieth of the start-up time
 
         url, flow = code_flow.start_flow(safe_next_path(request.query_params.get("next", ""), DEFAULT_NEXT), app)
         response = HttpResponseRedirect(url)
@@ -159,7 +159,9 @@ class OidcViewSet(OpenViewSet):
         if not code:
             raise ProviderRefusedError
         address = address_block(client_address(request._request))
-        with external_wait():  # first of all: who is refused because too many wait draws on no budget
+        with (
+            external_wait()
+        ):  # before the budget: a request that is refused because too many are waiting must not count
             _CALLBACK_ATTEMPTS.draw(address)
             claims = code_flow.exchange_code(flow, code)
         _CALLBACK_ATTEMPTS.give_back(address)
@@ -180,7 +182,7 @@ class OidcViewSet(OpenViewSet):
     def second_factor(self, request: Request) -> Response:
         """Finish a sign-in through the provider that was answered by `mfa_required`: a TOTP or recovery code."""
         pending = PendingSignIn.from_cookie(request.COOKIES.get(PENDING_COOKIE, ""))
-        if pending.app:  # a browser is at the page that asks for it
+        if pending.app:  # the sign-in of an app continues on the page for the code, which leads back to the app
             raise FlowError
         data = self.read_body(CodeSerializer)
         user = check_pending_code(pending=pending, code=data["code"], now=timezone.now())
@@ -204,7 +206,10 @@ def _is_browser(request: Request) -> bool:
 
 
 def _report_errors_to_app(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """The answer; where the sign-in is an app's, the app is told of a refusal. 429 stays what it is everywhere."""
+    """Return the answer of `make`. In an app's sign-in, a DomainError becomes a redirect to the app with the error.
+
+    RateLimitedError stays a 429: the client has to wait, and the sign-in can be repeated.
+    """
     try:
         return make()
     except RateLimitedError:

@@ -1,4 +1,4 @@
-"""PUT /api/user/<preference>: one table of all preferences, a view and its description made from each line."""
+"""PUT /api/user/<preference>: a table of all preferences, from which the views and their schemas are built."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,18 +24,19 @@ from contacts_project.kernel.api.schema import envelope
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a body: its name there, its field in the account, its name in the answer."""
+    """One value of a preference: its name in the body, its field of User, its name in the answer."""
 
     name: str
     column: str
-    answer: str
-    kind: type[serializers.Field[Any, Any, Any, Any]]
+    answer_name: str
+    field_class: type[serializers.Field[Any, Any, Any, Any]]
     limits: dict[str, Any] = field(default_factory=dict)
 
-    def bound(self) -> "serializers.Field[Any, Any, Any, Any]":
-        """The strict field, bound to the account's column."""
+    def build_field(self) -> "serializers.Field[Any, Any, Any, Any]":
+        """The field for a body. Its source is the field of User."""
+        # DRF refuses a `source` that is equal to the name of the field.
         options: dict[str, Any] = {} if self.column == self.name else {"source": self.column}
-        return self.kind(**self.limits, required=True, **options)
+        return self.field_class(**self.limits, required=True, **options)
 
 
 def choice(name: str, column: str, words: list[str]) -> Value:
@@ -106,7 +107,7 @@ PREFERENCES = [
 
 
 class PreferenceViewSet(SettingsViewSet):
-    """Stores one preference; subclasses are made by `preference_views`."""
+    """Stores one preference. `preference_views` creates a subclass for each."""
 
     preference: Preference
     body: type[serializers.Serializer[Any]]
@@ -116,33 +117,33 @@ class PreferenceViewSet(SettingsViewSet):
     def update(self, request: Request) -> Response:
         """Change this preference; the answer holds it alone, not the profile, and the profile's ETag."""
         user = change_preferences(user=self.owner, values=self.read_body(self.body))
-        return Response(answer_of(self.preference, user), headers={"ETag": profile_record(user).etag})
+        return Response(serialize_preference(self.preference, user), headers={"ETag": profile_record(user).etag})
 
 
-def answer_of(preference: Preference, user: User) -> dict[str, Any]:
-    """The id and the changed values, in the contract's shape."""
-    values = {value.answer: getattr(user, value.column) for value in preference.values}
+def serialize_preference(preference: Preference, user: User) -> dict[str, Any]:
+    """The id and the values of the preference, in the format of the contract."""
+    values = {value.answer_name: getattr(user, value.column) for value in preference.values}
     return {"success": True, **values} if preference.flat else {"user": {"id": str(user.pk), **values}}
 
 
 def preference_views() -> Iterator[URLPattern]:
-    """A route below /api/user/ for each line of the table."""
+    """A route below /api/user/ for each preference."""
     for preference in PREFERENCES:
-        fields = {value.name: value.bound() for value in preference.values}
+        fields = {value.name: value.build_field() for value in preference.values}
         body = type(f"{preference.title}Serializer", (serializers.Serializer,), fields)
-        made: Any = type(f"{preference.title}ViewSet", (PreferenceViewSet,), {"preference": preference, "body": body})
-        described = extend_schema(
+        view: Any = type(f"{preference.title}ViewSet", (PreferenceViewSet,), {"preference": preference, "body": body})
+        schema = extend_schema(
             operation_id=f"set{preference.title}",
             summary=f"Set the {preference.path.replace('-', ' ')}",
             description="The answer holds this preference alone, not the profile.",
             request=body,
-            responses=_described(preference),
+            responses=_answer_schema(preference),
         )
-        yield path(f"user/{preference.path}", extend_schema_view(update=described)(made).as_view({"put": "update"}))
+        yield path(f"user/{preference.path}", extend_schema_view(update=schema)(view).as_view({"put": "update"}))
 
 
-def _described(preference: Preference) -> "serializers.Serializer[Any]":
-    values: dict[str, Any] = {value.answer: value.kind(**value.limits) for value in preference.values}
+def _answer_schema(preference: Preference) -> "serializers.Serializer[Any]":
+    values: dict[str, Any] = {value.answer_name: value.field_class(**value.limits) for value in preference.values}
     if preference.flat:
         return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
     user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)

@@ -1,4 +1,4 @@
-"""The profile, and the password."""
+"""The profile and the password."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -47,8 +47,8 @@ class ProfileViewSet(SettingsViewSet):
         """Change names and address. A new address has to be verified: a mail is sent to it."""
         data = self.read_body(ProfileSerializer)
         user, changed = update_profile(user=self.owner, **data)
-        shown = profile_record(user)
-        return Response({"user": shown.body, "emailChanged": changed}, headers={"ETag": shown.etag})
+        profile = profile_record(user)
+        return Response({"user": profile.body, "emailChanged": changed}, headers={"ETag": profile.etag})
 
     @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)
     @action(detail=False, methods=["put"])
@@ -59,11 +59,12 @@ class ProfileViewSet(SettingsViewSet):
         data = self.read_body(PasswordSerializer)
         user = self.owner
         check_password_rules(data["newPassword"], user, "newPassword")
-        here = None if isinstance(request.auth, ApiToken) else request._request.session.session_key
+        # A request with a token belongs to no session, even if it carries the cookie of one.
+        current_session = None if isinstance(request.auth, ApiToken) else request._request.session.session_key
         with reauthentication(user):
             user = change_password(
-                user=user, current=data["currentPassword"], new=data["newPassword"], keep_session=here
+                user=user, current=data["currentPassword"], new=data["newPassword"], keep_session=current_session
             )
-        if here:
+        if current_session:
             renew_session(request=request._request, user=user)
         return Response({"message": "The password has been changed. Every other session has been signed out."})

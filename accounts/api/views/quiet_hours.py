@@ -22,7 +22,7 @@ class QuietHoursBody(QuietHours):
 
 
 class QuietHoursViewSet(SettingsViewSet):
-    """When the account wants to be told nothing."""
+    """The hours in which the account gets no notifications."""
 
     @extend_schema(
         operation_id="setQuietHours",

@@ -22,12 +22,13 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 
-FRESH = dt.timedelta(minutes=15)
+# A session younger than this starts TOTP without a password.
+RECENT_SIGN_IN = dt.timedelta(minutes=15)
 CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
 
 
 class ProofRequiredError(DomainError):
-    """A session alone does not change how the account is signed in to: somebody else may sit at it."""
+    """A change of the second factor needs more than a session, which somebody else may be using."""
 
     message = "Send your password, or a code of your authenticator app, as well."
 
@@ -41,14 +42,14 @@ class CodeSerializer(serializers.Serializer[Any]):
     code = Secret(max_length=100)
 
 
-def _proves(user: User, data: dict[str, Any]) -> bool:
+def _is_proof_valid(user: User, data: dict[str, Any]) -> bool:
     if password := data.get("password"):
         return user.check_password(password)
     return second_factor.consume_code(user=user, code=data["code"], now=timezone.now())
 
 
 class SecondFactorViewSet(ApiViewSet[Any]):
-    """An authenticator app and recovery codes; not for tokens."""
+    """An authenticator app and recovery codes. Only for sessions, not for tokens."""
 
     permission_classes = (SessionOnly,)
 
@@ -102,13 +103,13 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         return SecretResponse({"recoveryCodes": second_factor.renew_recovery_codes(user=self.owner)})
 
     def _check_proof(self, data: dict[str, Any]) -> None:
-        """Pass who sends the account's password or a code. Raises ProofRequiredError, RateLimitedError."""
+        """Check the password or the code in the body. Raises ProofRequiredError, RateLimitedError."""
         if not (data.get("password") or data.get("code")):
             raise ProofRequiredError
         with reauthentication(self.owner):
-            if not _proves(self.owner, data):
+            if not _is_proof_valid(self.owner, data):
                 raise ProofRequiredError("The password or the code is wrong.")
 
     def _has_just_signed_in(self) -> bool:
-        sessions = AccountSession.objects.owned_by(self.owner).filter(created_at__gt=timezone.now() - FRESH)
+        sessions = AccountSession.objects.owned_by(self.owner).filter(created_at__gt=timezone.now() - RECENT_SIGN_IN)
         return sessions.filter(session_key=self.request._request.session.session_key).exists()

@@ -1,4 +1,4 @@
-"""Where the account is signed in."""
+"""The signed-in browsers of the account."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from contacts_project.kernel.errors import MissingError
 
 
 class SessionViewSet(OwnedViewSet[AccountSession]):
-    """Where the account is signed in."""
+    """The signed-in browsers of the account."""
 
     model = AccountSession
     lookup_url_kwarg = "session_id"

@@ -1,4 +1,4 @@
-"""The whole account as one document, out and in."""
+"""Export and import of the whole account as one document."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -24,12 +24,13 @@ from contacts_project.kernel.slots import IMPORT_SLOTS
 
 
 class DocumentParser(JSONParser):
-    """JSON of at most so many values: twenty MiB of empty lists would be half a gigabyte of them."""
+    """JSON with at most MAX_VALUES values: parsed, twenty MiB of empty lists would take half a gigabyte of memory."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         body = stream.read()
+        # Every value but the first follows one of these characters. Strings that contain them count, too.
         if sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
             raise ParseError(f"The document has more than {MAX_VALUES:,} values: import it in parts.")
         return super().parse(BytesIO(body), media_type, parser_context)
@@ -58,11 +59,11 @@ class TransferReceiptSerializer(serializers.Serializer[Any]):
     results = ResultSerializer(many=True)
 
 
-_DOCUMENT: dict[str, Any] = {"parser_classes": [DocumentParser], "max_body_bytes": "MAX_IMPORT_BYTES"}
+_DOCUMENT_OPTIONS: dict[str, Any] = {"parser_classes": [DocumentParser], "max_body_bytes": "MAX_IMPORT_BYTES"}
 
 
 class TransferViewSet(ApiViewSet[Any]):
-    """The whole account, out and in."""
+    """Export and import of the whole account."""
 
     @extend_schema(operation_id="exportAccount", responses={200: OpenApiTypes.OBJECT})
     @action(detail=False)
@@ -80,7 +81,7 @@ class TransferViewSet(ApiViewSet[Any]):
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )
-    @action(detail=False, methods=["post"], url_path="import", **_DOCUMENT)
+    @action(detail=False, methods=["post"], url_path="import", **_DOCUMENT_OPTIONS)
     @left_out_of_batches
     @in_own_transactions
     def import_account(self, request: Request) -> Response:
@@ -93,7 +94,7 @@ class TransferViewSet(ApiViewSet[Any]):
         request=OpenApiTypes.OBJECT,
         responses=TransferReceiptSerializer,
     )
-    @action(detail=False, methods=["post"], url_path="import/validate", **_DOCUMENT)
+    @action(detail=False, methods=["post"], url_path="import/validate", **_DOCUMENT_OPTIONS)
     @left_out_of_batches
     @ignores_idempotency_key
     def validate_import(self, request: Request) -> Response:

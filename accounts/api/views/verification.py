@@ -1,4 +1,4 @@
-"""Verify an address, reset a password: by tokens that were mailed."""
+"""Verification of addresses and reset of passwords by mailed tokens."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
-# Of one client address, whatever mailboxes it names; what one mailbox gets is bounded where mails are sent.
-_ORDERS = Budget("mail-orders", 100, 15 * 60)
+# Requests for mails of one client address, to any mailboxes. The sender of mails limits those to one mailbox.
+_MAIL_REQUESTS = Budget("mail-orders", 100, 15 * 60)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -51,7 +51,7 @@ class ResetSerializer(TokenSerializer):
 
 
 class VerificationViewSet(OpenViewSet):
-    """By tokens that were mailed, and the mails."""
+    """Verification by mailed tokens, and requests for such mails."""
 
     @extend_schema(operation_id="verifyEmail", request=VerificationSerializer, responses=MESSAGE_ANSWER)
     @action(detail=False, methods=["post"], url_path="verify-email")
@@ -107,7 +107,7 @@ class VerificationViewSet(OpenViewSet):
         return response
 
     def _queue(self, kind: MailKind) -> None:
-        """Have a mail sent to the address of the body, whoever has it. Raises RateLimitedError."""
+        """Enqueue a mail to the address in the body, whether or not an account has it. Raises RateLimitedError."""
         email = self.read_body(MailboxSerializer)["email"]
-        _ORDERS.draw(address_block(client_address(self.request._request)))
+        _MAIL_REQUESTS.draw(address_block(client_address(self.request._request)))
         queue_mail(kind=kind, address=email)
